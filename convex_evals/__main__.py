@@ -1,0 +1,3 @@
+from convex_evals.app import main
+
+main()

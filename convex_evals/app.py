@@ -1,0 +1,119 @@
+"""The command line: lazy commands, one error boundary."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import NoReturn
+
+import click
+
+from convex_evals import __version__
+from convex_evals.errors import ExitCode, InfrastructureError, UserError
+
+# name: (module, attribute); loaded when used, so that `--help` stays fast.
+COMMANDS = {
+    "run": ("convex_evals.commands.run", "run"),
+    "validate": ("convex_evals.commands.validate", "validate"),
+    "list": ("convex_evals.commands.list", "list_"),
+    "show": ("convex_evals.commands.show", "show"),
+    "doctor": ("convex_evals.commands.doctor", "doctor"),
+    "init": ("convex_evals.commands.init", "init"),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is asked for, and lists them in the order of use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, attribute = COMMANDS[cmd_name]
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else "`cli --help` lists the commands"
+            ctx.fail(f"no command '{args[0]}'; {hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.option("-C", "suite", metavar="DIR", help="Work on the suite in DIR, which is only read. Default: here.")
+@click.version_option(__version__, prog_name="convex-evals")
+@click.pass_context
+def cli(ctx: click.Context, suite: str | None) -> None:
+    """How well do LLMs write Convex code, and do the guidelines help?
+
+    \b
+    Examples:
+      cli run --model reference     grade the reference answers, results in runs/
+      cli validate                  prove that the graders tell right from wrong
+      cli show last                 what came out
+      cli -C ../other-suite validate
+    """
+    ctx.obj = suite
+
+
+def main() -> NoReturn:
+    """Run the command line and exit. No traceback reaches the user: a bug leaves a log file."""
+    try:
+        status = cli.main(standalone_mode=False)
+        sys.exit(status if isinstance(status, int) else ExitCode.OK)
+    except click.exceptions.Exit as error:
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _say("interrupted")
+        sys.exit(ExitCode.INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(ExitCode.USAGE)
+    except (UserError, InfrastructureError) as error:
+        _say(f"error: {error}")
+        sys.exit(ExitCode.USER_ERROR)
+    except BrokenPipeError:
+        _leave_quietly()
+    except Exception as error:
+        leaf = _leaf(error)
+        if isinstance(leaf, (UserError, InfrastructureError)):
+            _say(f"error: {leaf}")
+            sys.exit(ExitCode.USER_ERROR)
+        _say(f"error: this is a bug in convex-evals: {type(error).__name__}: {error}; details in {_log(error)}")
+        sys.exit(ExitCode.BUG)
+
+
+def _leaf(error: BaseException) -> BaseException:
+    """The first cause inside of exception groups."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+def _leave_quietly() -> NoReturn:
+    """The reader of our output has gone (`cli list | head`)."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(ExitCode.OK)
+
+
+def _log(error: BaseException) -> str:
+    import tempfile
+    import traceback
+
+    with tempfile.NamedTemporaryFile("w", prefix="convex-evals-bug-", suffix=".log", delete=False) as file:
+        file.write("".join(traceback.format_exception(error)))
+    return file.name

@@ -1,0 +1,55 @@
+"""`cli doctor`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from convex_evals.commands.options import json_option
+
+if TYPE_CHECKING:
+    from convex_evals.health import Finding
+
+
+@click.command()
+@click.option("--install", is_flag=True, help="Install the toolchain if it is missing.")
+@json_option
+def doctor(install: bool, as_json: bool) -> int:
+    """Tell what is there, what is missing, and the command that mends it.
+
+    Grades a tiny project of its own where the toolchain is installed. Exit code 1 if something is missing or broken.
+
+    \b
+    Examples:
+      cli doctor
+      cli doctor --install
+    """
+    import asyncio
+    import json
+
+    from convex_evals.display import Display
+    from convex_evals.errors import ExitCode
+    from convex_evals.health import inspect_grading, inspect_machine
+
+    findings = inspect_machine()
+    with Display(quiet=as_json) as display:
+        if install or _is_ok("toolchain", findings):
+            graded = asyncio.run(inspect_grading(display.preparing, display.warn))
+            findings = [*(inspect_machine() if install else findings), graded]
+    if as_json:
+        click.echo(json.dumps([f.to_json() for f in findings], indent=2))
+    else:
+        _print(findings)
+    return ExitCode.OK if all(f.status in ("ok", "absent") for f in findings) else ExitCode.USER_ERROR
+
+
+def _is_ok(part: str, findings: list[Finding]) -> bool:
+    return any(f.part == part and f.status == "ok" for f in findings)
+
+
+def _print(findings: list[Finding]) -> None:
+    for finding in findings:
+        click.echo(f"{finding.status:8} {finding.part:16} {finding.detail}")
+        if finding.mend:
+            click.echo(f"{'':25} -> {finding.mend}")

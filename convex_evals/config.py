@@ -1,0 +1,92 @@
+"""`convex-evals.yaml`, and where things of this user and machine stand."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from pydantic import Field
+
+from convex_evals.errors import UserError
+from convex_evals.records.base import Record
+from convex_evals.records.human import parse_human
+
+CONFIG_NAME = "convex-evals.yaml"
+PACKAGES_BEFORE = date(2026, 11, 20)
+
+
+class ProjectConfig(Record):
+    """`convex-evals.yaml` at the root of a suite. Every key has a default; the file is optional."""
+
+    runs_dir: str = Field(default="runs", description="where results are written; relative to this file, or absolute")
+    packages_before: date = Field(
+        default=PACKAGES_BEFORE,
+        description="npm packages published after this day are not used, so that `^1.31` means the same next year",
+    )
+    workers: int | None = Field(
+        default=None, ge=1, le=64, description="projects graded at the same time; default: the cores"
+    )
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Which suite is read and which folders are written."""
+
+    suite: Path
+    runs_dir: Path
+    journal_dir: Path
+    config: ProjectConfig
+
+    @property
+    def workers(self) -> int:
+        return self.config.workers or os.cpu_count() or 1
+
+
+def open_workspace(suite: Path | None, runs_dir: Path | None, cwd: Path) -> Workspace:
+    """Settings and folders of a command.
+
+    Without `suite` (`-C`), the working folder is the suite, and results go beside it. With it, the suite is only
+    read: results go to `runs/` of the working folder unless `runs_dir` says otherwise.
+    """
+    root = _suite_root(suite or cwd, given=suite is not None)
+    config = load_config(root)
+    home = root if suite is None else cwd
+    if runs_dir is None:
+        runs_dir = home / (config.runs_dir if suite is None else ProjectConfig().runs_dir)
+    return Workspace(root, runs_dir.absolute(), home.absolute() / ".cache" / "convex-evals" / "journal", config)
+
+
+def load_config(root: Path) -> ProjectConfig:
+    path = root / CONFIG_NAME
+    if not path.is_file():
+        return ProjectConfig()
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read {path}: {error}") from None
+    return parse_human(text, path, ProjectConfig)
+
+
+def _suite_root(folder: Path, *, given: bool) -> Path:
+    folder = folder.absolute()
+    if not folder.is_dir():
+        raise UserError(f"{folder}: no such folder")
+    candidates = [folder] if given else [folder, *folder.parents]
+    for candidate in candidates:
+        if (candidate / "evals").is_dir():
+            return candidate
+    raise UserError(
+        f"{folder}: not a suite (no evals/ folder); go to one, name one with -C DIR, or make one with `cli init DIR`"
+    )
+
+
+def cache_dir() -> Path:
+    """The user's cache folder for toolchain and packages; CONVEX_EVALS_CACHE overrides it."""
+    override = os.environ.get("CONVEX_EVALS_CACHE")
+    if override:
+        return Path(override).absolute()
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("convex-evals", appauthor=False))

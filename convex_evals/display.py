@@ -1,0 +1,101 @@
+"""What people see while something runs: a bar and a table on a terminal, lines elsewhere. All of it on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+_MARKS = {"passed": "[green]✓[/]", "failed": "[red]✗[/]", "unscored": "[yellow]?[/]", "off": "[red]![/]"}
+_PLAIN = {"passed": "pass", "failed": "FAIL", "unscored": "????", "off": "OFF "}
+
+
+class Display:
+    """Progress of one command. Off a terminal every finished item is a line, and waiting is told every few seconds."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.console = Console(stderr=True, highlight=False, soft_wrap=True)
+        self._quiet = quiet
+        self._live: Progress | None = None
+        self._preparing: TaskID | None = None
+        self._items: TaskID | None = None
+        self._told = ("", 0.0)
+        if self.console.is_terminal and not quiet:
+            self._live = Progress(
+                SpinnerColumn(),
+                TextColumn("{task.description}"),
+                BarColumn(bar_width=30),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                console=self.console,
+                transient=True,
+            )
+
+    def __enter__(self) -> Self:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live:
+            self._live.stop()
+
+    def preparing(self, what: str, done: int, total: int) -> None:
+        """Set-up work. `total` is 0 where it is not known."""
+        if self._live:
+            if self._preparing is None:
+                self._preparing = self._live.add_task(what)
+            self._live.update(self._preparing, description=what, completed=done, total=total or None)
+        elif not self._quiet:
+            last, when = self._told
+            if total and (what != last or time.monotonic() - when >= 3):
+                self._told = (what, time.monotonic())
+                self._line(f"{what}: {done}/{total}")
+
+    def start(self, what: str, total: int) -> None:
+        """The main work begins: `total` items."""
+        if self._live:
+            if self._preparing is not None:
+                self._live.remove_task(self._preparing)
+                self._preparing = None
+            self._items = self._live.add_task(what, total=total)
+        elif not self._quiet:
+            self._line(f"{what}: {total}")
+
+    def item(self, mark: str, name: str, seconds: float, note: str = "") -> None:
+        """One item is finished."""
+        if self._live and self._items is not None:
+            tail = f" [dim]{escape(note)}[/]" if note else ""
+            self._live.console.print(f"{_MARKS[mark]} {escape(name)} [dim]{seconds:.1f}s[/]{tail}")
+            self._live.advance(self._items)
+        elif not self._quiet:
+            self._line(f"{_PLAIN[mark]} {name} {seconds:.1f}s{'  ' + note if note else ''}")
+
+    def warn(self, message: str) -> None:
+        self._line(f"warning: {message}")
+
+    def _line(self, text: str) -> None:
+        if self._live:
+            self._live.console.print(escape(text))
+        else:
+            print(printable(text), file=sys.stderr, flush=True)
+
+
+def printable(text: str) -> str:
+    """Without control characters: text of a model must not steer a terminal or a CI log."""
+    return "".join(c if c.isprintable() or c in "\n" else f"\\x{ord(c):02x}" for c in text)

@@ -1,0 +1,1 @@
+"""From a project's files to a verdict."""

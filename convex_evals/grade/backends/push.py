@@ -1,0 +1,68 @@
+"""The official push protocol: how a bundled project gets into any Convex backend."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from convex_evals.errors import ProcessFault
+from convex_evals.grade.backends import ADMIN_KEY, Endpoints
+
+
+class DeployError(Exception):
+    """The backend refused the project; the message is Convex's."""
+
+
+async def push(endpoints: Endpoints, bundle: Path, *, timeout: float) -> dict[str, Any]:
+    """Deploy the push request in the file `bundle`; the backend's analysis of it.
+
+    Raises `DeployError` where the project is refused, `ProcessFault` where the backend does not answer.
+    """
+    request = json.loads(bundle.read_text(encoding="utf-8"))
+    request["adminKey"] = ADMIN_KEY
+    try:
+        async with httpx.AsyncClient(base_url=endpoints.url, timeout=timeout, trust_env=False) as client:
+            started = await _post(client, "start_push", request)
+            await _wait_for_schema(client, started)
+            await _post(client, "finish_push", {"adminKey": ADMIN_KEY, "startPush": started, "dryRun": False})
+            return started
+    except httpx.TimeoutException:
+        raise ProcessFault(f"the backend did not answer a push within {timeout:.0f} s") from None
+    except httpx.HTTPError as error:
+        raise ProcessFault(f"the backend broke off a push: {error}") from None
+
+
+async def _wait_for_schema(client: httpx.AsyncClient, started: dict[str, Any]) -> None:
+    body = {
+        "adminKey": ADMIN_KEY,
+        "schemaChange": started["schemaChange"],
+        "timeoutMs": 10_000,
+        "dryRun": False,
+    }
+    while True:
+        status = await _post(client, "wait_for_schema", body)
+        match status.get("type"):
+            case "complete":
+                return
+            case "failed":
+                raise DeployError(f"Schema validation failed: {status.get('error')}")
+            case "raceDetected":
+                raise ProcessFault("the schema was changed by another push")
+            case _:
+                continue
+
+
+async def _post(client: httpx.AsyncClient, call: str, body: dict[str, Any]) -> dict[str, Any]:
+    response = await client.post(f"/api/deploy2/{call}", json=body)
+    try:
+        data: dict[str, Any] = response.json()
+    except ValueError:
+        raise ProcessFault(f"{call}: HTTP {response.status_code} without JSON") from None
+    if response.status_code == 200:
+        return data
+    if response.status_code == 400:
+        raise DeployError(str(data.get("message") or data.get("code")))
+    raise ProcessFault(f"{call}: HTTP {response.status_code}: {data.get('message') or data}")

@@ -1,0 +1,8 @@
+import { v } from "convex/values";
+import { query } from "./_generated/server";
+
+export const ping = query({
+  args: {},
+  returns: v.string(),
+  handler: async () => "pong",
+});

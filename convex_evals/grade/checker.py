@@ -1,0 +1,99 @@
+"""The checker: a trusted Node process that bundles, type-checks and lints projects. It never runs their code."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from convex_evals.errors import ProcessFault
+from convex_evals.grade.toolchain import Toolchain
+from convex_evals.process import Child, spawn
+
+_MAX_OLD_SPACE_MIB = 2048
+
+
+class CheckerError(Exception):
+    """The request was understood and the project is at fault; the message is for its author."""
+
+
+@dataclass
+class Checker:
+    """One checker process, started at the first request and again after it died or took too long.
+
+    Requests are answered one at a time: give each worker a checker of its own.
+    """
+
+    toolchain: Toolchain
+    scratch: Path
+    _child: Child | None = None
+    _next_id: int = 1
+    _busy: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def request(self, op: str, *, timeout: float, **parameters: Any) -> dict[str, Any]:
+        """The result of one operation.
+
+        Raises `CheckerError` where the project is at fault, `ProcessFault` where the checker died or took
+        longer than `timeout` seconds.
+        """
+        async with self._busy:
+            child = self._child or await self._start()
+            self._next_id += 1
+            line = json.dumps({"id": self._next_id, "op": op, **parameters}, default=str) + "\n"
+            try:
+                answer = await asyncio.wait_for(self._exchange(child, line), timeout)
+            except TimeoutError:
+                await self._stop()
+                raise ProcessFault(f"{op}: not finished within {timeout:.0f} s") from None
+            except (ProcessFault, asyncio.CancelledError):
+                await self._stop()
+                raise
+        if answer.get("ok"):
+            result: dict[str, Any] = answer["result"]
+            return result
+        error = answer["error"]
+        if error["kind"] == "deploy":
+            raise CheckerError(error["message"])
+        raise ProcessFault(f"{op}: {error['message']}")
+
+    async def _exchange(self, child: Child, line: str) -> dict[str, Any]:
+        assert child.process.stdin is not None and child.process.stdout is not None
+        try:
+            child.process.stdin.write(line.encode())
+            await child.process.stdin.drain()
+            reply = await child.process.stdout.readline()
+        except (BrokenPipeError, ConnectionResetError):
+            reply = b""
+        if not reply:
+            tail = child.stderr.text().strip().splitlines()
+            raise ProcessFault(f"the checker process ended: {tail[-1] if tail else 'no message'}")
+        answer: dict[str, Any] = json.loads(reply)
+        return answer
+
+    async def _start(self) -> Child:
+        node = self.toolchain.node
+        argv: list[str | Path] = [
+            node.executable,
+            f"--max-old-space-size={_MAX_OLD_SPACE_MIB}",
+            self.toolchain.script("checker/main.ts"),
+        ]
+        self._child = await spawn(
+            argv, cwd=self.scratch, env=node.environment(self.scratch), stdout=asyncio.subprocess.PIPE
+        )
+        return self._child
+
+    async def _stop(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            await asyncio.shield(child.stop())
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stop()

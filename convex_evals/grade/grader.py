@@ -1,0 +1,120 @@
+"""Grades projects, several at a time, and asks a canary before it lets a fault of ours count as nobody's."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from convex_evals.errors import ProcessFault
+from convex_evals.grade.backends import Backend
+from convex_evals.grade.checker import Checker
+from convex_evals.grade.gate import Gate
+from convex_evals.grade.npm import remove_tree
+from convex_evals.grade.packages import PackageStore
+from convex_evals.grade.pipeline import Attempt, Tools
+from convex_evals.grade.tester import Tester
+from convex_evals.grade.toolchain import Toolchain
+from convex_evals.grade.verdict import blame
+from convex_evals.records import Outcome, Verdict
+from convex_evals.suite import Eval, load_suite
+
+CANARY_SUITE = Path(__file__).parent / "canary"
+
+
+def canary_eval() -> Eval:
+    """A project that passes wherever the toolchain works."""
+    return load_suite(CANARY_SUITE).evals[0]
+
+
+@dataclass
+class Grader:
+    """Everything that grading one suite needs, ready."""
+
+    toolchain: Toolchain
+    packages: PackageStore
+    backend: Backend
+    tester: Tester
+    folder: Path
+    checkers: asyncio.Queue[Checker]
+    gate: Gate
+
+    async def grade(self, ev: Eval, files: Mapping[str, str]) -> Verdict:
+        """The verdict on `files` as an answer to `ev`.
+
+        Where a process of ours failed, the project is graded again, alone: twice the same fault beside a passing
+        canary is the project's doing.
+        """
+        async with self.gate.together():
+            first, fault = await self._attempt(ev, files)
+        if first.outcome is not Outcome.UNSCORED or not isinstance(fault, ProcessFault):
+            return first
+        async with self.gate.alone():
+            second, _ = await self._attempt(ev, files)
+            second = second.model_copy(update={"attempts": 2})
+            if second.outcome is not Outcome.UNSCORED or second.caught_by != first.caught_by:
+                return second
+            canary, _ = await self.canary()
+        return blame(second) if canary.outcome is Outcome.PASSED else second
+
+    async def canary(self) -> tuple[Verdict, Exception | None]:
+        """Grade the canary, without waiting for a turn."""
+        ev = canary_eval()
+        return await self._attempt(ev, ev.answer().files)
+
+    async def _attempt(self, ev: Eval, files: Mapping[str, str]) -> tuple[Verdict, Exception | None]:
+        checker = await self.checkers.get()
+        folder = Path(tempfile.mkdtemp(prefix="trial-", dir=self.folder))
+        try:
+            attempt = Attempt(ev, files, Tools(checker, self.packages, self.backend, self.tester), folder)
+            return await attempt.run(), attempt.fault
+        finally:
+            self.checkers.put_nowait(checker)
+            remove_tree(folder)
+
+
+@asynccontextmanager
+async def open_grader(
+    toolchain: Toolchain,
+    packages: PackageStore,
+    backend: Backend,
+    tester: Tester,
+    folder: Path,
+    workers: int,
+) -> AsyncIterator[Grader]:
+    """A grader with `workers` checkers, in `folder`; all its processes end with the context."""
+    async with AsyncExitStack() as stack:
+        checkers: asyncio.Queue[Checker] = asyncio.Queue()
+        for _ in range(workers):
+            scratch = Path(tempfile.mkdtemp(prefix="checker-", dir=folder))
+            checkers.put_nowait(await stack.enter_async_context(Checker(toolchain, scratch)))
+        yield Grader(toolchain, packages, backend, tester, folder, checkers, Gate())
+
+
+@dataclass(frozen=True)
+class GraderCheck:
+    """What the import closure of one grader file is, or why there is none."""
+
+    inputs: tuple[str, ...]  # relative to the suite, sorted, the grader itself included
+    errors: tuple[str, ...]
+
+
+async def check_graders(grader: Grader, evals: Sequence[Eval]) -> dict[str, GraderCheck]:
+    """Parse the graders of `evals`, a result per eval id."""
+    checker = await grader.checkers.get()
+    try:
+        root = evals[0].root
+        files = [e.grader for e in evals]
+        result = await checker.request("graders", suite=root, files=files, timeout=60)
+    finally:
+        grader.checkers.put_nowait(checker)
+    return {
+        e.id: GraderCheck(
+            tuple(found["inputs"]),
+            tuple(f"{x['file']}:{x['line']}:{x['column']}: {x['message']}" for x in found["errors"]),
+        )
+        for e, found in zip(evals, result["graders"], strict=True)
+    }

@@ -1,0 +1,165 @@
+"""One project through the six steps: filesystem, install, deploy, tsc, eslint, tests."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from convex_evals.errors import InfrastructureError, UserError
+from convex_evals.extract import files_problem
+from convex_evals.grade.backends import Backend, Endpoints
+from convex_evals.grade.backends.push import DeployError, push
+from convex_evals.grade.checker import Checker, CheckerError
+from convex_evals.grade.packages import PackageError, PackageStore, link_packages
+from convex_evals.grade.tester import Tester, TestReport
+from convex_evals.grade.verdict import StepFailed, build_verdict, skipped, summarize
+from convex_evals.records import Pipeline, StepName, StepOutcome, StepResult, Verdict
+from convex_evals.suite import Eval
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What a worker grades with."""
+
+    checker: Checker
+    packages: PackageStore
+    backend: Backend
+    tester: Tester
+
+
+@dataclass
+class Attempt:
+    """One grading of one project, in a folder of its own that the caller removes."""
+
+    ev: Eval
+    files: Mapping[str, str]
+    tools: Tools
+    folder: Path
+    steps: list[StepResult] = field(default_factory=list)
+    report: TestReport | None = None
+    fault: InfrastructureError | None = None
+    endpoints: Endpoints | None = None
+
+    @property
+    def project(self) -> Path:
+        return self.folder / "project"
+
+    async def run(self) -> Verdict:
+        """All steps that this eval's pipeline has. Never raises for what a project does."""
+        timeouts = self.ev.config.timeouts
+        async with AsyncExitStack() as stack:
+            await self._step(StepName.FILESYSTEM, self._filesystem)
+            if self.ev.config.pipeline is Pipeline.FULL:
+                await self._step(StepName.INSTALL, self._install)
+                await self._step(StepName.DEPLOY, lambda: self._deploy(stack))
+                await self._step(StepName.TSC, lambda: self._check("typecheck", "diagnostics", timeouts.tsc))
+                await self._step(StepName.ESLINT, lambda: self._check("lint", "problems", timeouts.eslint))
+            else:
+                self.steps += [
+                    skipped(s, "static eval") for s in StepName if s not in (StepName.FILESYSTEM, StepName.TESTS)
+                ]
+            await self._step(StepName.TESTS, lambda: self._tests(stack))
+        return build_verdict(self.steps, self.report)
+
+    async def _step(self, name: StepName, work: Callable[[], Awaitable[str | None]]) -> None:
+        blocker = _blocker(self.steps)
+        if blocker:
+            self.steps.append(skipped(name, f"{blocker} did not pass"))
+            return
+        start = time.monotonic()
+        try:
+            note = await work()
+            outcome, reason = StepOutcome.PASSED, note
+        except (StepFailed, PackageError, DeployError, CheckerError) as error:
+            outcome, reason = StepOutcome.FAILED, str(error)
+        except InfrastructureError as error:
+            outcome, reason = StepOutcome.UNSCORED, str(error)
+            self.fault = error
+        duration = round((time.monotonic() - start) * 1000)
+        self.steps.append(StepResult(step=name, outcome=outcome, duration_ms=duration, reason=reason))
+
+    async def _filesystem(self) -> None:
+        problem = files_problem(self.files)
+        if problem:
+            raise StepFailed(problem)
+        write_files(self.files, self.project)
+
+    async def _install(self) -> None:
+        if "package.json" not in self.files:
+            raise StepFailed("package.json is missing")
+        store = await self.tools.packages.install(self.files["package.json"])
+        link_packages(store, self.project)
+
+    async def _deploy(self, stack: AsyncExitStack) -> None:
+        self.endpoints = await self._deployed(self.project, "project", stack)
+
+    async def _deployed(self, project: Path, name: str, stack: AsyncExitStack) -> Endpoints:
+        scratch = _made(self.folder / f"{name}-backend")
+        limit = self.ev.config.timeouts.deploy
+        bundle, response = self.folder / f"{name}-push.json", self.folder / f"{name}-pushed.json"
+        await self.tools.checker.request("bundle", project=project, out=bundle, timeout=limit)
+        endpoints = await stack.enter_async_context(self.tools.backend.start(scratch))
+        analysis = await push(endpoints, bundle, timeout=limit)
+        response.write_text(json.dumps(analysis), encoding="utf-8")
+        await self.tools.checker.request("codegen", project=project, response=response, timeout=limit)
+        return endpoints
+
+    async def _check(self, op: str, found: str, limit: float) -> str | None:
+        result = await self.tools.checker.request(op, project=self.project, timeout=limit)
+        if not result["ok"]:
+            raise StepFailed(summarize(result[found]))
+        repairs = result.get("repairs") or []
+        return "; ".join(repairs) or None
+
+    async def _tests(self, stack: AsyncExitStack) -> None:
+        scratch = _made(self.folder / "tester")
+        backends = None
+        if self.endpoints:
+            backends = (self.endpoints, await self._answer(stack))
+        self.report = await self.tools.tester.run(self.ev, self.project, scratch, backends)
+        if not self.report.passed:
+            raise StepFailed(self.report.reason)
+
+    async def _answer(self, stack: AsyncExitStack) -> Endpoints:
+        """The reference on a backend of its own. It must deploy: where it does not, the suite is at fault."""
+        answer = self.folder / "answer"
+        files = self.ev.answer().files
+        write_files(files, answer)
+        try:
+            link_packages(await self.tools.packages.install(files.get("package.json", "{}")), answer)
+            return await self._deployed(answer, "answer", stack)
+        except (PackageError, DeployError, CheckerError, InfrastructureError) as error:
+            raise InfrastructureError(f"the answer of {self.ev.id} does not deploy: {error}") from None
+
+
+def _blocker(steps: list[StepResult]) -> StepName | None:
+    """tsc and eslint failing skip nothing; the rest of what comes before the tests does."""
+    for step in steps:
+        if step.outcome is StepOutcome.UNSCORED:
+            return step.step
+        if step.outcome is StepOutcome.FAILED and step.step not in (StepName.TSC, StepName.ESLINT):
+            return step.step
+    return None
+
+
+def write_files(files: Mapping[str, str], folder: Path) -> None:
+    """Write checked paths below a new `folder`. Raises `UserError` where the disk does not take them."""
+    try:
+        folder.mkdir(parents=True)
+        for path, text in files.items():
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8", newline="\n", errors="replace")
+    except OSError as error:
+        raise UserError(
+            f"cannot write {folder}: {error.strerror}; free some space or set TMPDIR to another folder"
+        ) from error
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder

@@ -1,0 +1,45 @@
+"""Where projects are graded: a temporary folder per command, gone when the command is."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from convex_evals.grade.npm import remove_tree
+from convex_evals.store.files import write_error
+
+_PREFIX = "convex-evals-"
+_LOCK = "in-use.lock"
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A new folder under the system's temporary folder. What killed commands left behind is removed first."""
+    parent = Path(tempfile.gettempdir())
+    _remove_abandoned(parent)
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent)).resolve()
+        lock = FileLock(folder / _LOCK)
+        lock.acquire()
+    except OSError as error:
+        raise write_error(parent, error) from error
+    try:
+        yield folder
+    finally:
+        lock.release()
+        remove_tree(folder)
+
+
+def _remove_abandoned(parent: Path) -> None:
+    for folder in parent.glob(f"{_PREFIX}*"):
+        if not (folder / _LOCK).is_file():
+            continue
+        with suppress(OSError, Timeout):
+            lock = FileLock(folder / _LOCK)
+            lock.acquire(blocking=False)
+            remove_tree(folder)
+            lock.release()

@@ -1,0 +1,65 @@
+"""Step results to a verdict: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from convex_evals.grade.tester import TestReport
+from convex_evals.records import Outcome, StepName, StepOutcome, StepResult, Verdict
+
+_SHOWN = 10
+
+
+class StepFailed(Exception):
+    """The project is at fault; the message says why."""
+
+
+def skipped(step: StepName, reason: str) -> StepResult:
+    return StepResult(step=step, outcome=StepOutcome.SKIPPED, reason=reason)
+
+
+def build_verdict(steps: Sequence[StepResult], report: TestReport | None) -> Verdict:
+    """Failed when a step failed, caught by the first; unscored when one could not tell; else passed."""
+    failed = [s.step for s in steps if s.outcome is StepOutcome.FAILED]
+    unscored = [s.step for s in steps if s.outcome is StepOutcome.UNSCORED]
+    if failed:
+        outcome, caught = Outcome.FAILED, failed[0]
+    elif unscored:
+        outcome, caught = Outcome.UNSCORED, unscored[0]
+    else:
+        outcome, caught = Outcome.PASSED, None
+    return Verdict(
+        outcome=outcome,
+        caught_by=caught,
+        score=report.score if report else 0.0,
+        steps=tuple(steps),
+        tests=report.tests if report else (),
+    )
+
+
+def blame(verdict: Verdict) -> Verdict:
+    """The verdict on a project that brings our processes down while a canary beside it does well: failed."""
+    steps = tuple(
+        s.model_copy(
+            update={
+                "outcome": StepOutcome.FAILED,
+                "reason": f"{s.reason} (twice, while a canary project passed)",
+            }
+        )
+        if s.outcome is StepOutcome.UNSCORED
+        else s
+        for s in verdict.steps
+    )
+    return verdict.model_copy(update={"outcome": Outcome.FAILED, "steps": steps})
+
+
+def summarize(found: Sequence[dict[str, Any]]) -> str:
+    """Diagnostics or lint problems as lines `file:line:column code: message`."""
+    lines = [
+        f"{d['file']}:{d['line']}:{d['column']} {d.get('code') or d.get('rule')}: {d['message']}"
+        for d in found[:_SHOWN]
+    ]
+    if len(found) > _SHOWN:
+        lines.append(f"... and {len(found) - _SHOWN} more")
+    return "\n".join(lines)

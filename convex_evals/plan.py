@@ -1,0 +1,119 @@
+"""A run's plan: fingerprints of every input, and the two keys that decide what may be reused or compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from convex_evals.errors import UserError
+from convex_evals.generate import Answerer
+from convex_evals.grade.grader import Grader, GraderCheck, check_graders
+from convex_evals.records import BackendIdentity, EvalPlan, RunPlan, Toolchain
+from convex_evals.suite import Eval, sha256_files, sha256_parts, sha256_text
+
+# Raised by hand when the meaning of a pass changes.
+GRADING_PROTOCOL = 1
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for, resolved."""
+
+    answerer: Answerer
+    evals: Sequence[Eval]
+    trials: int
+    experiment: str
+    run_id: str
+    date: str
+    suite_commit: str | None
+
+
+async def make_plan(request: Request, grader: Grader) -> RunPlan:
+    """The plan for `request`. Raises `UserError` where a grader cannot be parsed."""
+    toolchain = await toolchain_versions(grader)
+    checks = await check_graders(grader, request.evals)
+    refuse_broken_graders(checks)
+    backend = grader.backend.identity
+    return RunPlan(
+        run_id=request.run_id,
+        date=request.date,
+        model=request.answerer.model,
+        experiment=request.experiment,
+        trials=request.trials,
+        synthetic=request.answerer.synthetic,
+        guidelines_sha256=None,
+        suite_commit=request.suite_commit,
+        grading_protocol=GRADING_PROTOCOL,
+        backend=backend,
+        toolchain=toolchain,
+        evals={e.id: plan_eval(e, request.answerer, checks[e.id], backend, toolchain) for e in request.evals},
+    )
+
+
+def plan_eval(
+    ev: Eval, answerer: Answerer, check: GraderCheck, backend: BackendIdentity, toolchain: Toolchain
+) -> EvalPlan:
+    task = sha256_text(ev.task)
+    answer = sha256_files(ev.answer().files)
+    closure = sha256_files(grader_closure(ev, check))
+    generation: Mapping[str, Any] = {
+        "task": task,
+        "guidelines": None,
+        "prompt": None,
+        "model": answerer.model,
+        "parameters": answerer.parameters(ev),
+    }
+    grading: Mapping[str, Any] = {
+        "protocol": GRADING_PROTOCOL,
+        "task": task,
+        "grader": closure,
+        "answer": answer,
+        "settings": ev.config.model_dump(mode="json", exclude={"tags"}),
+        "lint": toolchain.lint_rules_sha256,
+        "typescript": toolchain.typescript,
+        "backend": backend.model_dump(mode="json"),
+    }
+    return EvalPlan(
+        task_sha256=task,
+        answer_sha256=answer,
+        grader_sha256=closure,
+        pipeline=ev.config.pipeline,
+        generation_key=_key(generation),
+        grading_key=_key(grading),
+    )
+
+
+def grader_closure(ev: Eval, check: GraderCheck) -> dict[str, str]:
+    """The texts of a grader and of all that it imports relatively or from the grader library."""
+    return {path: (ev.root / path).read_text(encoding="utf-8") for path in check.inputs}
+
+
+def refuse_broken_graders(checks: Mapping[str, GraderCheck]) -> None:
+    """Raise `UserError` for graders that cannot be parsed: a mistake of the suite, found before any work is done."""
+    errors = [line for check in checks.values() for line in check.errors]
+    if errors:
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        raise UserError(f"{errors[0]}; mend the grader{more}")
+
+
+async def toolchain_versions(grader: Grader) -> Toolchain:
+    checker = await grader.checkers.get()
+    try:
+        versions = await checker.request("versions", timeout=60)
+    finally:
+        grader.checkers.put_nowait(checker)
+    return Toolchain(
+        node=grader.toolchain.node.version,
+        typescript=versions["typescript"],
+        eslint=versions["eslint"],
+        vitest=versions["vitest"],
+        convex=versions["convex"],
+        lockfile_sha256=grader.toolchain.lockfile_sha256,
+        lint_rules_sha256=versions["lint_rules_sha256"],
+    )
+
+
+def _key(inputs: Mapping[str, Any]) -> str:
+    return sha256_parts([json.dumps(inputs, sort_keys=True)])

@@ -1,0 +1,201 @@
+"""Subprocesses: one way to start them, one way to end them, and nobody left behind.
+
+Every child leads its own process group and is registered with a reaper, a tiny process that outlives us by
+moments: when this process goes away for whatever reason, `kill -9` included, the pipe to the reaper closes and
+it kills every group that is still registered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Self
+
+OUTPUT_LIMIT = 64 * 1024
+_REAPER_SOURCE = """
+import os, signal, sys
+groups = set()
+for line in sys.stdin:
+    op, pgid = line[0], int(line[1:])
+    (groups.add if op == "+" else groups.discard)(pgid)
+for pgid in groups:
+    try: os.killpg(pgid, signal.SIGKILL)
+    except OSError: pass
+"""
+
+
+class Reaper:
+    """Kills registered process groups once this process is gone."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+
+    def register(self, pgid: int) -> None:
+        self._tell(f"+{pgid}\n")
+
+    def forget(self, pgid: int) -> None:
+        if self._process is not None:
+            self._tell(f"-{pgid}\n")
+
+    def _tell(self, line: str) -> None:
+        pipe = self._pipe()
+        with contextlib.suppress(BrokenPipeError):
+            pipe.write(line)
+            pipe.flush()
+
+    def _pipe(self) -> IO[str]:
+        if self._process is None or self._process.poll() is not None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _REAPER_SOURCE],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                start_new_session=True,
+            )
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+
+REAPER = Reaper()
+
+
+class TailBuffer:
+    """The end of a stream, at most `limit` bytes: enough to say what went wrong, whatever a child prints."""
+
+    def __init__(self, limit: int = OUTPUT_LIMIT) -> None:
+        self._limit = limit
+        self._data = bytearray()
+
+    def feed(self, chunk: bytes) -> None:
+        self._data += chunk
+        if len(self._data) > 2 * self._limit:
+            del self._data[: -self._limit]
+
+    def text(self) -> str:
+        return bytes(self._data[-self._limit :]).decode("utf-8", "replace")
+
+
+@dataclass
+class Child:
+    """A running subprocess and its process group."""
+
+    process: asyncio.subprocess.Process
+    stderr: TailBuffer
+    drained: asyncio.Task[None]
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    async def wait(self) -> int:
+        """The exit status; negative where a signal ended it."""
+        return await self.process.wait()
+
+    async def stop(self) -> None:
+        """Kill the whole group, at once, and reap the child."""
+        kill_group(self.pid)
+        await self.process.wait()
+        self.drained.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self.drained
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+        REAPER.forget(self.pid)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await asyncio.shield(self.stop())
+
+
+def kill_group(pgid: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pgid, signal.SIGKILL)
+
+
+async def spawn(
+    argv: Sequence[str | os.PathLike[str]],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    pass_fds: Sequence[int] = (),
+    stdout: int = asyncio.subprocess.DEVNULL,
+) -> Child:
+    """Start a child in its own process group, with exactly this environment.
+
+    stdin is a pipe that stays open as long as we live: children of ours exit when it closes.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *argv,
+        cwd=cwd,
+        env=dict(env),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=stdout,
+        stderr=asyncio.subprocess.PIPE,
+        pass_fds=tuple(pass_fds),
+        start_new_session=True,
+        limit=64 * 1024 * 1024,
+    )
+    REAPER.register(process.pid)
+    tail = TailBuffer()
+    assert process.stderr is not None
+    return Child(process, tail, asyncio.create_task(_drain(process.stderr, tail)))
+
+
+async def _drain(stream: asyncio.StreamReader, into: TailBuffer) -> None:
+    while chunk := await stream.read(65536):
+        into.feed(chunk)
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A subprocess that has ended."""
+
+    status: int | None  # exit status, negative for a signal; None when the time limit ended it
+    stdout: str  # the last 64 KiB
+    stderr: str  # the last 64 KiB
+
+
+async def run(
+    argv: Sequence[str | os.PathLike[str]], *, cwd: Path, env: Mapping[str, str], timeout: float
+) -> Completed:
+    """Run a command to its end, at most `timeout` seconds; then its whole process group is killed."""
+    async with await spawn(argv, cwd=cwd, env=env, stdout=asyncio.subprocess.PIPE) as child:
+        assert child.process.stdin is not None and child.process.stdout is not None
+        child.process.stdin.close()
+        out = TailBuffer()
+        drain = asyncio.create_task(_drain(child.process.stdout, out))
+        status: int | None = None
+        try:
+            status = await asyncio.wait_for(child.wait(), timeout)
+            await asyncio.wait({drain, child.drained}, timeout=1)
+        except TimeoutError:
+            pass
+        finally:
+            drain.cancel()
+        return Completed(status, out.text(), child.stderr.text())
+
+
+async def read_fd(fd: int, limit: int, *, line: bool = False) -> bytes:
+    """What comes through a pipe until its writers are gone, or its first line: at most `limit` bytes. Closes `fd`."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=limit)
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(fd, "rb", 0))
+    data = bytearray()
+    try:
+        while len(data) < limit and (chunk := await reader.read(65536)):
+            data += chunk
+            if line and b"\n" in chunk:
+                break
+    finally:
+        transport.close()
+    return bytes(data)

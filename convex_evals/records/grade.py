@@ -1,0 +1,65 @@
+"""`grade.<key8>.json`: the verdicts of all trials of one eval under one grading key."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from convex_evals.records.base import FileRecord, Record
+from convex_evals.records.outcome import Outcome, StepName, StepOutcome
+
+
+class StepResult(Record):
+    """What one step of grading said."""
+
+    step: StepName = Field(description="filesystem, install, deploy, tsc, eslint or tests")
+    outcome: StepOutcome = Field(description="passed, failed, skipped or unscored")
+    duration_ms: int = Field(default=0, ge=0, description="wall clock")
+    reason: str | None = Field(default=None, description="why it did not pass, or what it repaired")
+
+
+class TestResult(Record):
+    """One test of the grader."""
+
+    __test__ = False
+
+    name: str = Field(description="titles of its suites and its own, joined by ' > '")
+    outcome: Literal["passed", "failed", "skipped"] = Field(description="skipped counts as not passed")
+    duration_ms: int = Field(default=0, ge=0, description="wall clock")
+    message: str | None = Field(default=None, description="the assertion that failed")
+
+
+class Verdict(Record):
+    """The judgement on one project."""
+
+    outcome: Outcome = Field(description="passed, failed or unscored")
+    caught_by: StepName | None = Field(description="the first step that did not pass; null for a pass")
+    score: float = Field(ge=0, le=1, description="passed tests / all tests; 0 where no test ran")
+    steps: tuple[StepResult, ...] = Field(description="all six, in order")
+    tests: tuple[TestResult, ...] = Field(default=(), description="the grader's tests, in order")
+    attempts: int = Field(default=1, ge=1, description="gradings made; more than one after a fault of ours")
+
+    @property
+    def reason(self) -> str | None:
+        """Why it is not a pass, in one paragraph."""
+        return next((s.reason for s in self.steps if s.step == self.caught_by), None)
+
+    @property
+    def duration_ms(self) -> int:
+        return sum(s.duration_ms for s in self.steps)
+
+
+class TrialGrade(Record):
+    trial: int = Field(ge=1, description="number of the trial, from 1")
+    generation_id: str = Field(description="which reply was graded")
+    verdict: Verdict = Field(description="the judgement")
+
+
+class GradeFile(FileRecord):
+    kind: Literal["grade"] = "grade"
+    schema_: Literal[1] = Field(default=1, alias="schema", description="version of this format")
+    eval: str = Field(description="eval id, `category/name`")
+    grading_key: str = Field(description="as in run.json; its first eight characters name the file")
+    sandbox: str = Field(description="level of containment the project ran under")
+    trials: tuple[TrialGrade, ...] = Field(description="in order of their number")

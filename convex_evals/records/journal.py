@@ -1,0 +1,30 @@
+"""The journal's entry for one trial: what is received and not yet written to `runs/`. Disposable once it is."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from convex_evals.records.base import FileRecord
+from convex_evals.records.generation import Generation
+from convex_evals.records.grade import Verdict
+from convex_evals.records.outcome import Outcome
+
+MAX_ATTEMPTS = 3
+
+
+class JournalEntry(FileRecord):
+    kind: Literal["journal"] = "journal"
+    schema_: Literal[1] = Field(default=1, alias="schema", description="version of this format")
+    generation: Generation = Field(description="as it will stand in generation.json")
+    response: str | None = Field(description="as it will stand in `<trial>.md`")
+    verdict: Verdict | None = Field(default=None, description="as it will stand in the grade file")
+    attempts: int = Field(default=0, ge=0, description="gradings that ended, unscored ones included")
+
+    @property
+    def done(self) -> bool:
+        """Scored, or out of attempts."""
+        if self.verdict is None:
+            return False
+        return self.verdict.outcome is not Outcome.UNSCORED or self.attempts >= MAX_ATTEMPTS

@@ -1,0 +1,65 @@
+"""`run.json`: the plan of a run. Written once, never changed, free of host facts and clocks."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from convex_evals.records.base import FileRecord, Record
+from convex_evals.records.outcome import Pipeline
+
+
+class EvalPlan(Record):
+    """One eval of a run, with what identifies its inputs."""
+
+    task_sha256: str = Field(description="of TASK.txt, as LF text")
+    answer_sha256: str = Field(description="of the reference project without `_generated`")
+    grader_sha256: str = Field(description="of grader.test.ts and everything it imports relatively")
+    pipeline: Pipeline = Field(description="`full` or `static`")
+    generation_key: str = Field(
+        description="task, guidelines, prompt, model and parameters; the trial number is added to it"
+    )
+    grading_key: str = Field(description="what must be equal for two verdicts to be comparable")
+
+
+class Toolchain(Record):
+    """What graded. Recorded; only backend kind and rules, TypeScript and lint rules are part of the grading key."""
+
+    node: str = Field(description="version of Node.js")
+    typescript: str = Field(description="version of the type checker")
+    eslint: str = Field(description="version of ESLint")
+    vitest: str = Field(description="version of vitest that runs graders")
+    convex: str = Field(description="version of the official bundler and code generator")
+    lockfile_sha256: str = Field(description="of the toolchain's package-lock.json")
+    lint_rules_sha256: str = Field(description="of the table of lint rules")
+
+
+class BackendIdentity(Record):
+    kind: Literal["embedded", "local"] = Field(description="which implementation runs the project")
+    version: str = Field(description="rules version of `embedded`, release of `local`")
+
+
+class RunPlan(FileRecord):
+    """The plan: which model answers which evals how often, under which fingerprints."""
+
+    kind: Literal["run"] = "run"
+    schema_: Literal[1] = Field(default=1, alias="schema", description="version of this format")
+    run_id: str = Field(description="name of the run's folder")
+    date: str = Field(description="UTC day of planning, YYYY-MM-DD")
+    model: str = Field(description="the model's true slug, `provider/name`")
+    experiment: str = Field(description="name of the experiment")
+    trials: int = Field(ge=1, description="trials per eval")
+    synthetic: bool = Field(description="true where no model was asked: never published, never ranked")
+    guidelines_sha256: str | None = Field(description="of the rendered guidelines; null where none are given")
+    suite_commit: str | None = Field(
+        description="commit of the suite's repository; null outside of Git or with uncommitted changes"
+    )
+    grading_protocol: int = Field(description="raised by hand when the meaning of a pass changes")
+    backend: BackendIdentity = Field(description="what graded")
+    toolchain: Toolchain = Field(description="versions in use when the run was planned")
+    evals: dict[str, EvalPlan] = Field(description="by eval id, `category/name`")
+
+    def fingerprint_inputs(self) -> dict[str, object]:
+        """What makes two plans the same work: everything but the name and the day."""
+        return self.model_dump(mode="json", by_alias=True, exclude={"run_id", "date", "suite_commit", "toolchain"})

@@ -1,0 +1,80 @@
+"""Results as text: tables for people, JSON for machines. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convex_evals.records import Counts, Summary, Verdict, dump_json
+from convex_evals.store.runs import Run
+
+
+def percent(counts: Counts) -> str:
+    rate = counts.pass_rate
+    return "-" if rate is None else f"{rate:.0%}"
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """Columns as wide as their widest cell; all but the first are right-aligned."""
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    lines = [
+        "  ".join(
+            cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in [header, ["-" * w for w in widths], *rows]
+    ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def category_table(summary: Summary) -> str:
+    """Pass rates by category, the whole at the end."""
+    rows = [[name, *_cells(counts)] for name, counts in sorted(summary.categories.items())]
+    rows.append(["all", *_cells(summary.counts)])
+    return table(["category", "passed", "failed", "unscored", "pass rate"], rows)
+
+
+def _cells(counts: Counts) -> list[str]:
+    return [str(counts.passed), str(counts.failed), str(counts.unscored), percent(counts)]
+
+
+def run_row(run: Run, summary: Summary | None) -> list[str]:
+    plan = run.plan
+    if summary is None:
+        return [plan.run_id, plan.date, plan.model, plan.experiment, str(len(plan.evals)), "incomplete", ""]
+    counts = summary.counts
+    return [
+        *(plan.run_id, plan.date, plan.model, plan.experiment, str(len(plan.evals))),
+        f"{counts.passed}/{counts.scored}",
+        percent(counts),
+    ]
+
+
+def run_to_data(run: Run, summary: Summary | None) -> dict[str, Any]:
+    """A run for machines: its plan's identity and its totals."""
+    plan = run.plan
+    return {
+        "run_id": plan.run_id,
+        "folder": str(run.folder),
+        "model": plan.model,
+        "experiment": plan.experiment,
+        "date": plan.date,
+        "complete": summary is not None,
+        "summary": summary.model_dump(mode="json", by_alias=True) if summary else None,
+    }
+
+
+def run_to_json(run: Run, summary: Summary | None) -> str:
+    return dump_json(run_to_data(run, summary))
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """All steps and failing tests of a verdict."""
+    lines = []
+    for step in verdict.steps:
+        reason = f"  {step.reason}" if step.reason and step.outcome.value != "failed" else ""
+        lines.append(f"  {step.step:10} {step.outcome:8} {step.duration_ms:6} ms{reason}")
+        if step.reason and step.outcome.value == "failed" and step.step.value != "tests":
+            lines += [f"      {line}" for line in step.reason.splitlines()]
+    for test in verdict.tests:
+        lines.append(f"    {'✓' if test.outcome == 'passed' else '✗'} {test.name} ({test.duration_ms} ms)")
+        lines += [f"        {line}" for line in (test.message or "").splitlines()]
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Every path, read and write of the repository's files."""

@@ -1,0 +1,30 @@
+"""The journal of a running run: a file per trial, so that `kill -9` loses at most what was under way."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from convex_evals.records.journal import JournalEntry
+from convex_evals.store.records import read_record, write_record
+
+
+class Journal:
+    """Entries of one run under `root`/<run id>/<category>/<name>/<trial>.json."""
+
+    def __init__(self, root: Path, run_id: str) -> None:
+        self.folder = root / run_id
+
+    def read(self, eval_id: str, trial: int) -> JournalEntry | None:
+        path = self._path(eval_id, trial)
+        return read_record(path, JournalEntry) if path.is_file() else None
+
+    def write(self, eval_id: str, entry: JournalEntry) -> None:
+        write_record(self._path(eval_id, entry.generation.trial), entry)
+
+    def drop(self) -> None:
+        """Forget the run: everything of it is written."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _path(self, eval_id: str, trial: int) -> Path:
+        return self.folder / eval_id / f"{trial}.json"

@@ -1,0 +1,109 @@
+"""Runs on disk: `<runs>/<provider>/<model>/<date>/<run id>/`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from convex_evals.errors import UserError
+from convex_evals.records import GenerationFile, GradeFile, RunPlan, Summary
+from convex_evals.store.files import write_atomic
+from convex_evals.store.paths import slug_folders
+from convex_evals.store.records import read_record, write_record
+
+PLAN_NAME = "run.json"
+SUMMARY_NAME = "summary.json"
+GENERATION_NAME = "generation.json"
+
+
+def grade_name(grading_key: str) -> str:
+    return f"grade.{grading_key[:8]}.json"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run's folder."""
+
+    folder: Path
+    plan: RunPlan
+
+    @property
+    def is_complete(self) -> bool:
+        return (self.folder / SUMMARY_NAME).is_file()
+
+    def summary(self) -> Summary | None:
+        """None while the run is not complete."""
+        path = self.folder / SUMMARY_NAME
+        return read_record(path, Summary) if path.is_file() else None
+
+    def eval_folder(self, eval_id: str) -> Path:
+        return self.folder / "evals" / eval_id
+
+    def is_written(self, eval_id: str) -> bool:
+        """Whether this eval's trials are done. Its grade file is written last."""
+        return (self.eval_folder(eval_id) / grade_name(self.plan.evals[eval_id].grading_key)).is_file()
+
+    def generation(self, eval_id: str) -> GenerationFile:
+        return read_record(self.eval_folder(eval_id) / GENERATION_NAME, GenerationFile)
+
+    def grade(self, eval_id: str) -> GradeFile:
+        return read_record(self.eval_folder(eval_id) / grade_name(self.plan.evals[eval_id].grading_key), GradeFile)
+
+    def response(self, eval_id: str, trial: int) -> str | None:
+        path = self.eval_folder(eval_id) / f"{trial}.md"
+        return path.read_text(encoding="utf-8") if path.is_file() else None
+
+    def write_eval(self, generation: GenerationFile, responses: Mapping[int, str], grade: GradeFile) -> None:
+        """All files of one eval, the grade last: where it is, the others are."""
+        folder = self.eval_folder(generation.eval)
+        for trial, response in responses.items():
+            write_atomic(folder / f"{trial}.md", response)
+        write_record(folder / GENERATION_NAME, generation)
+        write_record(folder / grade_name(grade.grading_key), grade)
+
+    def write_summary(self, summary: Summary) -> None:
+        write_record(self.folder / SUMMARY_NAME, summary)
+
+
+@dataclass(frozen=True)
+class RunStore:
+    """All runs below one folder."""
+
+    root: Path
+
+    def create(self, plan: RunPlan) -> Run:
+        run = Run(self.root.joinpath(*slug_folders(plan.model), plan.date, plan.run_id), plan)
+        write_record(run.folder / PLAN_NAME, plan)
+        return run
+
+    def all(self) -> Iterator[Run]:
+        """Newest day first; runs of one day by name."""
+        plans = sorted(self.root.glob(f"*/*/*/*/{PLAN_NAME}"), key=lambda p: p.parts[-2])
+        for path in sorted(plans, key=lambda p: p.parts[-3], reverse=True):
+            yield Run(path.parent, read_record(path, RunPlan))
+
+    def same_work(self, plan: RunPlan) -> list[Run]:
+        """Runs that planned exactly what `plan` does, newest first."""
+        wanted = plan.fingerprint_inputs()
+        folder = self.root.joinpath(*slug_folders(plan.model))
+        paths = sorted(folder.glob(f"*/*/{PLAN_NAME}"), key=lambda p: (p.parts[-3], p.stat().st_mtime), reverse=True)
+        runs = [Run(path.parent, read_record(path, RunPlan)) for path in paths]
+        return [run for run in runs if run.plan.fingerprint_inputs() == wanted]
+
+    def find(self, name: str) -> Run:
+        """The run with this id (or the beginning of it), folder, or `last`. Raises `UserError`."""
+        as_path = Path(name)
+        if (as_path / PLAN_NAME).is_file():
+            return Run(as_path.absolute(), read_record(as_path / PLAN_NAME, RunPlan))
+        runs = list(self.all())
+        if not runs:
+            raise UserError(f"{self.root}: no runs here yet; `cli run --model reference` makes one")
+        if name == "last":
+            return max(runs, key=lambda r: (r.plan.date, (r.folder / PLAN_NAME).stat().st_mtime))
+        found = [r for r in runs if r.plan.run_id.startswith(name)]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise UserError(f"{name}: no such run in {self.root}; `cli list` shows them, `last` is the newest")
+        raise UserError(f"{name}: {len(found)} runs begin like that: {', '.join(r.plan.run_id for r in found[:5])}")

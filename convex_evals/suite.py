@@ -1,0 +1,216 @@
+"""A suite: discover its evals, select some, read the projects that they bring, fingerprint inputs."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from convex_evals.errors import UserError
+from convex_evals.records import EvalConfig, StepName
+from convex_evals.records.human import parse_human
+
+GRADER_NAME = "grader.test.ts"
+TASK_NAME = "TASK.txt"
+REASON_NAME = "reason.txt"
+DELETE_NAME = "delete.txt"
+_CAUGHT_BY = re.compile(r"^caught by:\s*(\S+)\s*$", re.IGNORECASE)
+_NOT_OURS = {"node_modules", "_generated", ".git"}
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project as a suite brings it: what is graded in place of a model's answer."""
+
+    label: str
+    files: Mapping[str, str] = field(repr=False)
+    reason: str | None = None
+    caught_by: StepName | None = None
+
+
+@dataclass(frozen=True)
+class Eval:
+    """One eval of a suite."""
+
+    root: Path
+    category: str
+    name: str
+    config: EvalConfig
+
+    @property
+    def id(self) -> str:
+        return f"{self.category}/{self.name}"
+
+    @property
+    def path(self) -> Path:
+        return self.root / "evals" / self.category / self.name
+
+    @property
+    def grader(self) -> Path:
+        return self.path / GRADER_NAME
+
+    @property
+    def task(self) -> str:
+        return _read(self.path / TASK_NAME)
+
+    def answer(self) -> Project:
+        """package.json and the TypeScript of `answer/`: what a model would have written, without `_generated`."""
+        return Project("answer", read_project(self.path / "answer", keep=_is_answer_file))
+
+    def wrong(self) -> list[Project]:
+        return [self._variant("wrong", folder) for folder in _folders(self.path / "wrong")]
+
+    def accept(self) -> list[Project]:
+        return [self._variant("accept", folder) for folder in _folders(self.path / "accept")]
+
+    def _variant(self, kind: str, folder: Path) -> Project:
+        own = read_project(folder)
+        deleted = [line.strip() for line in own.pop(DELETE_NAME, "").splitlines() if line.strip()]
+        reason = own.pop(REASON_NAME, None)
+        label = f"{kind}/{folder.name}"
+        if kind == "wrong" and not reason:
+            raise UserError(f"{folder}: no {REASON_NAME}; say which one mistake this is, and 'caught by: STEP' last")
+        files = dict(own) if "package.json" in own else {**self.answer().files, **own}
+        for path in deleted:
+            if path not in files:
+                raise UserError(f"{folder / DELETE_NAME}: '{path}' is not a file of the answer")
+            del files[path]
+        return Project(label, files, reason, _caught_by(folder, reason) if kind == "wrong" else None)
+
+    def problems(self) -> list[str]:
+        """What is missing for this eval to be used, a line each."""
+        missing = []
+        if not (self.path / TASK_NAME).is_file():
+            missing.append(f"{self.path}: no {TASK_NAME}; write what the model is asked")
+        if not self.grader.is_file():
+            missing.append(f"{self.path}: no {GRADER_NAME}; write the grader")
+        if not (self.path / "answer").is_dir():
+            missing.append(f"{self.path}: no answer/; write the reference project")
+        return missing
+
+
+@dataclass(frozen=True)
+class Suite:
+    root: Path
+    evals: tuple[Eval, ...]
+
+    @property
+    def categories(self) -> list[str]:
+        return sorted({e.category for e in self.evals})
+
+    def select(self, pattern: str | None = None, categories: Sequence[str] = ()) -> list[Eval]:
+        """Evals whose id matches `pattern` (a regular expression, searched) in any of `categories`.
+
+        Raises `UserError` where nothing is left, or an eval that is left cannot be used.
+        """
+        wanted = {self._category(c) for c in categories}
+        try:
+            regex = re.compile(pattern or "")
+        except re.error as error:
+            raise UserError(f"-f {pattern!r}: not a regular expression: {error}") from None
+        chosen = [e for e in self.evals if regex.search(e.id) and (not wanted or e.category in wanted)]
+        if not chosen:
+            raise UserError(f"no eval matches; {len(self.evals)} are here, `cli list evals` shows them")
+        problems = [line for e in chosen for line in e.problems()]
+        if problems:
+            more = f" (and {len(problems) - 1} more like it)" if len(problems) > 1 else ""
+            raise UserError(problems[0] + more)
+        return chosen
+
+    def _category(self, word: str) -> str:
+        for category in self.categories:
+            if word in (category, category.partition("-")[2]):
+                return category
+        near = difflib.get_close_matches(word, [*self.categories, *(c.partition("-")[2] for c in self.categories)], n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(self.categories)}"
+        raise UserError(f"-c {word}: no such category; {hint}")
+
+
+def load_suite(root: Path) -> Suite:
+    """All evals under `root`/evals. Raises `UserError` where there is none, or a settings file is wrong."""
+    found = [
+        Eval(root, category.name, folder.name, _load_config(folder))
+        for category in _folders(root / "evals")
+        for folder in _folders(category)
+        if any((folder / part).exists() for part in (TASK_NAME, GRADER_NAME, "answer"))
+    ]
+    if not found:
+        raise UserError(f"{root / 'evals'}: no evals here; an eval is a folder evals/CATEGORY/NAME with a {TASK_NAME}")
+    return Suite(root, tuple(found))
+
+
+def _load_config(folder: Path) -> EvalConfig:
+    for name in ("eval.yaml", "eval.json"):
+        path = folder / name
+        if path.is_file():
+            return parse_human(_read(path), path, EvalConfig)
+    return EvalConfig()
+
+
+def _caught_by(folder: Path, reason: str | None) -> StepName:
+    lines = [line for line in (reason or "").splitlines() if line.strip()]
+    match = _CAUGHT_BY.match(lines[-1].strip()) if lines else None
+    steps = [s.value for s in StepName]
+    if match is None or match[1].lower() not in steps:
+        raise UserError(
+            f"{folder / REASON_NAME}: the last line must be 'caught by: STEP', STEP one of {', '.join(steps)}"
+        )
+    return StepName(match[1].lower())
+
+
+def read_project(folder: Path, keep: object = None) -> dict[str, str]:
+    """Text files below `folder` by posix path, without `node_modules`, `_generated` and links."""
+    files: dict[str, str] = {}
+    for directory, names, filenames in os.walk(folder):
+        names[:] = sorted(n for n in names if n not in _NOT_OURS)
+        for filename in sorted(filenames):
+            path = Path(directory) / filename
+            relative = path.relative_to(folder).as_posix()
+            if path.is_symlink() or (callable(keep) and not keep(relative)):
+                continue
+            files[relative] = _read(path)
+    return files
+
+
+def _is_answer_file(relative: str) -> bool:
+    path = PurePosixPath(relative)
+    return relative == "package.json" or path.suffix in {".ts", ".tsx"}
+
+
+def _folders(parent: Path) -> list[Path]:
+    if not parent.is_dir():
+        return []
+    return sorted(
+        p for p in parent.iterdir() if p.is_dir() and not p.name.startswith((".", "_")) and p.name not in _NOT_OURS
+    )
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from None
+
+
+def sha256_text(text: str) -> str:
+    """Of the text with LF line ends, so that a checkout with CRLF has the same fingerprints."""
+    return hashlib.sha256(text.replace("\r\n", "\n").encode()).hexdigest()
+
+
+def sha256_files(files: Mapping[str, str]) -> str:
+    """Of a set of files: independent of their order, unambiguous in names and ends."""
+    return sha256_parts(f"{path}\0{sha256_text(text)}" for path, text in sorted(files.items()))
+
+
+def sha256_parts(parts: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        encoded = part.encode()
+        digest.update(f"{len(encoded)}:".encode() + encoded)
+    return digest.hexdigest()

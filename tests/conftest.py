@@ -1,0 +1,101 @@
+"""What every test gets: a home folder of its own, no network but loopback, and the command line in-process."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from convex_evals import app
+from convex_evals.config import cache_dir
+
+ROOT = Path(__file__).parents[1]
+REAL_CACHE = cache_dir()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--soak", action="store_true", help="run soak tests in full size")
+    parser.addoption("--update-golden", action="store_true", help="write golden files anew; review them as a diff")
+
+
+@pytest.fixture(autouse=True)
+def _guard(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The real home folder and the network are out of bounds; the toolchain's cache is shared, it only ever grows."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("CONVEX_EVALS_CACHE", str(REAL_CACHE))
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise RuntimeError(f"a test reached for the network: {address}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@dataclass(frozen=True)
+class Result:
+    status: int
+    out: str
+    err: str
+
+
+Invoke = Callable[..., Result]
+
+
+@pytest.fixture
+def invoke(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Invoke:
+    """Run the command line in-process, in `tmp_path` or `cwd`, error boundary included."""
+
+    def call(*arguments: str | Path, cwd: Path | None = None) -> Result:
+        monkeypatch.chdir(cwd or tmp_path)
+        monkeypatch.setattr(sys, "argv", ["cli", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as exit_:
+            app.main()
+        captured = capsys.readouterr()
+        return Result(int(exit_.value.code or 0), captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def toolchain() -> Path:
+    """The installed toolchain's cache folder. Installing may need the network: it happens in a process of its own."""
+    argv = [sys.executable, str(ROOT / "cli.py"), "doctor", "--install"]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return REAL_CACHE
+
+
+@pytest.fixture
+def soak(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--soak"))
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare a text with a golden file, or write it where --update-golden is given."""
+
+    def check(name: str, text: str) -> None:
+        path = ROOT / "tests" / "golden" / name
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert path.read_text(encoding="utf-8") == text
+
+    return check
+
+
+def clean_environment(**more: str) -> dict[str, str]:
+    """For subprocesses: what they need and nothing of the developer's."""
+    kept = {k: os.environ[k] for k in ("PATH", "HOME", "CONVEX_EVALS_CACHE", "TMPDIR") if k in os.environ}
+    return {**kept, **more}

@@ -1,0 +1,138 @@
+"""Things that tests are made of."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from convex_evals.records import (
+    BackendIdentity,
+    EvalPlan,
+    Generation,
+    GenerationFile,
+    GradeFile,
+    Outcome,
+    Pipeline,
+    RunPlan,
+    StepName,
+    StepOutcome,
+    StepResult,
+    TestResult,
+    Toolchain,
+    TrialGrade,
+    Verdict,
+)
+
+PACKAGE_JSON = json.dumps({"name": "project", "dependencies": {"convex": "1.48.0"}})
+QUERY = """import { query } from "./_generated/server";
+export const answer = query({ args: {}, handler: async () => 42 });
+"""
+GRADER = """import { ConvexHttpClient } from "convex/browser";
+import { expect, test } from "vitest";
+import { api } from "./answer/convex/_generated/api";
+test("answers", async () => {
+  const client = new ConvexHttpClient(`http://127.0.0.1:${process.env.CONVEX_PORT}`);
+  expect(await client.query(api.main.answer, {})).toBe(42);
+});
+"""
+GENERATED_API = """import { anyApi } from "convex/server";
+export const api = anyApi;
+export const internal = anyApi;
+"""
+
+
+def write_files(folder: Path, files: Mapping[str, str]) -> Path:
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    return folder
+
+
+def make_eval(
+    root: Path, eval_id: str = "000-fundamentals/000-answer", files: Mapping[str, str | None] | None = None
+) -> Path:
+    """An eval that works, with some files replaced, or left out by None."""
+    whole: dict[str, str | None] = {
+        "TASK.txt": "A query main:answer without arguments that returns 42.\n",
+        "answer/package.json": PACKAGE_JSON,
+        "answer/convex/main.ts": QUERY,
+        "answer/convex/_generated/api.js": GENERATED_API,
+        "grader.test.ts": GRADER,
+        **(files or {}),
+    }
+    return write_files(root / "evals" / eval_id, {path: text for path, text in whole.items() if text is not None})
+
+
+def make_git_repo(folder: Path) -> Path:
+    """A repository with everything in `folder` committed."""
+    for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "Begin"]):
+        identity = ["-c", "user.name=Test", "-c", "user.email=test@example.org"]
+        subprocess.run(["git", *identity, *command], cwd=folder, check=True)
+    return folder
+
+
+def make_plan(**changes: object) -> RunPlan:
+    plan = RunPlan(
+        run_id="default-00000000",
+        date="2026-01-31",
+        model="reference/answers",
+        experiment="default",
+        trials=1,
+        synthetic=True,
+        guidelines_sha256=None,
+        suite_commit=None,
+        grading_protocol=1,
+        backend=BackendIdentity(kind="embedded", version="1"),
+        toolchain=Toolchain(
+            node="24.0.0",
+            typescript="5.9.3",
+            eslint="10.0.0",
+            vitest="3.2.0",
+            convex="1.48.0",
+            lockfile_sha256="0" * 64,
+            lint_rules_sha256="1" * 64,
+        ),
+        evals={
+            "000-fundamentals/000-answer": EvalPlan(
+                task_sha256="2" * 64,
+                answer_sha256="3" * 64,
+                grader_sha256="4" * 64,
+                pipeline=Pipeline.FULL,
+                generation_key="5" * 64,
+                grading_key="6" * 64,
+            )
+        },
+    )
+    return plan.model_copy(update=changes)
+
+
+def make_verdict(outcome: Outcome = Outcome.PASSED, caught_by: StepName | None = None) -> Verdict:
+    steps = tuple(
+        StepResult(
+            step=step,
+            outcome=StepOutcome(outcome.value) if step == caught_by else StepOutcome.PASSED,
+            duration_ms=10,
+            reason="because" if step == caught_by else None,
+        )
+        for step in StepName
+    )
+    passed = outcome is Outcome.PASSED
+    tests = (TestResult(name="answers", outcome="passed" if passed else "failed", duration_ms=3),)
+    return Verdict(outcome=outcome, caught_by=caught_by, score=float(passed), steps=steps, tests=tests)
+
+
+def make_generation(trial: int = 1) -> Generation:
+    return Generation(
+        trial=trial, generation_id=f"{trial:016}", received=True, response_sha256="7" * 64, finish_reason="stop"
+    )
+
+
+def make_generation_file(eval_id: str = "000-fundamentals/000-answer") -> GenerationFile:
+    return GenerationFile(eval=eval_id, generation_key="5" * 64, trials=(make_generation(),))
+
+
+def make_grade_file(eval_id: str = "000-fundamentals/000-answer", verdict: Verdict | None = None) -> GradeFile:
+    grade = TrialGrade(trial=1, generation_id=f"{1:016}", verdict=verdict or make_verdict())
+    return GradeFile(eval=eval_id, grading_key="6" * 64, sandbox="none", trials=(grade,))

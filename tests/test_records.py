@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from convex_evals.errors import UserError
+from convex_evals.records import EvalConfig, FileRecord, GenerationFile, GradeFile, Outcome, RunPlan, StepName, Summary
+from convex_evals.records.human import parse_human
+from convex_evals.records.journal import JournalEntry
+from convex_evals.store.records import read_record, write_record
+from tests.factories import make_generation, make_generation_file, make_grade_file, make_plan, make_verdict
+
+GOLDEN = Path(__file__).parent / "golden"
+FAILED = make_verdict(Outcome.FAILED, StepName.TESTS)
+EXAMPLES: dict[str, FileRecord] = {
+    "run.1.json": make_plan(),
+    "generation.1.json": make_generation_file(),
+    "grade.1.json": make_grade_file(verdict=FAILED),
+    "journal.1.json": JournalEntry(generation=make_generation(), response="# Files\n", verdict=FAILED, attempts=1),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_golden_files_of_each_schema(name: str, golden: Callable[[str, str], None], tmp_path: Path) -> None:
+    record = EXAMPLES[name]
+    golden(name, record.to_json())
+    assert read_record(GOLDEN / name, type(record)) == record
+    write_record(tmp_path / "copy.json", record)
+    assert (tmp_path / "copy.json").read_bytes() == (GOLDEN / name).read_bytes()
+
+
+@pytest.mark.parametrize("model", [RunPlan, GenerationFile, GradeFile, Summary, JournalEntry])
+def test_a_file_from_the_future_is_refused(model: type[FileRecord], tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"kind": model.model_fields["kind"].default, "schema": 99}))
+    with pytest.raises(UserError, match=r"x\.json: schema 99 is newer than 1; upgrade convex-evals"):
+        read_record(path, model)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not valid JSON"),
+        ("[]", "not a 'run' file"),
+        ('{"kind": "grade"}', "not a 'run' file"),
+        ('{"kind": "run"}', "no schema number"),
+        ('{"kind": "run", "schema": 1}', "run_id: field required"),
+    ],
+)
+def test_broken_files_are_one_clear_line(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(text)
+    with pytest.raises(UserError) as error:
+        read_record(path, RunPlan)
+    assert message in str(error.value) and "\n" not in str(error.value) and str(path) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tiemouts: {}", "eval.yaml: unknown key 'tiemouts'; did you mean 'timeouts'?"),
+        ("timeouts: {test: 3}", "eval.yaml: unknown key 'timeouts.test'; did you mean 'tests'?"),
+        ("timeouts: {tests: -1}", "eval.yaml: timeouts.tests: input should be greater than 0"),
+        ("pipeline: quick", "eval.yaml: pipeline: input should be 'full' or 'static'"),
+        ("- a", "eval.yaml: expected keys and values, found a list"),
+        ("a: [", "eval.yaml:1:5: not valid YAML: expected the node content, but found '<stream end>'"),
+    ],
+)
+def test_what_people_write_is_checked(text: str, message: str) -> None:
+    with pytest.raises(UserError) as error:
+        parse_human(text, Path("eval.yaml"), EvalConfig)
+    assert str(error.value) == message
+
+
+def test_an_empty_settings_file_is_all_defaults() -> None:
+    assert parse_human("", Path("eval.yaml"), EvalConfig) == EvalConfig()
