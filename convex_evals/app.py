@@ -80,8 +80,6 @@ def main() -> NoReturn:
     except (UserError, InfrastructureError) as error:
         _say(f"error: {error}")
         sys.exit(ExitCode.USER_ERROR)
-    except BrokenPipeError:
-        _leave_quietly()
     except Exception as error:
         leaf = _leaf(error)
         if isinstance(leaf, (UserError, InfrastructureError)):
@@ -100,14 +98,6 @@ def _leaf(error: BaseException) -> BaseException:
 
 def _say(line: str) -> None:
     print(line, file=sys.stderr)
-
-
-def _leave_quietly() -> NoReturn:
-    """The reader of our output has gone (`cli list | head`)."""
-    import os
-
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(ExitCode.OK)
 
 
 def _log(error: BaseException) -> str:

@@ -18,7 +18,7 @@ from convex_evals.grade.npm import Progress
 from convex_evals.grade.setup import ready_grader
 from convex_evals.grade.toolchain import locate_toolchain
 from convex_evals.records import Outcome
-from convex_evals.validation import first_line
+from convex_evals.results import headline
 
 _NEEDED_MIB = 700
 
@@ -95,5 +95,5 @@ async def inspect_grading(progress: Progress, warn: Callable[[str], None]) -> Fi
         return Finding("backend embedded", "broken", str(error), "see the reason")
     if verdict.outcome is Outcome.PASSED:
         return Finding("backend embedded", "ok", f"graded a canary project in {verdict.duration_ms / 1000:.1f} s")
-    detail = f"a canary project that must pass did not: {verdict.caught_by}: {first_line(verdict.reason)}"
+    detail = f"a canary project that must pass did not: {verdict.caught_by}: {headline(verdict.reason)}"
     return Finding("backend embedded", "broken", detail, "remove the cache folder and run `cli doctor --install`")

@@ -11,10 +11,11 @@ from convex_evals.errors import UserError
 from convex_evals.generate import Answerer
 from convex_evals.grade.grader import Grader, GraderCheck, check_graders
 from convex_evals.records import BackendIdentity, EvalPlan, RunPlan, Toolchain
-from convex_evals.suite import Eval, sha256_files, sha256_parts, sha256_text
+from convex_evals.suite import Eval, read_project, sha256_files, sha256_parts, sha256_text
 
 # Raised by hand when the meaning of a pass changes.
 GRADING_PROTOCOL = 1
+LIBRARY = "convex-evals/grader"
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ async def make_plan(request: Request, grader: Grader) -> RunPlan:
     checks = await check_graders(grader, request.evals)
     refuse_broken_graders(checks)
     backend = grader.backend.identity
+    library = read_project(grader.toolchain.script("grader"))
     return RunPlan(
         run_id=request.run_id,
         date=request.date,
@@ -48,16 +50,21 @@ async def make_plan(request: Request, grader: Grader) -> RunPlan:
         grading_protocol=GRADING_PROTOCOL,
         backend=backend,
         toolchain=toolchain,
-        evals={e.id: plan_eval(e, request.answerer, checks[e.id], backend, toolchain) for e in request.evals},
+        evals={e.id: plan_eval(e, request.answerer, checks[e.id], backend, toolchain, library) for e in request.evals},
     )
 
 
 def plan_eval(
-    ev: Eval, answerer: Answerer, check: GraderCheck, backend: BackendIdentity, toolchain: Toolchain
+    ev: Eval,
+    answerer: Answerer,
+    check: GraderCheck,
+    backend: BackendIdentity,
+    toolchain: Toolchain,
+    library: Mapping[str, str],
 ) -> EvalPlan:
     task = sha256_text(ev.task)
     answer = sha256_files(ev.answer().files)
-    closure = sha256_files(grader_closure(ev, check))
+    closure = sha256_files(grader_closure(ev, check, library))
     generation: Mapping[str, Any] = {
         "task": task,
         "guidelines": None,
@@ -85,9 +92,12 @@ def plan_eval(
     )
 
 
-def grader_closure(ev: Eval, check: GraderCheck) -> dict[str, str]:
-    """The texts of a grader and of all that it imports relatively or from the grader library."""
-    return {path: (ev.root / path).read_text(encoding="utf-8") for path in check.inputs}
+def grader_closure(ev: Eval, check: GraderCheck, library: Mapping[str, str]) -> dict[str, str]:
+    """The texts of a grader and all its relative imports, and of the grader library where one of them uses it."""
+    texts = {path: (ev.root / path).read_text(encoding="utf-8") for path in check.inputs}
+    if any(LIBRARY in text for text in texts.values()):
+        texts |= {f"{LIBRARY}/{path}": text for path, text in library.items()}
+    return texts
 
 
 def refuse_broken_graders(checks: Mapping[str, GraderCheck]) -> None:
@@ -95,7 +105,7 @@ def refuse_broken_graders(checks: Mapping[str, GraderCheck]) -> None:
     errors = [line for check in checks.values() for line in check.errors]
     if errors:
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        raise UserError(f"{errors[0]}; mend the grader{more}")
+        raise UserError(f"{errors[0]}; mend it{more}")
 
 
 async def toolchain_versions(grader: Grader) -> Toolchain:
@@ -111,7 +121,7 @@ async def toolchain_versions(grader: Grader) -> Toolchain:
         vitest=versions["vitest"],
         convex=versions["convex"],
         lockfile_sha256=grader.toolchain.lockfile_sha256,
-        lint_rules_sha256=versions["lint_rules_sha256"],
+        lint_rules_sha256=versions["rules"],
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from convex_evals.records import Counts, Summary, Verdict, dump_json
@@ -64,6 +65,19 @@ def run_to_data(run: Run, summary: Summary | None) -> dict[str, Any]:
 
 def run_to_json(run: Run, summary: Summary | None) -> str:
     return dump_json(run_to_data(run, summary))
+
+
+_LOCATION = re.compile(r"^\s*(\S+:\d+:\d+):?$")
+
+
+def headline(text: str | None, width: int = 160) -> str:
+    """The first line of a reason that says something, after the place that the bundler names below it."""
+    lines = [line.strip() for line in (text or "").splitlines() if line.strip()] or ["no reason given"]
+    line = lines[0]
+    if line.startswith("✘ [ERROR] "):
+        place = next((m[1] for m in map(_LOCATION.match, lines[1:]) if m), None)
+        line = f"{place}: {line[10:]}" if place else line[10:]
+    return line if len(line) <= width else line[: width - 1] + "…"
 
 
 def verdict_text(verdict: Verdict) -> str:

@@ -20,6 +20,7 @@ from convex_evals.records import (
     Verdict,
 )
 from convex_evals.records.journal import JournalEntry
+from convex_evals.store.files import remove_temporary
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import Run, grade_name
 from convex_evals.suite import Eval
@@ -48,6 +49,7 @@ class Runner:
 
     async def complete(self, evals: Mapping[str, Eval]) -> Summary | None:
         """Do what is left of the run; its summary, or None where trials are still to be tried again."""
+        remove_temporary(self.run.folder)
         async with asyncio.TaskGroup() as group:
             for eval_id in self.run.plan.evals:
                 group.create_task(self._eval(evals[eval_id]))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from convex_evals.grade.grader import Grader
 from convex_evals.records import Outcome, StepName, Verdict
+from convex_evals.results import headline
 from convex_evals.suite import Eval, Project
 
 
@@ -48,12 +49,12 @@ class CaseResult:
         if self.as_expected:
             return None
         if verdict.outcome is Outcome.UNSCORED:
-            return f"unscored at {verdict.caught_by}: {first_line(verdict.reason)}"
+            return f"unscored at {verdict.caught_by}: {headline(verdict.reason)}"
         if self.case.must_pass:
-            return f"must pass, failed at {verdict.caught_by}: {first_line(verdict.reason)}"
+            return f"must pass, failed at {verdict.caught_by}: {headline(verdict.reason)}"
         if verdict.outcome is Outcome.PASSED:
             return f"must not pass, and did; expected to be caught by {expected}"
-        return f"caught by {verdict.caught_by}, not by {expected} as its reason.txt says: {first_line(verdict.reason)}"
+        return f"caught by {verdict.caught_by}, not by {expected} as its reason.txt says: {headline(verdict.reason)}"
 
     def to_json(self) -> dict[str, object]:
         verdict = self.verdict
@@ -94,8 +95,3 @@ async def validate_cases(grader: Grader, cases: Sequence[Case], emit: Callable[[
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one(case)) for case in cases]
     return [task.result() for task in tasks]
-
-
-def first_line(text: str | None, width: int = 160) -> str:
-    line = next((part.strip() for part in (text or "").splitlines() if part.strip()), "no reason given")
-    return line if len(line) <= width else line[: width - 1] + "…"

@@ -15,9 +15,11 @@ import pytest
 
 from convex_evals import app
 from convex_evals.config import cache_dir
+from convex_evals.grade.node import NPM_SETTINGS
 
 ROOT = Path(__file__).parents[1]
 REAL_CACHE = cache_dir()
+NPM_USER_CONFIG = {"npm_config_userconfig": str(Path.home() / ".npmrc")}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -96,6 +98,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 
 def clean_environment(**more: str) -> dict[str, str]:
-    """For subprocesses: what they need and nothing of the developer's."""
+    """For subprocesses: what they need, how npm reaches its registry, and nothing else of the developer's."""
     kept = {k: os.environ[k] for k in ("PATH", "HOME", "CONVEX_EVALS_CACHE", "TMPDIR") if k in os.environ}
-    return {**kept, **more}
+    npm = {k: v for k, v in os.environ.items() if k.lower().startswith(NPM_SETTINGS)}
+    return {**kept, **npm, "npm_config_cache": str(REAL_CACHE / "npm"), **NPM_USER_CONFIG, **more}

@@ -115,14 +115,14 @@ async def _complete(
 ) -> tuple[Run, Summary | None]:
     from convex_evals.grade.setup import ready_grader
     from convex_evals.plan import make_plan
+    from convex_evals.results import headline
     from convex_evals.runner import Runner, TrialDone
     from convex_evals.store.journal import Journal
-    from convex_evals.validation import first_line
 
     def show(done: TrialDone) -> None:
         verdict = done.verdict
         name = done.eval_id if request.trials == 1 else f"{done.eval_id} #{done.trial}"
-        note = "" if verdict.caught_by is None else f"{verdict.caught_by}: {first_line(verdict.reason)}"
+        note = "" if verdict.caught_by is None else f"{verdict.caught_by}: {headline(verdict.reason)}"
         display.item(verdict.outcome.value, name, verdict.duration_ms / 1000, "done before" if done.reused else note)
 
     count = workers or workspace.workers

@@ -52,8 +52,7 @@ def _find(run: Run, part: str) -> str:
 
 def _run(run: Run, as_json: bool) -> None:
     from convex_evals.display import printable
-    from convex_evals.results import category_table, run_to_json, table
-    from convex_evals.validation import first_line
+    from convex_evals.results import category_table, headline, run_to_json, table
 
     summary = run.summary()
     if as_json:
@@ -70,7 +69,7 @@ def _run(run: Run, as_json: bool) -> None:
             continue
         for t in run.grade(eval_id).trials:
             verdict = t.verdict
-            where = f"{verdict.caught_by}: {first_line(verdict.reason, 80)}" if verdict.caught_by else ""
+            where = f"{verdict.caught_by}: {headline(verdict.reason, 80)}" if verdict.caught_by else ""
             rows.append([eval_id, verdict.outcome.value, f"{verdict.duration_ms / 1000:.1f}s", printable(where)])
     click.echo(table(["eval", "outcome", "time", "caught by"], rows))
     if summary:

@@ -33,7 +33,7 @@ class Checker:
     _next_id: int = 1
     _busy: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def request(self, op: str, *, timeout: float, **parameters: Any) -> dict[str, Any]:
+    async def request(self, op: str, *, timeout: float, **parameters: Any) -> Any:
         """The result of one operation.
 
         Raises `CheckerError` where the project is at fault, `ProcessFault` where the checker died or took
@@ -52,8 +52,7 @@ class Checker:
                 await self._stop()
                 raise
         if answer.get("ok"):
-            result: dict[str, Any] = answer["result"]
-            return result
+            return answer["result"]
         error = answer["error"]
         if error["kind"] == "deploy":
             raise CheckerError(error["message"])

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from convex_evals.errors import ProcessFault
 from convex_evals.grade.backends import Backend
@@ -114,7 +115,11 @@ async def check_graders(grader: Grader, evals: Sequence[Eval]) -> dict[str, Grad
     return {
         e.id: GraderCheck(
             tuple(found["inputs"]),
-            tuple(f"{x['file']}:{x['line']}:{x['column']}: {x['message']}" for x in found["errors"]),
+            tuple(_where(e.grader, x) + x["message"] for x in found["errors"]),
         )
-        for e, found in zip(evals, result["graders"], strict=True)
+        for e, found in zip(evals, result, strict=True)
     }
+
+
+def _where(grader: Path, error: dict[str, Any]) -> str:
+    return f"{error['file']}:{error['line']}:{error['column']}: " if error["file"] else f"{grader}: "

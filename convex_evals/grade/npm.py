@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ _FLAGS = (
     "--no-fund",
     "--no-update-notifier",
     "--json",
-    "--loglevel=error",
+    "--loglevel=warn",
     "--fetch-retries=2",
     "--fetch-retry-mintimeout=500",
     "--fetch-retry-maxtimeout=4000",
@@ -38,6 +39,8 @@ _PROJECT_FAULTS = frozenset(
         "ENOVERSIONS",
     }
 )
+# npm takes a file that it cannot unpack for a warning and ends well.
+_TORN = re.compile(r"TAR_ENTRY_ERROR (E\w+)")
 _ADVICE = {
     "ENOSPC": "the disk is full; free some space and run the command again",
     "EROFS": "the file system is read-only; choose another cache folder with CONVEX_EVALS_CACHE",
@@ -82,6 +85,9 @@ async def npm(node: Node, arguments: Sequence[str], *, cwd: Path, timeout: float
     """Run npm in `cwd`; None on success."""
     argv: list[str | Path] = [node.executable, node.npm_cli, *arguments, *_FLAGS]
     done = await run(argv, cwd=cwd, env=node.npm_environment(), timeout=timeout)
+    torn = _TORN.search(done.stderr)
+    if torn:
+        return NpmFailure(torn[1], "a package could not be unpacked")
     return None if done.status == 0 else _failure(done, timeout)
 
 

@@ -20,6 +20,8 @@ from convex_evals.records import BackendIdentity
 # Raised whenever a rule is added that may turn a verdict. Part of the grading key.
 RULES_VERSION = "1"
 _READY_SECONDS = 20.0
+# Deployed modules are evaluated as ES modules in a realm of their own.
+_FLAGS = ("--experimental-vm-modules", "--disable-warning=ExperimentalWarning")
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class EmbeddedBackend:
         node = self.toolchain.node
         argv: list[str | Path] = [
             node.executable,
+            *_FLAGS,
             self.toolchain.script("backend/main.ts"),
             *("--port", "0", "--site-port", "0", "--exit-with-stdin"),
             *("--ready-fd", str(write_end)),

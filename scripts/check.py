@@ -1,0 +1,61 @@
+"""All checks of this repository, in the order of their cost. The README's test command.
+
+    python scripts/check.py [--soak]
+
+Stops at nothing: every check runs, the failed ones are named at the end, and so is what had to be skipped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PYTHON = sys.executable
+
+
+def checks(soak: bool) -> dict[str, list[str]]:
+    """What is run, by name."""
+    return {
+        "ruff check": [PYTHON, "-m", "ruff", "check", "."],
+        "ruff format": [PYTHON, "-m", "ruff", "format", "--check", "."],
+        "imports": [PYTHON, "-c", "from importlinter.cli import lint_imports_command as main; main()"],
+        "mypy": [PYTHON, "-m", "mypy"],
+        "docs": [PYTHON, "-m", "cogapp", "--check", "-I", ".", "docs/cli.md", "docs/formats.md"],
+        "pytest": [PYTHON, "-m", "pytest", "-rs", *(["--soak"] if soak else [])],
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--soak", action="store_true", help="run soak tests in full size")
+    failed, skipped = [], []
+    for name, argv in checks(parser.parse_args().soak).items():
+        print(f"== {name}", flush=True)
+        start = time.monotonic()
+        lines, status = run(argv)
+        skipped += [line for line in lines if line.startswith("SKIPPED")]
+        if status:
+            failed.append(name)
+        print(f"== {name}: {'FAILED' if status else 'ok'} in {time.monotonic() - start:.0f} s", flush=True)
+    print("Skipped:" if skipped else "Nothing was skipped.", *skipped, sep="\n")
+    print(f"Failed: {', '.join(failed)}" if failed else "All checks passed.")
+    return 1 if failed else 0
+
+
+def run(argv: list[str]) -> tuple[list[str], int]:
+    """Run a check, show its output as it comes, and keep it."""
+    lines = []
+    with subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            lines.append(line.rstrip("\n"))
+    return lines, process.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
