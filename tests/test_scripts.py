@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT, clean_environment
+
+
+def test_the_tester_can_be_kept_apart_from_the_backend() -> None:
+    if not (shutil.which("bwrap") and shutil.which("nsenter")):
+        pytest.skip("needs bubblewrap and nsenter")
+    probe = subprocess.run(["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"], capture_output=True, check=False)
+    if probe.returncode != 0:
+        pytest.skip("needs namespaces: `bwrap --unshare-all` does not work here")
+    argv = [sys.executable, "scripts/measure_isolation.py", "--launches", "2"]
+    env = clean_environment(PYTHONPATH=str(ROOT))
+    done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "holds: reaches the backend's port; sees neither its files nor its processes" in done.stdout
