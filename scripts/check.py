@@ -24,7 +24,7 @@ def checks(soak: bool) -> dict[str, list[str]]:
         "ruff format": [PYTHON, "-m", "ruff", "format", "--check", "."],
         "imports": [PYTHON, "-c", "from importlinter.cli import lint_imports_command as main; main()"],
         "mypy": [PYTHON, "-m", "mypy"],
-        "docs": [PYTHON, "-m", "cogapp", "--check", "-I", ".", "docs/cli.md", "docs/formats.md"],
+        "docs": [PYTHON, "-m", "cogapp", "--check", "-I", ".", *map(str, sorted((ROOT / "docs").glob("*.md")))],
         "pytest": [PYTHON, "-m", "pytest", "-rs", *(["--soak"] if soak else [])],
     }
 

@@ -1,12 +1,13 @@
-"""The generated parts of the documentation, printed by cog into docs/cli.md and docs/formats.md.
+"""The generated parts of the documentation, printed by cog into docs/.
 
-cog -r docs/cli.md docs/formats.md      regenerate
-cog --check docs/*.md                   fail where they are out of date
+`cog -r -I . docs/*.md` regenerates them; `cog --check -I . docs/*.md` fails where they are out of date.
 """
 
 from __future__ import annotations
 
 import enum
+import json
+import subprocess
 import types
 import typing
 
@@ -14,7 +15,9 @@ import click
 from pydantic.fields import FieldInfo
 
 from convex_evals.app import COMMANDS, cli
-from convex_evals.config import ProjectConfig
+from convex_evals.config import ProjectConfig, cache_dir
+from convex_evals.grade.node import find_node
+from convex_evals.grade.toolchain import SOURCES
 from convex_evals.records import EvalConfig, FileRecord, GenerationFile, GradeFile, Record, RunPlan, Summary
 from convex_evals.records.journal import JournalEntry
 
@@ -115,3 +118,15 @@ def _records_in(annotation: typing.Any) -> list[type[Record]]:
     if isinstance(annotation, type) and issubclass(annotation, Record):
         return [annotation]
     return [r for argument in typing.get_args(annotation) for r in _records_in(argument)]
+
+
+def lint_reference() -> str:
+    """The lint rules that were considered, kept and dropped, as Markdown tables."""
+    code = "import(process.argv[1]).then((m) => console.log(JSON.stringify(m.RULES)))"
+    argv = [find_node(cache_dir()).executable, "-e", code, SOURCES / "checker" / "rules.ts"]
+    rules = json.loads(subprocess.run(argv, capture_output=True, text=True, check=True).stdout)
+    kept = [f"| `{r['name']}` | {r['scope']} | {r['reason']} |" for r in rules if r["scope"] != "never"]
+    dropped = [f"| `{r['name']}` | {r['reason']} |" for r in rules if r["scope"] == "never"]
+    lines = [f"### Kept: {len(kept)}", "", "| rule | where | why |", "|---|---|---|", *kept, ""]
+    lines += [f"### Dropped: {len(dropped)}", "", "| rule | why |", "|---|---|", *dropped, ""]
+    return "\n".join(lines)
