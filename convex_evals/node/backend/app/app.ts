@@ -1,0 +1,252 @@
+/** The one app of this process: its data, its current deployment, and every way to run a function. */
+
+import type { Caller } from "../auth.ts";
+import { CronTimers, type CronStatus } from "../crons.ts";
+import { DeployError } from "../errors.ts";
+import { PushEvaluation } from "../push/evaluate.ts";
+import { splitUdfPath } from "../push/evaluated.ts";
+import type { StartPushRequest } from "../push/request.ts";
+import { checkPush } from "../push/rules/index.ts";
+import { FunctionLog } from "../function_log.ts";
+import { Scheduler } from "../scheduler.ts";
+import { FileUrls, type FileAddress } from "../storage.ts";
+import { detached } from "../timers.ts";
+import { newCallRecord, withCallRecord, type CallRecord } from "./call_record.ts";
+import { DataStore, type ReadSet } from "./data_store.ts";
+import { Deployment, type PreparedContext } from "./deployment.ts";
+import { createAppContext } from "./globals.ts";
+import { createHost } from "./host.ts";
+import { nodeGlobals } from "./node_realm.ts";
+import type { DocumentRequest, FunctionResult, FunctionType, JsonValue, RuntimeHost, ScheduledJob } from "./runtime_types.ts";
+import { loadRuntime } from "./runtime_loader.ts";
+import { callSystemFunction } from "../system/index.ts";
+
+export interface AppUrls {
+  cloudUrl(): string;
+  siteUrl(): string;
+}
+
+export interface AppSettings {
+  readonly env: Readonly<Record<string, string>>;
+  readonly functionTimeLimitMs: number;
+  readonly onLog: (line: string) => void;
+}
+
+export interface AppCall {
+  /** "any": whatever the function is. */
+  readonly type: FunctionType | "any";
+  readonly path: string;
+  readonly componentPath: string;
+  readonly args: JsonValue;
+  readonly caller: Caller;
+  readonly journal?: string | null;
+}
+
+export interface CallOutcome {
+  readonly result: FunctionResult;
+  readonly logLines: readonly string[];
+  readonly readSet: ReadSet;
+  readonly journal: string | null;
+  /** Of the mutation's commit; null for queries, actions and failures. */
+  readonly commitTs: bigint | null;
+}
+
+export class App {
+  readonly store = new DataStore();
+  readonly files: FileUrls;
+  readonly log = new FunctionLog();
+  readonly env: Record<string, string>;
+  readonly #userEnv: Map<string, string>;
+  readonly #scheduler: Scheduler;
+  readonly #crons: CronTimers;
+  readonly #host: RuntimeHost;
+  readonly #deployed = new Set<() => void>();
+  #deployment: Deployment | null = null;
+  #prepared: Promise<PreparedContext> | null = null;
+
+  constructor(urls: AppUrls, { env, onLog, functionTimeLimitMs }: AppSettings) {
+    this.files = new FileUrls(() => urls.cloudUrl());
+    this.#userEnv = new Map(Object.entries(env));
+    // One object for the life of the process: contexts hold on to it.
+    this.env = { ...env };
+    Object.defineProperties(this.env, {
+      CONVEX_CLOUD_URL: { get: () => urls.cloudUrl(), enumerable: true },
+      CONVEX_SITE_URL: { get: () => urls.siteUrl(), enumerable: true },
+    });
+    this.#scheduler = new Scheduler((job) => this.#runJob(job));
+    this.#crons = new CronTimers(async ({ componentPath, spec }) => {
+      const args = spec.args[0] ?? {};
+      await this.call({ type: "any", path: spec.name, componentPath, args, caller: { kind: "admin", identity: null } });
+    });
+    this.#host = createHost({ store: this.store, scheduler: this.#scheduler, files: this.files, functionTimeLimitMs, siteUrl: () => urls.siteUrl(), onLog });
+    this.store.onCommit((commit) => this.#scheduler.onCommit(commit));
+  }
+
+  get deployment(): Deployment | null {
+    return this.#deployment;
+  }
+
+  /** Loads the runtime ahead of the next push. */
+  prepare(): Promise<PreparedContext> {
+    this.#prepared ??= detached(async () => {
+      const context = createAppContext(this.env);
+      return { context, entry: await loadRuntime(context, this.#host) };
+    });
+    return this.#prepared;
+  }
+
+  /** Evaluates a push and applies the deploy rules; the running app is not touched. */
+  async evaluate(request: StartPushRequest): Promise<Deployment> {
+    const { context, entry } = await this.prepare();
+    this.#prepared = null;
+    const evaluation = new PushEvaluation(request, context, entry, this.env, () =>
+      nodeGlobals(this.env, context["console"], () => context["Convex"]),
+    );
+    const push = await evaluation.run();
+    checkPush(push);
+    return new Deployment(push, entry);
+  }
+
+  /** The first document that the schemas of `deployment` refuse, or null. */
+  dataMismatch(deployment: Deployment): { componentPath: string; error: string } | null {
+    for (const { componentPath, definition } of deployment.components()) {
+      if (!definition.schema) continue;
+      const error = deployment.runtime.checkDocuments(componentPath, JSON.stringify(definition.schema));
+      if (error !== null) return { componentPath, error };
+    }
+    return null;
+  }
+
+  /** Makes `deployment` the running one. */
+  activate(deployment: Deployment): void {
+    this.#deployment = deployment;
+    this.#crons.replace(deployment.crons());
+    for (const listener of this.#deployed) detached(listener);
+  }
+
+  onDeployed(listener: () => void): () => void {
+    this.#deployed.add(listener);
+    return () => this.#deployed.delete(listener);
+  }
+
+  crons(): CronStatus[] {
+    return this.#crons.list();
+  }
+
+  userEnvironment(): ReadonlyMap<string, string> {
+    return this.#userEnv;
+  }
+
+  setEnvironmentVariable(name: string, value: string | null): void {
+    if (value === null) {
+      this.#userEnv.delete(name);
+      delete this.env[name];
+    } else {
+      this.#userEnv.set(name, value);
+      this.env[name] = value;
+    }
+  }
+
+  /** Runs one function for a client. Failures of the function are results, not exceptions. */
+  async call(call: AppCall): Promise<CallOutcome> {
+    const startedMs = Date.now();
+    const record = newCallRecord(call.journal ?? null);
+    const result = await detached(() => withCallRecord(record, () => this.#dispatch(call, record)));
+    this.log.add({ path: call.path, udfType: this.#typeOf(call), result, logLines: record.logLines, startedMs });
+    return outcomeOf(result, record);
+  }
+
+  /**
+   * Runs queries that all see the same committed state; `ts` is its timestamp.
+   * `select` is called once no commit can come in between.
+   */
+  async snapshot(select: () => readonly AppCall[]): Promise<{ ts: bigint; outcomes: CallOutcome[] }> {
+    return await detached(() =>
+      this.store.lock.hold(async () => {
+        const outcomes: CallOutcome[] = [];
+        for (const call of select()) {
+          const record = newCallRecord(call.journal ?? null);
+          outcomes.push(outcomeOf(await withCallRecord(record, () => this.#dispatch(call, record)), record));
+        }
+        return { ts: this.store.lastCommitTs, outcomes };
+      }),
+    );
+  }
+
+  /** Runs an HTTP action. Throws what the action throws. */
+  async fetch(pathAndQuery: string, init: RequestInit, caller: Caller): Promise<Response> {
+    const runtime = this.#deployment?.runtime;
+    if (!runtime) return new Response("This Convex deployment does not have HTTP actions enabled.", { status: 404 });
+    const identity = caller.identity === null ? null : JSON.stringify(caller.identity);
+    return await detached(() => withCallRecord(newCallRecord(), () => runtime.fetch(pathAndQuery, init, identity)));
+  }
+
+  /** The content of a committed file, or null once it is deleted. */
+  storedFile({ componentPath, storageId }: FileAddress): Blob | null {
+    const data = this.store.component(componentPath);
+    return data.get(storageId) === undefined ? null : (data.files.get(storageId) ?? null);
+  }
+
+  /** Stores an upload; resolves to its storage id. */
+  async storeFile(componentPath: string, blob: Blob): Promise<string> {
+    const runtime = this.#deployment?.runtime;
+    if (!runtime) throw new DeployError("NoDeployment", "Nothing has been deployed yet");
+    return await detached(() => runtime.storeFile(componentPath, blob));
+  }
+
+  /** Reads or writes documents for a system function, in one transaction. */
+  async documents(componentPath: string, request: DocumentRequest): Promise<FunctionResult> {
+    const deployment = this.#deployment;
+    if (!deployment?.component(componentPath)) return failure(`Component "${componentPath}" does not exist.`);
+    return JSON.parse(await deployment.runtime.documents(componentPath, JSON.stringify(request))) as FunctionResult;
+  }
+
+  close(): void {
+    this.#scheduler.close();
+    this.#crons.replace([]);
+  }
+
+  async #dispatch(call: AppCall, record: CallRecord): Promise<FunctionResult> {
+    if (call.path.startsWith("_system/") && call.caller.kind === "admin") {
+      record.readSet.addEverything();
+      return await callSystemFunction(this, call);
+    }
+    const [moduleName, functionName] = splitUdfPath(call.path);
+    const udfPath = `${moduleName}:${functionName}`;
+    const isAdmin = call.caller.kind === "admin";
+    const fn = isAdmin || call.componentPath === "" ? this.#deployment?.function(call.componentPath, udfPath) : null;
+    if (!fn || !this.#deployment || (fn.visibility.kind === "internal" && !isAdmin)) {
+      return failure(`Could not find ${isAdmin ? "" : "public "}function for '${displayPath(moduleName, functionName)}'. Did you forget to run \`npx convex dev\` or \`npx convex deploy\`?`);
+    }
+    const type = fn.udfType.toLowerCase() as FunctionType;
+    if (call.type !== "any" && call.type !== type) {
+      const wanted = call.type.charAt(0).toUpperCase() + call.type.slice(1);
+      return failure(`Trying to execute ${moduleName}.js:${functionName} as ${wanted}, but it is defined as ${fn.udfType}.`);
+    }
+    const request = { type, componentPath: call.componentPath, udfPath, args: call.args, identity: call.caller.identity };
+    const { runtime, push } = this.#deployment;
+    const result = JSON.parse(await runtime.call(JSON.stringify(request))) as FunctionResult;
+    return result.ok ? result : { ...result, errorMessage: push.sourceMaps.translate(result.errorMessage) };
+  }
+
+  #typeOf(call: AppCall): "Query" | "Mutation" | "Action" {
+    const [module, name] = splitUdfPath(call.path);
+    return this.#deployment?.function(call.componentPath, `${module}:${name}`)?.udfType ?? "Query";
+  }
+
+  async #runJob(job: ScheduledJob): Promise<void> {
+    await detached(() => withCallRecord(newCallRecord(), async () => await this.#deployment?.runtime.runJob(JSON.stringify(job))));
+  }
+}
+
+function failure(errorMessage: string): FunctionResult {
+  return { ok: false, errorMessage };
+}
+
+function displayPath(moduleName: string, functionName: string): string {
+  return functionName === "default" ? moduleName : `${moduleName}:${functionName}`;
+}
+
+function outcomeOf(result: FunctionResult, record: CallRecord): CallOutcome {
+  return { result, logLines: record.logLines, readSet: record.readSet, journal: record.journal, commitTs: result.ok ? record.commitTs : null };
+}

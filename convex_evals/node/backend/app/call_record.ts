@@ -1,0 +1,27 @@
+/** What is collected while one function call of a client runs. */
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import { ReadSet } from "./data_store.ts";
+
+export interface CallRecord {
+  readonly logLines: string[];
+  readonly readSet: ReadSet;
+  /** Where the page of a paginated query ended; in and out. */
+  journal: string | null;
+  /** Set when a mutation of this call has committed. */
+  commitTs: bigint | null;
+}
+
+const records = new AsyncLocalStorage<CallRecord>();
+
+export function newCallRecord(journal: string | null = null): CallRecord {
+  return { logLines: [], readSet: new ReadSet(), journal, commitTs: null };
+}
+
+export function withCallRecord<T>(record: CallRecord, run: () => T): T {
+  return records.run(record, run);
+}
+
+export function currentCallRecord(): CallRecord | undefined {
+  return records.getStore();
+}

@@ -1,0 +1,30 @@
+/** The globals that Convex's default runtime offers beyond the language itself. */
+
+import vm from "node:vm";
+
+// https://docs.convex.dev/functions/runtimes#default-convex-runtime
+const HOST_GLOBALS = [
+  "AbortController", "AbortSignal", "Blob", "CompressionStream", "Crypto", "CryptoKey", "DOMException",
+  "DecompressionStream", "Event", "EventTarget", "File", "FormData", "Headers", "MessageChannel", "MessagePort", "MessageEvent",
+  "ReadableStream", "ReadableStreamBYOBReader", "ReadableStreamDefaultReader", "Request", "Response", "SubtleCrypto",
+  "TextDecoder", "TextDecoderStream", "TextEncoder", "TextEncoderStream", "TransformStream", "URL", "URLSearchParams",
+  "WritableStream", "WritableStreamDefaultWriter", "atob", "btoa", "clearInterval", "clearTimeout", "crypto",
+  "performance", "queueMicrotask", "setInterval", "setTimeout", "structuredClone",
+  // Host APIs return and expect the host's buffers, so the context has no others.
+  "ArrayBuffer", "BigInt64Array", "BigUint64Array", "DataView", "Float32Array", "Float64Array", "Int16Array",
+  "Int32Array", "Int8Array", "Uint16Array", "Uint32Array", "Uint8Array", "Uint8ClampedArray",
+] as const;
+
+/** Creates the context in which one deployment's code runs. `env` becomes `process.env`. */
+export function createAppContext(env: Record<string, string>): vm.Context {
+  const globals: Record<string, unknown> = {};
+  for (const name of HOST_GLOBALS) globals[name] = (globalThis as Record<string, unknown>)[name];
+  globals["fetch"] = (...args: Parameters<typeof fetch>) => fetch(...args);
+  globals["process"] = { env };
+  const context = vm.createContext(globals, {
+    name: "convex-app",
+    codeGeneration: { strings: false, wasm: true },
+  });
+  context["self"] = context["globalThis"];
+  return context;
+}

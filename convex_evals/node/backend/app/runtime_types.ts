@@ -1,0 +1,188 @@
+/**
+ * What crosses the border between the host (Node's main realm) and the vm
+ * context that runs the app. Values cross as JSON text: an object of one realm
+ * is not an instance of the other's classes.
+ */
+
+import type { ComponentData } from "./data_store.ts";
+
+export type FunctionType = "query" | "mutation" | "action";
+
+/** A Convex value in Convex's JSON encoding (`convexToJson`). */
+export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+
+/** What `ctx.auth.getUserIdentity()` returns. */
+export interface UserIdentity {
+  subject: string;
+  issuer: string;
+  tokenIdentifier: string;
+  [claim: string]: JsonValue | undefined;
+}
+
+export interface FunctionCall {
+  readonly type: FunctionType;
+  readonly componentPath: string;
+  /** `dir/module:name`, without `.js`. */
+  readonly udfPath: string;
+  readonly args: JsonValue;
+  readonly identity: UserIdentity | null;
+}
+
+export type FunctionResult =
+  | { readonly ok: true; readonly value: JsonValue }
+  | { readonly ok: false; readonly errorMessage: string; readonly errorData?: JsonValue };
+
+export interface ScheduledJob {
+  readonly jobId: string;
+  /** Where the job's `_scheduled_functions` document lives. */
+  readonly componentPath: string;
+  readonly functionPath: { readonly componentPath: string; readonly udfPath: string };
+  readonly args: JsonValue;
+  /** Unix milliseconds. */
+  readonly dueMs: number;
+}
+
+export type LogLevel = "LOG" | "INFO" | "DEBUG" | "WARN" | "ERROR";
+
+/** A registered function as the analysis of a push reports it. */
+export interface AnalyzedFunction {
+  readonly name: string;
+  readonly udfType: "Query" | "Mutation" | "Action";
+  readonly visibility: { readonly kind: "public" | "internal" };
+  /** Validator JSON text, as `exportArgs()` returns it. */
+  readonly args: string;
+  readonly returns: string;
+  readonly pos: null;
+}
+
+export interface HttpRouteSpec {
+  readonly path: string;
+  readonly method: string;
+}
+
+/** One entry of `cronJobs().export()`. */
+export interface CronSpec {
+  readonly name: string;
+  readonly args: JsonValue[];
+  readonly schedule: CronSchedule;
+}
+
+export type CronSchedule =
+  | { readonly type: "interval"; readonly seconds?: number; readonly minutes?: number; readonly hours?: number }
+  | { readonly type: "hourly"; readonly minuteUTC?: number }
+  | { readonly type: "daily"; readonly hourUTC: number; readonly minuteUTC?: number }
+  | { readonly type: "weekly"; readonly dayOfWeek: string; readonly hourUTC: number; readonly minuteUTC?: number }
+  | { readonly type: "monthly"; readonly day: number; readonly hourUTC: number; readonly minuteUTC?: number }
+  | { readonly type: "cron"; readonly cron: string };
+
+/** What the host finds out about one module by looking at its exports. */
+export interface ModuleInspection {
+  readonly functions: AnalyzedFunction[];
+  readonly defaultExport: "missing" | "router" | "crons" | "other";
+  readonly httpRoutes: HttpRouteSpec[];
+  readonly crons: Record<string, CronSpec>;
+}
+
+/** Functions of the host that code inside the context may call. */
+export interface RuntimeHost {
+  committedData(componentPath: string): ComponentData;
+  lastCommitTs(): bigint;
+  commit(ts: bigint): void;
+  acquireTransaction(): Promise<void>;
+  releaseTransaction(): void;
+  recordRead(componentPath: string, table: string): void;
+  journaledEndCursor(): string | null;
+  journalEndCursor(cursor: string): void;
+  log(level: LogLevel, line: string): void;
+  jobScheduled(job: ScheduledJob): void;
+  storageUrl(componentPath: string, storageId: string): string;
+  uploadUrl(componentPath: string): string;
+  siteUrl(): string;
+  setTimer(callback: () => void, delayMs: number): () => void;
+  functionTimeLimitMs(): number;
+  randomSeed(): number;
+  base64Encode(bytes: Uint8Array): string;
+  base64Decode(text: string): Uint8Array<ArrayBuffer>;
+}
+
+export interface ComponentSetup {
+  readonly path: string;
+  /** Validated `schema.export()` JSON, or null without a schema. */
+  readonly schema: SchemaJson | null;
+  /** Module namespaces by path without extension. */
+  readonly modules: Readonly<Record<string, object>>;
+}
+
+export interface ValidatorJson {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+export interface IndexJson {
+  readonly indexDescriptor: string;
+  readonly fields: string[];
+}
+
+export interface SearchIndexJson {
+  readonly indexDescriptor: string;
+  readonly searchField: string;
+  readonly filterFields: string[];
+}
+
+export interface VectorIndexJson {
+  readonly indexDescriptor: string;
+  readonly vectorField: string;
+  readonly dimensions: number;
+  readonly filterFields: string[];
+}
+
+export interface TableJson {
+  readonly tableName: string;
+  readonly indexes: IndexJson[];
+  readonly stagedDbIndexes?: IndexJson[];
+  readonly searchIndexes: SearchIndexJson[];
+  readonly stagedSearchIndexes?: SearchIndexJson[];
+  readonly vectorIndexes: VectorIndexJson[];
+  readonly stagedVectorIndexes?: VectorIndexJson[];
+  readonly documentType: ValidatorJson;
+}
+
+/** `SchemaDefinition.export()`, parsed. */
+export interface SchemaJson {
+  readonly tables: TableJson[];
+  readonly schemaValidation: boolean;
+}
+
+/** A request for documents, for system functions; each runs in one transaction. */
+export type DocumentRequest =
+  | { readonly op: "scan"; readonly table: string; readonly order: "asc" | "desc"; readonly limit: number }
+  | { readonly op: "page"; readonly table: string; readonly order: "asc" | "desc"; readonly cursor: string | null; readonly limit: number }
+  | { readonly op: "get"; readonly ids: readonly { readonly id: string; readonly tableName: string }[] }
+  | { readonly op: "insert"; readonly table: string; readonly documents: JsonValue[] }
+  | { readonly op: "patch"; readonly table: string; readonly ids: readonly string[] | null; readonly fields: JsonValue }
+  | { readonly op: "replace"; readonly id: string; readonly document: JsonValue }
+  | { readonly op: "delete"; readonly ids: string[] };
+
+/** The app's code and convex-test, inside one context. */
+export interface Runtime {
+  /** Runs a function; resolves to a `FunctionResult` as JSON text. */
+  call(callJson: string): Promise<string>;
+  /** Runs an HTTP action; the body of the response may still be streaming. */
+  fetch(pathAndQuery: string, init: RequestInit, identityJson: string | null): Promise<Response>;
+  runJob(jobJson: string): Promise<void>;
+  /** Runs a `DocumentRequest`; resolves to a `FunctionResult` as JSON text. */
+  documents(componentPath: string, requestJson: string): Promise<string>;
+  storeFile(componentPath: string, blob: Blob): Promise<string>;
+  /** The first committed document that does not match, or null. */
+  checkDocuments(componentPath: string, schemaJson: string): string | null;
+}
+
+/** What the entry module of the context exports. */
+export interface RuntimeEntry {
+  createRuntime(components: ComponentSetup[]): Runtime;
+  inspectModule(namespace: object): string;
+  inspectDefinition(namespace: object): string;
+  inspectSchema(namespace: object): string;
+  inspectAuthConfig(namespace: object): string;
+  errorText(error: unknown): string;
+}

@@ -1,0 +1,43 @@
+/** Stack frames of bundled modules, told in terms of the sources that people wrote. */
+
+import { SourceMap, type SourceMapPayload } from "node:module";
+
+// A frame as `runtime/error_text.ts` writes it: "(../convex/dir/messages.js:12:5)".
+const FRAME = /\.\.\/convex\/([^\s():]+):(\d+):(\d+)/g;
+
+/** Source maps by module identifier ("convex:/messages.js"), parsed when first needed. */
+export class SourceMaps {
+  readonly #texts: ReadonlyMap<string, string>;
+  readonly #parsed = new Map<string, SourceMap | null>();
+
+  constructor(texts: ReadonlyMap<string, string>) {
+    this.#texts = texts;
+  }
+
+  /** Rewrites every frame that a map covers. */
+  translate(text: string): string {
+    return text.replace(FRAME, (frame, path: string, line: string, column: string) => {
+      const entry = this.#mapOf(`convex:/${path}`)?.findOrigin(Number(line), Number(column));
+      if (!entry || !("fileName" in entry) || typeof entry.fileName !== "string") return frame;
+      return `${entry.fileName}:${entry.lineNumber}:${entry.columnNumber}`;
+    });
+  }
+
+  #mapOf(identifier: string): SourceMap | null {
+    const known = this.#parsed.get(identifier);
+    if (known !== undefined) return known;
+    const parsed = parse(this.#texts.get(identifier));
+    this.#parsed.set(identifier, parsed);
+    return parsed;
+  }
+}
+
+// Maps come with the push, from whoever sent it: a broken one is not ours to
+// complain about.
+function parse(text: string | undefined): SourceMap | null {
+  try {
+    return text === undefined ? null : new SourceMap(JSON.parse(text) as SourceMapPayload);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,42 @@
+/** Errors that end up on the wire. */
+
+import { randomBytes } from "node:crypto";
+
+/** A refused HTTP request: Convex's `{code, message}` body with a status. */
+export class HttpError extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** A push that Convex's server refuses. */
+export class DeployError extends HttpError {
+  constructor(code: string, message: string) {
+    super(400, code, message);
+  }
+}
+
+/** A push whose modules are at fault: get-convex/convex-backend crates/application/src/lib.rs */
+export function invalidModules(message: string): DeployError {
+  return new DeployError("InvalidModules", `Loading the pushed modules encountered the following\n    error:\n${message}`);
+}
+
+export class BadAdminKeyError extends HttpError {
+  constructor() {
+    super(401, "BadAdminKey", "The provided admin key was invalid for this instance");
+  }
+}
+
+export function newRequestId(): string {
+  return randomBytes(8).toString("hex");
+}
+
+/** The text that clients get for a function that failed. */
+export function serverErrorText(errorMessage: string): string {
+  return `[Request ID: ${newRequestId()}] Server Error\n${errorMessage}\n`;
+}

@@ -1,0 +1,198 @@
+/** The deployment's HTTP API: https://docs.convex.dev/http-api/ and what the CLI uses beyond it. */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { App, CallOutcome } from "./app/app.ts";
+import type { FunctionType, JsonValue } from "./app/runtime_types.ts";
+import { callerOfHeader, checkAdminKey, requireAdmin } from "./auth.ts";
+import { HttpError, serverErrorText } from "./errors.ts";
+import { readBody, readJson, sendError, sendJson } from "./http_body.ts";
+import type { PushApi } from "./push/push_api.ts";
+import { encodeTimestamp } from "./sync/protocol.ts";
+import { BACKEND_VERSION, INSTANCE_NAME } from "./versions.ts";
+
+export interface ApiParts {
+  readonly app: App;
+  readonly push: PushApi;
+  cloudUrl(): string;
+  siteUrl(): string;
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly url: URL;
+}
+
+type Handler = (exchange: Exchange, parts: ApiParts) => Promise<void> | void;
+
+const ROUTES: Readonly<Record<string, Handler>> = {
+  "GET /version": ({ response }) => void response.end(BACKEND_VERSION),
+  "GET /instance_name": ({ response }) => void response.end(INSTANCE_NAME),
+  "GET /instance_version": ({ response }) => void response.end(BACKEND_VERSION),
+  "GET /api/check_admin_key": checkKey,
+  "GET /api/v1/get_canonical_urls": ({ response }, parts) => sendJson(response, { convexCloudUrl: parts.cloudUrl(), convexSiteUrl: parts.siteUrl() }),
+  "POST /api/query": (exchange, parts) => callFunction(exchange, parts, "query"),
+  "GET /api/query": (exchange, parts) => callByUrl(exchange, parts),
+  "POST /api/query_at_ts": (exchange, parts) => callFunction(exchange, parts, "query"),
+  "POST /api/mutation": (exchange, parts) => callFunction(exchange, parts, "mutation"),
+  "POST /api/action": (exchange, parts) => callFunction(exchange, parts, "action"),
+  "POST /api/function": (exchange, parts) => callFunction(exchange, parts, "any"),
+  "POST /api/query_ts": ({ response }, parts) => sendJson(response, { ts: encodeTimestamp(parts.app.store.lastCommitTs) }),
+  "POST /api/get_config_hashes": configHashes,
+  "POST /api/update_environment_variables": updateEnvironment,
+  "GET /api/stream_function_logs": streamLogs,
+  "POST /api/storage/upload": upload,
+};
+
+/** Answers one request; every failure becomes a JSON error. */
+export async function handleApi(request: IncomingMessage, response: ServerResponse, parts: ApiParts): Promise<void> {
+  try {
+    allowCrossOrigin(request, response);
+    const url = requestUrl(request);
+    if (request.method === "OPTIONS") return void response.writeHead(204).end();
+    await route({ request, response, url }, parts);
+  } catch (error) {
+    sendError(response, asHttpError(error));
+  }
+}
+
+async function route(exchange: Exchange, parts: ApiParts): Promise<void> {
+  const { request, response, url } = exchange;
+  const method = request.method === "HEAD" ? "GET" : request.method;
+  const key = `${method} ${url.pathname}`;
+  const handler = Object.hasOwn(ROUTES, key) ? ROUTES[key] : undefined;
+  if (handler) return await handler(exchange, parts);
+  const run = /^\/api\/run\/(.+)$/.exec(url.pathname)?.[1];
+  if (run !== undefined && method === "POST") return await runByPath(exchange, parts, run);
+  const pushStep = /^\/api\/deploy2\/(\w+)$/.exec(url.pathname)?.[1];
+  if (pushStep !== undefined && method === "POST") {
+    const answer = await parts.push.handle(pushStep, await readJson(request));
+    if (answer) return sendJson(response, answer);
+  }
+  const file = /^\/api\/storage\/([\w-]+)$/.exec(url.pathname)?.[1];
+  if (file !== undefined && method === "GET") return await download(exchange, parts, file);
+  throw new HttpError(404, "NotFound", `No route for ${method} ${url.pathname}`);
+}
+
+function requestUrl(request: IncomingMessage): URL {
+  const url = URL.parse(request.url ?? "/", "http://localhost");
+  if (!url) throw new HttpError(400, "BadUrl", "The request's URL is malformed");
+  return url;
+}
+
+function allowCrossOrigin(request: IncomingMessage, response: ServerResponse): void {
+  response.setHeader("access-control-allow-origin", request.headers.origin ?? "*");
+  response.setHeader("access-control-allow-credentials", "true");
+  response.setHeader("access-control-allow-methods", "GET, POST, PUT, PATCH, DELETE, OPTIONS, HEAD");
+  response.setHeader("access-control-allow-headers", request.headers["access-control-request-headers"] ?? "*");
+  response.setHeader("access-control-max-age", "86400");
+  response.setHeader("vary", "origin");
+}
+
+function asHttpError(error: unknown): HttpError {
+  if (error instanceof HttpError) return error;
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return new HttpError(500, "InternalServerError", text);
+}
+
+interface CallBody {
+  readonly path: string;
+  readonly componentPath: string;
+  readonly args: JsonValue;
+  readonly format: string | null;
+}
+
+function parseCall(body: unknown): CallBody {
+  const { path, componentPath, args, format } = (body ?? {}) as Record<string, unknown>;
+  if (typeof path !== "string") throw new HttpError(400, "BadJsonBody", "`path` must be a string");
+  // Clients send the arguments as an array of one object, people as the object.
+  const object: unknown = Array.isArray(args) ? args[0] : args;
+  return {
+    path,
+    componentPath: typeof componentPath === "string" ? componentPath : "",
+    args: (object ?? {}) as JsonValue,
+    format: typeof format === "string" ? format : null,
+  };
+}
+
+async function callFunction({ request, response }: Exchange, parts: ApiParts, type: FunctionType | "any"): Promise<void> {
+  const caller = callerOfHeader(request.headers.authorization);
+  const body = parseCall(await readJson(request));
+  const outcome = await parts.app.call({ type, path: body.path, componentPath: body.componentPath, args: body.args, caller });
+  sendOutcome(response, outcome, body.format);
+}
+
+async function callByUrl({ request, response, url }: Exchange, parts: ApiParts): Promise<void> {
+  const caller = callerOfHeader(request.headers.authorization);
+  const args = JSON.parse(url.searchParams.get("args") ?? "{}") as unknown;
+  const body = parseCall({ path: url.searchParams.get("path"), args, format: url.searchParams.get("format") });
+  sendOutcome(response, await parts.app.call({ type: "query", ...body, caller }), body.format);
+}
+
+// POST /api/run/dir/module/function: https://docs.convex.dev/http-api/#functions
+async function runByPath({ request, response }: Exchange, parts: ApiParts, path: string): Promise<void> {
+  const caller = callerOfHeader(request.headers.authorization);
+  const at = path.lastIndexOf("/");
+  const udfPath = at < 0 ? path : `${path.slice(0, at)}:${path.slice(at + 1)}`;
+  const body = parseCall({ ...((await readJson(request)) as object), path: udfPath });
+  sendOutcome(response, await parts.app.call({ type: "any", ...body, caller }), body.format);
+}
+
+// Clients that name a format know the status of a failed function.
+const STATUS_FUNCTION_FAILED = 560;
+
+function sendOutcome(response: ServerResponse, outcome: CallOutcome, format: string | null): void {
+  const { result, logLines } = outcome;
+  if (result.ok) return sendJson(response, { status: "success", value: result.value, logLines });
+  const { errorData } = result;
+  const body = { status: "error", errorMessage: serverErrorText(result.errorMessage), ...(errorData === undefined ? {} : { errorData }), logLines };
+  sendJson(response, body, format === null ? 200 : STATUS_FUNCTION_FAILED);
+}
+
+function checkKey({ request, response }: Exchange): void {
+  requireAdmin(request.headers.authorization);
+  sendJson(response, { success: true });
+}
+
+async function configHashes({ request, response }: Exchange): Promise<void> {
+  const { adminKey } = (await readJson(request)) as { adminKey?: unknown };
+  checkAdminKey(adminKey);
+  // No hash is ever known, so the CLI always sends every module.
+  sendJson(response, { config: { functions: "convex/", authInfo: [] }, moduleHashes: [], nodeDependencies: [], nodeVersion: null, udfServerVersion: null });
+}
+
+async function updateEnvironment({ request, response }: Exchange, { app }: ApiParts): Promise<void> {
+  requireAdmin(request.headers.authorization);
+  const { changes } = (await readJson(request)) as { changes?: { name?: unknown; value?: unknown }[] };
+  if (!Array.isArray(changes)) throw new HttpError(400, "BadJsonBody", "`changes` must be an array");
+  for (const { name } of changes) {
+    if (typeof name !== "string" || !/^[A-Za-z_][A-Za-z0-9_]{0,39}$/.test(name)) {
+      throw new HttpError(400, "InvalidEnvVarName", `Invalid environment variable name: ${String(name)}`);
+    }
+  }
+  for (const { name, value } of changes) app.setEnvironmentVariable(String(name), typeof value === "string" ? value : null);
+  response.writeHead(200).end();
+}
+
+async function streamLogs({ request, response, url }: Exchange, { app }: ApiParts): Promise<void> {
+  requireAdmin(request.headers.authorization);
+  const cursor = Number(url.searchParams.get("cursor") ?? 0);
+  const closed = new AbortController();
+  request.on("close", () => closed.abort());
+  sendJson(response, await app.log.after(Number.isFinite(cursor) ? cursor : 0, closed.signal));
+}
+
+async function upload({ request, response, url }: Exchange, { app }: ApiParts): Promise<void> {
+  const componentPath = app.files.uploadTarget(url.searchParams.get("token") ?? "");
+  if (componentPath === null) throw new HttpError(400, "StorageTokenInvalid", "Invalid or expired upload token");
+  const blob = new Blob([new Uint8Array(await readBody(request))], { type: request.headers["content-type"] ?? "" });
+  sendJson(response, { storageId: await app.storeFile(componentPath, blob) });
+}
+
+async function download({ response }: Exchange, { app }: ApiParts, publicId: string): Promise<void> {
+  const address = app.files.fileOf(publicId);
+  const blob = address ? app.storedFile(address) : null;
+  if (!blob) throw new HttpError(404, "FileNotFound", `File ${publicId} not found`);
+  response.writeHead(200, { ...(blob.type ? { "content-type": blob.type } : {}), "content-length": blob.size, "cache-control": "private, max-age=2592000" });
+  response.end(Buffer.from(await blob.arrayBuffer()));
+}

@@ -1,0 +1,78 @@
+/**
+ * node --experimental-vm-modules --disable-warning=ExperimentalWarning backend/main.ts
+ *     [--port N] [--site-port N] [--ready-fd N] [--exit-with-stdin] [--log]
+ */
+
+import { writeSync } from "node:fs";
+import { parseArgs } from "node:util";
+import vm from "node:vm";
+import { startBackend } from "./server.ts";
+import { BACKEND_VERSION } from "./versions.ts";
+
+export { startBackend, type Backend, type BackendOptions } from "./server.ts";
+
+const EXIT_USAGE = 2;
+const STDOUT = 1;
+
+interface Options {
+  readonly port: number;
+  readonly sitePort: number;
+  readonly readyFd: number;
+  readonly exitWithStdin: boolean;
+  readonly log: boolean;
+}
+
+function parseOptions(): Options {
+  const { values } = parseArgs({
+    options: {
+      port: { type: "string", default: "0" },
+      "site-port": { type: "string", default: "0" },
+      "ready-fd": { type: "string", default: String(STDOUT) },
+      "exit-with-stdin": { type: "boolean", default: false },
+      log: { type: "boolean", default: false },
+    },
+  });
+  return {
+    port: integer("--port", values.port),
+    sitePort: integer("--site-port", values["site-port"]),
+    readyFd: integer("--ready-fd", values["ready-fd"]),
+    exitWithStdin: values["exit-with-stdin"],
+    log: values.log,
+  };
+}
+
+function integer(option: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new Error(`${option} must be a number from 0 to 65535, got ${text}`);
+  return value;
+}
+
+async function main(): Promise<void> {
+  if (!("SourceTextModule" in vm)) throw new Error("start with: node --experimental-vm-modules --disable-warning=ExperimentalWarning backend/main.ts");
+  const options = parseOptions();
+  const log = (line: string): void => void (options.log && process.stderr.write(`${line}\n`));
+  // App code must find nothing of the parent's environment, however it gets at
+  // the real `process`.
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  // A promise or timer that the app left dangling is the app's failure, not ours.
+  process.on("unhandledRejection", (reason) => log(`unhandled rejection: ${String(reason)}`));
+  process.on("uncaughtException", (error) => log(`uncaught exception: ${String(error)}`));
+  if (options.exitWithStdin) exitWithStdin();
+  const backend = await startBackend({ port: options.port, sitePort: options.sitePort, onLog: log });
+  const ready = { kind: "ready", port: backend.port, site_port: backend.sitePort, version: BACKEND_VERSION };
+  writeSync(options.readyFd, `${JSON.stringify(ready)}\n`);
+  // The first push comes soon; what it needs is loaded while its sender bundles.
+  void backend.app.prepare();
+}
+
+function exitWithStdin(): void {
+  const exit = (): void => process.exit(0);
+  process.stdin.on("end", exit).on("error", exit).on("close", exit).resume();
+}
+
+if (import.meta.main) {
+  main().catch((error: unknown) => {
+    process.stderr.write(`backend: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(EXIT_USAGE);
+  });
+}

@@ -1,0 +1,225 @@
+/** Runs the modules of a push for the first time, inside its context. */
+
+import vm from "node:vm";
+import path from "node:path";
+import { ModuleGraph, ModuleResolutionError } from "../app/modules.ts";
+import { NodeRealm, type NodeGlobals } from "../app/node_realm.ts";
+import { SourceMaps } from "../app/source_maps.ts";
+import type { ModuleInspection, RuntimeEntry, SchemaJson } from "../app/runtime_types.ts";
+import { DeployError } from "../errors.ts";
+import type { ComponentInstance, DefinitionExport, EvaluatedDefinition, EvaluatedModule, EvaluatedPush } from "./evaluated.ts";
+import type { DefinitionConfig, ModuleConfig, StartPushRequest } from "./request.ts";
+
+const EMPTY_APP: DefinitionExport = {
+  definitionType: { type: "app" },
+  childComponents: [],
+  httpMounts: {},
+  exports: { type: "branch", branch: [] },
+};
+
+const AUTH_CONFIG = "auth.config";
+
+/** Evaluates definitions, schemas and modules, and instantiates the component tree. */
+export class PushEvaluation {
+  readonly #request: StartPushRequest;
+  readonly #entry: RuntimeEntry;
+  readonly #sources = new Map<string, ModuleConfig>();
+  readonly #sourceMaps: SourceMaps;
+  readonly #isolate: ModuleGraph;
+  readonly #context: vm.Context;
+  readonly #nodeGlobals: () => NodeGlobals;
+  readonly #env: Record<string, string>;
+  readonly #exports = new Map<string, DefinitionExport>();
+  #node: NodeRealm | null = null;
+
+  constructor(request: StartPushRequest, context: vm.Context, entry: RuntimeEntry, env: Record<string, string>, nodeGlobals: () => NodeGlobals) {
+    this.#request = request;
+    this.#context = context;
+    this.#entry = entry;
+    this.#env = env;
+    this.#nodeGlobals = nodeGlobals;
+    this.#isolate = new ModuleGraph(context, (specifier, importer) => this.#resolveIsolate(specifier, importer));
+    for (const definition of [request.app, ...request.components]) {
+      for (const module of definition.functions) this.#sources.set(identifier(definition.definitionPath, module.path), module);
+    }
+    this.#sourceMaps = new SourceMaps(mapTexts(this.#sources));
+  }
+
+  async run(): Promise<EvaluatedPush> {
+    const definitions = new Map<string, EvaluatedDefinition>();
+    for (const config of [this.#request.app, ...this.#request.components]) {
+      definitions.set(config.definitionPath, await this.#definition(config));
+    }
+    return { definitions, app: instantiate("", "", definitions, []), sourceMaps: this.#sourceMaps };
+  }
+
+  async #definition(config: DefinitionConfig): Promise<EvaluatedDefinition> {
+    const exported = await this.#definitionExport(config);
+    const schema = config.schema ? await this.#schema(config, config.schema) : null;
+    const modules: EvaluatedModule[] = [];
+    let authConfig: unknown = null;
+    for (const module of config.functions) {
+      if (module.path.startsWith("_deps/")) continue;
+      const name = module.path.replace(/\.[^./]+$/, "");
+      if (config.definitionPath === "" && name === AUTH_CONFIG) authConfig = await this.#authConfig(module);
+      else modules.push(await this.#module(config, module, name));
+    }
+    return { path: config.definitionPath, config, export: exported, schema, modules, authConfig };
+  }
+
+  // Children first: a parent's `use(child)` asks for the name that the child
+  // gave itself.
+  async #definitionExport(config: DefinitionConfig, importers: readonly string[] = []): Promise<DefinitionExport> {
+    const known = this.#exports.get(config.definitionPath);
+    if (known) return known;
+    if (importers.includes(config.definitionPath)) {
+      throw new DeployError("InvalidDefinition", `Component definition ${config.definitionPath} contains itself`);
+    }
+    for (const dependency of config.dependencies) {
+      const child = this.#request.components.find((component) => component.definitionPath === dependency);
+      if (child) await this.#definitionExport(child, [...importers, config.definitionPath]);
+    }
+    const exported = await this.#evaluateDefinition(config);
+    this.#exports.set(config.definitionPath, exported);
+    return exported;
+  }
+
+  async #evaluateDefinition(config: DefinitionConfig): Promise<DefinitionExport> {
+    const { definition } = config;
+    if (!definition) return EMPTY_APP;
+    const where = config.definitionPath === "" ? "convex.config.js" : `${config.definitionPath}/convex.config.js`;
+    return await this.#failingAs("InvalidDefinition", `Failed to evaluate ${where}`, async () => {
+      const namespace = await this.#isolate.evaluate(this.#isolate.module(definitionIdentifier(config.definitionPath), () => definition.source));
+      return JSON.parse(this.#entry.inspectDefinition(namespace)) as DefinitionExport;
+    });
+  }
+
+  async #schema(config: DefinitionConfig, schema: ModuleConfig): Promise<SchemaJson> {
+    return await this.#failingAs("InvalidSchema", "Hit an error while evaluating your schema", async () => {
+      const namespace = await this.#isolate.evaluate(this.#isolate.module(`schema:${identifier(config.definitionPath, schema.path)}`, () => schema.source));
+      return JSON.parse(this.#entry.inspectSchema(namespace)) as SchemaJson;
+    });
+  }
+
+  async #authConfig(module: ModuleConfig): Promise<unknown> {
+    let missing: string | null = null;
+    const read = new Proxy(this.#env, {
+      get: (env, name) => {
+        if (typeof name === "string" && !(name in env)) missing ??= name;
+        return Reflect.get(env, name) as unknown;
+      },
+    });
+    const appProcess = this.#context["process"] as { env: unknown };
+    appProcess.env = read;
+    try {
+      const config = await this.#failingAs("InvalidAuthConfig", "Failed to evaluate auth.config.js", async () => {
+        const namespace = await this.#isolate.evaluate(this.#isolate.module(identifier("", module.path), () => module.source));
+        return JSON.parse(this.#entry.inspectAuthConfig(namespace)) as unknown;
+      });
+      if (missing !== null) {
+        throw new DeployError("AuthConfigMissingEnvironmentVariable", `Environment variable ${String(missing)} is used in auth config file but its value was not set`);
+      }
+      return config;
+    } finally {
+      appProcess.env = this.#env;
+    }
+  }
+
+  async #module(config: DefinitionConfig, module: ModuleConfig, name: string): Promise<EvaluatedModule> {
+    return await this.#failingAs("InvalidModules", `Loading the pushed modules encountered the following\n    error:\nFailed to analyze ${module.path}`, async () => {
+      const namespace = await this.#evaluate(identifier(config.definitionPath, module.path), module);
+      const inspection = JSON.parse(this.#entry.inspectModule(namespace)) as ModuleInspection;
+      return { config: module, name, inspection, namespace };
+    });
+  }
+
+  async #evaluate(id: string, module: ModuleConfig): Promise<Record<string, unknown>> {
+    if (module.environment === "isolate") return await this.#isolate.evaluate(this.#isolate.module(id, () => module.source));
+    this.#node ??= new NodeRealm(this.#nodeGlobals(), relativeIdentifier, (path) => this.#source(path).source);
+    return await this.#node.evaluate(id);
+  }
+
+  #source(id: string): ModuleConfig {
+    const source = this.#sources.get(id);
+    if (!source) throw new ModuleResolutionError(`Could not find module ${id.replace(/^convex:\//, "")}`);
+    return source;
+  }
+
+  #resolveIsolate(specifier: string, importer: string): vm.Module {
+    const dependency = /^\.\/_componentDeps\/([\w-]+)$/.exec(specifier);
+    if (dependency?.[1]) return this.#importedDefinition(specifier, Buffer.from(dependency[1], "base64url").toString("utf8"));
+    const id = relativeIdentifier(specifier, importer);
+    return this.#isolate.module(id, () => this.#source(id).source);
+  }
+
+  async #failingAs<T>(code: string, what: string, run: () => Promise<T>): Promise<T> {
+    try {
+      return await withinLimit(run);
+    } catch (error) {
+      if (error instanceof DeployError) throw error;
+      const text = error instanceof ModuleResolutionError ? `Uncaught Error: ${error.message}` : this.#entry.errorText(error);
+      throw new DeployError(code, `${what}: ${this.#sourceMaps.translate(text)}`);
+    }
+  }
+
+  // What `import child from "child/convex.config"` evaluates to.
+  #importedDefinition(specifier: string, definitionPath: string): vm.Module {
+    const child = this.#exports.get(definitionPath);
+    if (!child) throw new ModuleResolutionError(`no component definition at ${definitionPath}`);
+    return this.#isolate.synthetic(specifier, {
+      default: { componentDefinitionPath: definitionPath, defaultName: child.name },
+    });
+  }
+}
+
+function definitionIdentifier(definitionPath: string): string {
+  return `definition:/${encodeURIComponent(definitionPath)}`;
+}
+
+/** "convex:/messages.js", or with the component's path as one segment before it. */
+function identifier(definitionPath: string, modulePath: string): string {
+  return definitionPath === "" ? `convex:/${modulePath}` : `convex:/${encodeURIComponent(definitionPath)}/${modulePath}`;
+}
+
+function relativeIdentifier(specifier: string, importer: string): string {
+  if (!specifier.startsWith(".")) throw new ModuleResolutionError(`Relative import path "${specifier}" not prefixed with / or ./ or ../`);
+  const folder = path.posix.dirname(importer.replace(/^schema:/, "").replace(/^convex:/, ""));
+  return `convex:${path.posix.join(folder, specifier)}`;
+}
+
+function instantiate(
+  componentPath: string,
+  definitionPath: string,
+  definitions: ReadonlyMap<string, EvaluatedDefinition>,
+  ancestors: readonly string[],
+): ComponentInstance {
+  const definition = definitions.get(definitionPath);
+  if (!definition) throw new DeployError("InvalidDefinition", `Component definition ${definitionPath} was not pushed`);
+  if (ancestors.includes(definitionPath)) throw new DeployError("InvalidDefinition", `Component definition ${definitionPath} contains itself`);
+  const children = new Map<string, ComponentInstance>();
+  for (const child of definition.export.childComponents) {
+    if (children.has(child.name)) throw new DeployError("InvalidDefinition", `Duplicate child component name: ${child.name}`);
+    const childPath = componentPath === "" ? child.name : `${componentPath}/${child.name}`;
+    children.set(child.name, instantiate(childPath, child.path, definitions, [...ancestors, definitionPath]));
+  }
+  return { componentPath, definition, children };
+}
+
+// A module whose top-level await never settles must not keep its sender waiting.
+const EVALUATION_LIMIT_MS = 10_000;
+
+async function withinLimit<T>(run: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new ModuleResolutionError(`Module evaluation timed out (maximum duration: ${EVALUATION_LIMIT_MS / 1000}s)`)), EVALUATION_LIMIT_MS);
+  });
+  try {
+    return await Promise.race([run(), expired]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function mapTexts(sources: ReadonlyMap<string, ModuleConfig>): Map<string, string> {
+  return new Map([...sources].flatMap(([id, { sourceMap }]) => (sourceMap === undefined ? [] : [[id, sourceMap]])));
+}

@@ -1,0 +1,30 @@
+/** Every rule that the server applies to a push, in the order of Convex's checks. */
+
+import type { EvaluatedPush } from "../evaluated.ts";
+import { authConfigRule } from "./auth_config.ts";
+import { cronRule } from "./crons.ts";
+import { componentNameRule, environmentRule } from "./definitions.ts";
+import { functionNameRule, nodeActionRule, validatorRule } from "./functions.ts";
+import { httpRule } from "./http.ts";
+import { modulePathRule, reservedNodeRule } from "./modules.ts";
+import type { DeployRule } from "./rule.ts";
+import { schemaRule } from "./schema.ts";
+
+const RULES: Readonly<Record<string, DeployRule>> = {
+  componentNames: componentNameRule,
+  environment: environmentRule,
+  authConfig: authConfigRule,
+  modulePaths: modulePathRule,
+  reservedNodeModules: reservedNodeRule,
+  functionNames: functionNameRule,
+  nodeActions: nodeActionRule,
+  validators: validatorRule,
+  http: httpRule,
+  crons: cronRule,
+  schemas: schemaRule,
+};
+
+/** Throws the first `DeployError` that a rule finds. */
+export function checkPush(push: EvaluatedPush): void {
+  for (const rule of Object.values(RULES)) rule(push);
+}

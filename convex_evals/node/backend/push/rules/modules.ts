@@ -1,0 +1,40 @@
+/** Paths of modules, and where "use node" is not possible. */
+
+import { invalidModules } from "../../errors.ts";
+import type { DeployRule } from "./rule.ts";
+
+const MAX_COMPONENT_LENGTH = 64;
+
+/** get-convex/convex-backend crates/sync_types/src/path.rs */
+export const modulePathRule: DeployRule = (push) => {
+  for (const definition of push.definitions.values()) {
+    for (const module of definition.modules) {
+      for (const component of module.config.path.split("/")) checkComponent(module.config.path, component);
+    }
+  }
+};
+
+function checkComponent(path: string, component: string): void {
+  const problem = problemOf(component);
+  if (problem !== null) throw invalidModules(`${path} is not a valid path to a Convex module. ${problem}`);
+}
+
+function problemOf(component: string): string | null {
+  if (component.length > MAX_COMPONENT_LENGTH) return `Path component is too long (${component.length} > maximum ${MAX_COMPONENT_LENGTH}).`;
+  if (!/^[A-Za-z0-9_.]+$/.test(component)) return `Path component ${component} can only contain alphanumeric characters, underscores, or periods.`;
+  if (!/[A-Za-z0-9]/.test(component)) return `Path component ${component} must have at least one alphanumeric character.`;
+  return null;
+}
+
+const ISOLATE_ONLY = new Set(["http", "crons", "schema", "auth.config", "convex.config"]);
+
+/** https://docs.convex.dev/functions/runtimes#nodejs-runtime */
+export const reservedNodeRule: DeployRule = (push) => {
+  for (const definition of push.definitions.values()) {
+    for (const module of definition.modules) {
+      if (module.config.environment === "node" && ISOLATE_ONLY.has(module.name)) {
+        throw invalidModules(`"use node" directive is not allowed for ${module.config.path}.`);
+      }
+    }
+  }
+};

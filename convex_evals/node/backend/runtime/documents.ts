@@ -1,0 +1,56 @@
+/** Plain reads and writes for system functions. */
+
+import { jsonToConvex, type JSONValue } from "convex/values";
+import type { AnyDataModel, GenericDatabaseReader, GenericDatabaseWriter } from "convex/server";
+import type { DocumentRequest } from "../app/runtime_types.ts";
+
+type Writer = GenericDatabaseWriter<AnyDataModel>;
+
+/** Runs one request inside the current transaction. */
+export async function documentRequest(db: Writer, request: DocumentRequest): Promise<unknown> {
+  switch (request.op) {
+    case "scan":
+      return await readerOf(db, request.table).query(request.table).order(request.order).take(request.limit);
+    case "page":
+      return await readerOf(db, request.table)
+        .query(request.table)
+        .order(request.order)
+        .paginate({ cursor: request.cursor, numItems: request.limit });
+    case "get":
+      return await Promise.all(request.ids.map(({ id, tableName }) => get(db, id, tableName)));
+    case "insert": {
+      const ids: string[] = [];
+      for (const document of request.documents) ids.push(await db.insert(request.table, fields(document)));
+      return ids;
+    }
+    case "patch":
+      for (const id of request.ids ?? (await idsOf(db, request.table))) await db.patch(id as never, fields(request.fields));
+      return null;
+    case "replace":
+      await db.replace(request.id as never, fields(request.document));
+      return null;
+    case "delete":
+      for (const id of request.ids) await db.delete(id as never);
+      return null;
+    default:
+      throw request satisfies never;
+  }
+}
+
+async function get(db: Writer, id: string, table: string): Promise<unknown> {
+  const reader = readerOf(db, table);
+  const normalized = reader.normalizeId(table, id);
+  return normalized === null ? null : await reader.get(normalized);
+}
+
+async function idsOf(db: Writer, table: string): Promise<string[]> {
+  return (await db.query(table).collect()).map((document) => String(document["_id"]));
+}
+
+function readerOf(db: Writer, table: string): GenericDatabaseReader<AnyDataModel> {
+  return table.startsWith("_") ? (db.system as unknown as GenericDatabaseReader<AnyDataModel>) : db;
+}
+
+function fields(document: unknown): Record<string, never> {
+  return jsonToConvex(document as JSONValue) as Record<string, never>;
+}

@@ -1,0 +1,57 @@
+// Specifiers that only the loader of the app's context resolves.
+
+declare module "embedded:host" {
+  import type { RuntimeHost } from "../app/runtime_types.ts";
+  export const host: RuntimeHost;
+}
+
+declare module "embedded:convex-test" {
+  import type { UserIdentity } from "../app/runtime_types.ts";
+
+  export interface FunctionPath {
+    readonly componentPath: string;
+    readonly udfPath: string;
+  }
+
+  export interface ResolvedFunction {
+    readonly func: Record<string, unknown>;
+    readonly args: unknown;
+    readonly returns: unknown;
+  }
+
+  export interface ConvexTest {
+    readonly convexGlobal: object;
+    withIdentity(identity: UserIdentity): ConvexTest;
+    queryFromPath(path: FunctionPath, args: unknown): Promise<unknown>;
+    mutationFromPath(path: FunctionPath, args: unknown): Promise<unknown>;
+    actionFromPath(path: FunctionPath, args: unknown): Promise<unknown>;
+    fetch(path: string, init: RequestInit): Promise<Response>;
+    runInComponent<T>(componentPath: string, handler: (ctx: TransactionCtx) => Promise<T>): Promise<T>;
+    registerComponent(path: string, schema: unknown, modules: unknown): void;
+  }
+
+  export interface TransactionCtx {
+    readonly db: import("convex/server").GenericDatabaseWriter<import("convex/server").AnyDataModel>;
+    readonly storage: { store(blob: Blob): Promise<string> };
+  }
+
+  export function convexTest(options: {
+    schema?: unknown;
+    modules: unknown;
+    transactionLimits: boolean;
+  }): ConvexTest;
+
+  export const internals: {
+    readonly convexGlobalStorage: import("node:async_hooks").AsyncLocalStorage<object>;
+    runScheduledFunction(job: {
+      db: unknown;
+      jobId: string;
+      componentPath: string;
+      functionPath: FunctionPath;
+      args: unknown;
+      name: string;
+    }): Promise<void>;
+    resolveFunction(path: FunctionPath, type: "any"): Promise<ResolvedFunction>;
+    validateValidator(validator: unknown, value: unknown): void;
+  };
+}

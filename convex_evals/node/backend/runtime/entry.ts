@@ -1,0 +1,132 @@
+/** Entry module of the app's context: convex-test made into a `Runtime`. */
+
+import { convexToJson, jsonToConvex, type JSONValue, type Value } from "convex/values";
+import { convexTest, internals, type ConvexTest } from "embedded:convex-test";
+import type {
+  ComponentSetup,
+  DocumentRequest,
+  FunctionCall,
+  FunctionResult,
+  JsonValue,
+  Runtime,
+  ScheduledJob,
+  SchemaJson,
+  UserIdentity,
+} from "../app/runtime_types.ts";
+import { host } from "embedded:host";
+import { appConsole } from "./console.ts";
+import { documentRequest } from "./documents.ts";
+import { errorText, failedResult } from "./error_text.ts";
+import { adoptHostErrors } from "./host_errors.ts";
+
+export { errorText };
+export { inspectAuthConfig, inspectDefinition, inspectModule, inspectSchema } from "./inspection.ts";
+
+(globalThis as { console: unknown }).console = appConsole();
+adoptHostErrors();
+
+const MAX_RETURN_BYTES = 16 << 20;
+
+/** Builds the runtime of one deployment. */
+export function createRuntime(components: ComponentSetup[]): Runtime {
+  const root = components.find((component) => component.path === "");
+  const test = convexTest({
+    schema: root ? schemaObject(root.schema) : undefined,
+    modules: root ? moduleLoaders(root) : moduleLoaders({ path: "", schema: null, modules: {} }),
+    transactionLimits: true,
+  });
+  for (const component of components) {
+    if (component.path !== "") test.registerComponent(component.path, schemaObject(component.schema) ?? null, moduleLoaders(component));
+  }
+  return {
+    call: async (callJson) => JSON.stringify(await settled(() => call(test, JSON.parse(callJson) as FunctionCall))),
+    fetch: async (path, init, identityJson) => await asCaller(test, identityJson === null ? null : (JSON.parse(identityJson) as UserIdentity)).fetch(path, init),
+    runJob: async (jobJson) => await runJob(test, JSON.parse(jobJson) as ScheduledJob),
+    documents: async (componentPath, requestJson) => {
+      const request = JSON.parse(requestJson) as DocumentRequest;
+      return JSON.stringify(await settled(() => test.runInComponent(componentPath, (ctx) => documentRequest(ctx.db, request))));
+    },
+    storeFile: async (componentPath, blob) => await test.runInComponent(componentPath, async (ctx) => await ctx.storage.store(blob)),
+    checkDocuments: (componentPath, schemaJson) => firstMismatch(componentPath, JSON.parse(schemaJson) as SchemaJson),
+  };
+}
+
+async function call(test: ConvexTest, request: FunctionCall): Promise<unknown> {
+  const args = jsonToConvex(request.args as JSONValue);
+  const path = { componentPath: request.componentPath, udfPath: request.udfPath };
+  const caller = asCaller(test, request.identity);
+  switch (request.type) {
+    case "query":
+      return await caller.queryFromPath(path, args);
+    case "mutation":
+      return await caller.mutationFromPath(path, args);
+    case "action":
+      return await caller.actionFromPath(path, args);
+    default:
+      throw request.type satisfies never;
+  }
+}
+
+function asCaller(test: ConvexTest, identity: UserIdentity | null): ConvexTest {
+  return identity === null ? test : test.withIdentity(identity);
+}
+
+async function settled(run: () => Promise<unknown>): Promise<FunctionResult> {
+  try {
+    const value = convexToJson(((await run()) ?? null) as Value) as JsonValue;
+    if (JSON.stringify(value).length > MAX_RETURN_BYTES) {
+      throw new Error("Function return value is too large (limit: 16 MiB)");
+    }
+    return { ok: true, value };
+  } catch (error) {
+    return failedResult(error);
+  }
+}
+
+async function runJob(test: ConvexTest, job: ScheduledJob): Promise<void> {
+  const { components } = test.convexGlobal as { components: Record<string, { db: unknown } | undefined> };
+  const db = components[job.componentPath]?.db;
+  if (!db) return;
+  await internals.convexGlobalStorage.run(test.convexGlobal, () =>
+    internals.runScheduledFunction({
+      db,
+      jobId: job.jobId,
+      componentPath: job.componentPath,
+      functionPath: job.functionPath,
+      args: jsonToConvex(job.args as JSONValue),
+      name: job.functionPath.udfPath,
+    }),
+  );
+}
+
+/** The first committed document that `schema` refuses, in Convex's words, or null. */
+function firstMismatch(componentPath: string, schema: SchemaJson): string | null {
+  if (!schema.schemaValidation) return null;
+  const data = host.committedData(componentPath);
+  for (const table of schema.tables) {
+    for (const id of data.idsOf(table.tableName)) {
+      const { _id, _creationTime, ...fields } = data.get(id) as Record<string, unknown>;
+      try {
+        internals.validateValidator(table.documentType, fields);
+      } catch (error) {
+        return `Document with ID "${String(_id)}" in table "${table.tableName}" does not match the schema: ${(error as Error).message}`;
+      }
+    }
+  }
+  return null;
+}
+
+// convex-test takes the schema object of the app; it gets the validated JSON
+// instead, so that what runs is what the rules have seen.
+function schemaObject(schema: SchemaJson | null): unknown {
+  if (schema === null) return undefined;
+  const tables = Object.fromEntries(schema.tables.map((table) => [table.tableName, { export: () => table }]));
+  return { schemaValidation: schema.schemaValidation, tables };
+}
+
+// convex-test looks for `_generated` to find the root of the modules.
+function moduleLoaders(component: ComponentSetup): Record<string, () => Promise<unknown>> {
+  const loaders: Record<string, () => Promise<unknown>> = { "./_generated/api.js": async () => ({}) };
+  for (const [path, namespace] of Object.entries(component.modules)) loaders[`./${path}.js`] = async () => namespace;
+  return loaders;
+}

@@ -1,0 +1,59 @@
+/** How an error of the app's code reads to a client. */
+
+import { convexToJson, type Value } from "convex/values";
+import { host } from "embedded:host";
+import type { FunctionResult, JsonValue } from "../app/runtime_types.ts";
+import { inspect } from "./inspect_value.ts";
+
+/** "Uncaught Error: boom\n    at handler (../convex/messages.ts)", as Convex writes it. */
+export function errorText(error: unknown): string {
+  if (typeof error !== "object" || error === null) return `Uncaught ${inspect(error)}`;
+  const { failure, message } = error as { failure?: unknown; message?: unknown };
+  if (typeof failure === "string") return `${failure}: ${String(message)}`;
+  if (isConvexError(error)) return `Uncaught ConvexError: ${convexErrorMessage(error)}`;
+  if (message === undefined) return `Uncaught ${inspect(error)}`;
+  return `Uncaught ${errorName(error)}: ${String(message)}${stackFrames(error)}`;
+}
+
+/** The result that a failed call reports. */
+export function failedResult(error: unknown): FunctionResult {
+  const errorMessage = errorText(error);
+  if (typeof error !== "object" || error === null || !isConvexError(error)) return { ok: false, errorMessage };
+  return { ok: false, errorMessage, errorData: dataOf(error) };
+}
+
+/** For failures that no client waits for. */
+export function reportBackgroundError(what: string, error: unknown): void {
+  host.log("ERROR", `${what} failed: ${errorText(error)}`);
+}
+
+// The app bundles its own copy of the class; the registered symbol is what the
+// copies have in common.
+function isConvexError(error: object): error is { data: unknown } {
+  return Symbol.for("ConvexError") in error;
+}
+
+function convexErrorMessage(error: { data: unknown }): string {
+  return typeof error.data === "string" ? error.data : JSON.stringify(dataOf(error));
+}
+
+function dataOf(error: { data: unknown }): JsonValue {
+  try {
+    return convexToJson((error.data ?? null) as Value) as JsonValue;
+  } catch {
+    return null;
+  }
+}
+
+function errorName(error: object): string {
+  const { name } = error as { name?: unknown };
+  return typeof name === "string" && name !== "" ? name : "Error";
+}
+
+// Frames of the app's own modules only; what lies below is our machinery.
+function stackFrames(error: object): string {
+  const { stack } = error as { stack?: unknown };
+  if (typeof stack !== "string") return "";
+  const frames = stack.split("\n").filter((line) => /^\s+at .*convex:\//.test(line));
+  return frames.map((frame) => `\n${frame.replace("convex:/", "../convex/")}`).join("");
+}

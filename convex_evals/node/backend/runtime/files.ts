@@ -1,0 +1,42 @@
+/** File storage: https://docs.convex.dev/file-storage/file-metadata */
+
+import { host } from "embedded:host";
+
+interface StoredFile {
+  readonly _id: string;
+  readonly sha256: string;
+  readonly size: number;
+  readonly contentType?: string;
+}
+
+/** The `_storage` document of a new file; the digest is written in base 16. */
+export function newFileFields(blob: Blob, base64Sha256: string, expectedSha256: string | undefined): Omit<StoredFile, "_id"> {
+  const bytes = host.base64Decode(base64Sha256);
+  const sha256 = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (expectedSha256 !== undefined && expectedSha256 !== sha256) {
+    throw new Error(`Sha256 mismatch: the file's digest is ${sha256}, expected ${expectedSha256}`);
+  }
+  return { size: blob.size, sha256, ...(blob.type ? { contentType: blob.type } : {}) };
+}
+
+/** What `ctx.storage.getMetadata` returns. */
+export function fileMetadata(file: StoredFile | null): object | null {
+  if (!file) return null;
+  return { storageId: file._id, sha256: file.sha256, size: file.size, contentType: file.contentType ?? null };
+}
+
+export function checkStorageId(storageId: unknown, document: unknown): void {
+  if (typeof storageId !== "string" || !storageId.endsWith("_storage")) {
+    throw new Error(`Invalid storage ID: ${JSON.stringify(storageId)}`);
+  }
+  if (document === null) throw new Error(`storage id ${storageId} not found`);
+}
+
+export function blobFromBase64(base64: string, contentType: string | undefined): Blob {
+  return new Blob([host.base64Decode(base64)], { type: contentType ?? "" });
+}
+
+export async function blobToBase64(blob: Blob): Promise<{ blob: string; contentType: string | null }> {
+  const bytes = new Uint8Array(await blob.arrayBuffer());
+  return { blob: host.base64Encode(bytes), contentType: blob.type || null };
+}

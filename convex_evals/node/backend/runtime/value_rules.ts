@@ -1,0 +1,50 @@
+/** Validation of arguments, return values and documents. */
+
+type Validate = (validator: unknown, value: unknown) => void;
+
+/** The kinds of failure that Convex names in the error text instead of "Uncaught Error". */
+export type NamedFailure = "ArgumentValidationError" | "ReturnsValidationError";
+
+/** A failure that carries the name under which Convex reports it. */
+export class NamedError extends Error {
+  readonly failure: NamedFailure;
+
+  constructor(failure: NamedFailure, message: string) {
+    super(message);
+    this.failure = failure;
+  }
+}
+
+export function checkArguments(
+  validator: unknown,
+  value: unknown,
+  _path: { udfPath: string },
+  validate: Validate,
+): void {
+  reportAs("ArgumentValidationError", () => validate(validator, value));
+}
+
+export function checkReturns(
+  validator: unknown,
+  value: unknown,
+  _path: { udfPath: string },
+  validate: Validate,
+): void {
+  reportAs("ReturnsValidationError", () => validate(validator, value));
+}
+
+export function checkAgainstSchema(table: string, validator: unknown, document: unknown, validate: Validate): void {
+  try {
+    validate(validator, document);
+  } catch (error) {
+    throw new Error(`Failed to insert or update a document in table "${table}" because it does not match the schema: ${(error as Error).message}`);
+  }
+}
+
+function reportAs(failure: NamedFailure, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    throw new NamedError(failure, (error as Error).message);
+  }
+}

@@ -1,0 +1,58 @@
+/** Timers of `ctx.scheduler` jobs; they outlast the deployment that scheduled them. */
+
+import type { Commit } from "./app/data_store.ts";
+import type { ScheduledJob } from "./app/runtime_types.ts";
+import { runAt } from "./timers.ts";
+
+const TABLE = "_scheduled_functions";
+
+/** Arms a job when the transaction that scheduled it commits, and runs it when due. */
+export class Scheduler {
+  readonly #run: (job: ScheduledJob) => Promise<void>;
+  // Scheduled by transactions that have not committed yet.
+  readonly #announced = new Map<string, ScheduledJob>();
+  readonly #armed = new Map<string, () => void>();
+
+  constructor(run: (job: ScheduledJob) => Promise<void>) {
+    this.#run = run;
+  }
+
+  announce(job: ScheduledJob): void {
+    this.#announced.set(keyOf(job.componentPath, job.jobId), job);
+  }
+
+  onCommit(commit: Commit): void {
+    for (const write of commit.writes) {
+      if (write.table !== TABLE) continue;
+      const key = keyOf(write.componentPath, write.id);
+      const pending = (write.document?.["state"] as { kind?: string } | undefined)?.kind === "pending";
+      const job = this.#announced.get(key);
+      if (pending && job) this.#arm(key, job);
+      else if (!pending) this.#disarm(key);
+    }
+    // Transactions run one at a time: what is left was rolled back.
+    this.#announced.clear();
+  }
+
+  close(): void {
+    for (const key of [...this.#armed.keys()]) this.#disarm(key);
+  }
+
+  #arm(key: string, job: ScheduledJob): void {
+    this.#disarm(key);
+    const cancel = runAt(job.dueMs, () => {
+      this.#armed.delete(key);
+      void this.#run(job);
+    });
+    this.#armed.set(key, cancel);
+  }
+
+  #disarm(key: string): void {
+    this.#armed.get(key)?.();
+    this.#armed.delete(key);
+  }
+}
+
+function keyOf(componentPath: string, jobId: string): string {
+  return `${componentPath}|${jobId}`;
+}

@@ -1,0 +1,74 @@
+/** HTTP actions, on their own port. */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { App } from "./app/app.ts";
+import { ANONYMOUS, callerOfHeader, type Caller } from "./auth.ts";
+import { newRequestId } from "./errors.ts";
+import { sendJson } from "./http_body.ts";
+
+// Between two hops, not part of the message.
+const HOP_BY_HOP = new Set(["connection", "content-length", "expect", "host", "keep-alive", "transfer-encoding", "upgrade"]);
+
+/** Runs the HTTP action that the request is routed to. */
+export async function handleSite(request: IncomingMessage, response: ServerResponse, app: App): Promise<void> {
+  let answer: Response;
+  // A client that goes away in the middle is not an error of ours.
+  request.on("error", () => {});
+  response.on("error", () => {});
+  try {
+    answer = await app.fetch(request.url ?? "/", requestInit(request), callerOf(request));
+  } catch (error) {
+    const trace = `Uncaught ${error instanceof Error || isErrorLike(error) ? `${error.name}: ${error.message}` : String(error)}`;
+    return sendJson(response, { code: `[Request ID: ${newRequestId()}] Server Error`, trace }, 500);
+  }
+  await sendResponse(response, answer);
+}
+
+function isErrorLike(error: unknown): error is Error {
+  return typeof error === "object" && error !== null && "message" in error && "name" in error;
+}
+
+// Apps use the Authorization header for schemes of their own: one that Convex
+// does not understand means nobody in particular.
+function callerOf(request: IncomingMessage): Caller {
+  try {
+    return callerOfHeader(request.headers.authorization);
+  } catch {
+    return ANONYMOUS;
+  }
+}
+
+function requestInit(request: IncomingMessage): RequestInit {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (HOP_BY_HOP.has(name) || value === undefined) continue;
+    for (const item of Array.isArray(value) ? value : [value]) headers.append(name, item);
+  }
+  const method = request.method ?? "GET";
+  if (method === "GET" || method === "HEAD") return { method, headers };
+  const hasBody = request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"] ?? 0) > 0;
+  if (!hasBody) return { method, headers };
+  const body = Readable.toWeb(request) as ReadableStream<Uint8Array>;
+  return { method, headers, body, duplex: "half" } as RequestInit;
+}
+
+async function sendResponse(response: ServerResponse, answer: Response): Promise<void> {
+  response.statusCode = answer.status;
+  if (answer.statusText) response.statusMessage = answer.statusText;
+  for (const [name, value] of answer.headers) {
+    if (name !== "set-cookie") response.setHeader(name, value);
+  }
+  const cookies = answer.headers.getSetCookie();
+  if (cookies.length > 0) response.setHeader("set-cookie", cookies);
+  if (!answer.body) return void response.end();
+  response.flushHeaders();
+  try {
+    await pipeline(Readable.fromWeb(answer.body as import("node:stream/web").ReadableStream), response);
+  } catch {
+    // The app's stream failed after the status was sent: cutting the connection
+    // is the only way left to say so.
+    response.destroy();
+  }
+}

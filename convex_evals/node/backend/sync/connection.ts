@@ -1,0 +1,222 @@
+/** One client of the sync protocol. */
+
+import type { App, AppCall, CallOutcome } from "../app/app.ts";
+import { adminCaller, ANONYMOUS, userCaller, type Caller } from "../auth.ts";
+import { serverErrorText } from "../errors.ts";
+import type { MutationHistory } from "./mutation_history.ts";
+import { encodeTimestamp, parseClientMessage, ProtocolError } from "./protocol.ts";
+import type { Authenticate, ClientMessage, FunctionRequest, ModifyQuerySet, MutationResponse, ServerMessage } from "./protocol.ts";
+import { QuerySet, type Subscription } from "./query_set.ts";
+
+export interface Transport {
+  send(message: ServerMessage): void;
+  close(): void;
+}
+
+interface Version {
+  readonly querySet: number;
+  readonly identity: number;
+  readonly ts: bigint;
+}
+
+/**
+ * Owns a client's identity, its version and its query set. Messages change the
+ * target; `#advance` brings the client there, one transition at a time.
+ */
+export class SyncConnection {
+  readonly #app: App;
+  readonly #history: MutationHistory;
+  readonly #transport: Transport;
+  readonly #queries = new QuerySet();
+  readonly #unsubscribe: (() => void)[];
+  #caller: Caller = ANONYMOUS;
+  #sessionId: string | null = null;
+  #version: Version = { querySet: 0, identity: 0, ts: 0n };
+  #target = { querySet: 0, identity: 0 };
+  // A client settles a mutation when a transition follows its response.
+  #owesTransition = false;
+  #advancing = false;
+  #closed = false;
+  #mutations: Promise<void> = Promise.resolve();
+
+  constructor(app: App, history: MutationHistory, transport: Transport) {
+    this.#app = app;
+    this.#history = history;
+    this.#transport = transport;
+    this.#unsubscribe = [
+      app.store.onCommit((commit) => {
+        if (this.#queries.onCommit(commit)) this.#advanceSoon();
+      }),
+      app.onDeployed(() => {
+        this.#queries.invalidate();
+        this.#advanceSoon();
+      }),
+    ];
+  }
+
+  /** Handles one frame; a client that breaks the protocol is disconnected. */
+  receive(text: string): void {
+    if (this.#closed) return;
+    try {
+      this.#handle(parseClientMessage(text));
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      this.#transport.send({ type: "FatalError", error: error.message });
+      this.close();
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    this.#transport.close();
+  }
+
+  #handle(message: ClientMessage): void {
+    switch (message.type) {
+      case "Connect":
+        this.#sessionId = message.sessionId;
+        return;
+      case "Authenticate":
+        return this.#authenticate(message);
+      case "ModifyQuerySet":
+        return this.#modify(message);
+      case "Mutation":
+        this.#mutations = this.#mutations.then(() => this.#mutate(message));
+        return;
+      case "Action":
+        void this.#act(message);
+        return;
+      case "Event":
+        return;
+      default:
+        throw message satisfies never;
+    }
+  }
+
+  #authenticate(message: Authenticate): void {
+    if (message.baseVersion !== this.#target.identity) throw new ProtocolError(`Base version ${message.baseVersion} passed up doesn't match the current version ${this.#target.identity}`);
+    try {
+      this.#caller = callerOf(message);
+    } catch (error) {
+      this.#transport.send({ type: "AuthError", error: (error as Error).message, baseVersion: message.baseVersion, authUpdateAttempted: true });
+      return;
+    }
+    this.#target = { ...this.#target, identity: message.baseVersion + 1 };
+    this.#queries.invalidate();
+    this.#advanceSoon();
+  }
+
+  #modify(message: ModifyQuerySet): void {
+    if (message.baseVersion !== this.#target.querySet) throw new ProtocolError(`Base version ${message.baseVersion} passed up doesn't match the current version ${this.#target.querySet}`);
+    for (const modification of message.modifications) {
+      if (modification.type === "Add") this.#queries.add(modification);
+      else this.#queries.remove(modification.queryId);
+    }
+    this.#target = { ...this.#target, querySet: message.newVersion };
+    this.#advanceSoon();
+  }
+
+  async #mutate(request: FunctionRequest): Promise<void> {
+    const caller = this.#caller;
+    const response = await this.#history.once(this.#sessionId, request.requestId, async () =>
+      mutationResponse(request.requestId, await this.#app.call(callOf("mutation", request, caller)), this.#app.store.lastCommitTs),
+    );
+    if (this.#closed) return;
+    this.#transport.send(response);
+    if (!response.success) return;
+    this.#owesTransition = true;
+    this.#advanceSoon();
+  }
+
+  async #act(request: FunctionRequest): Promise<void> {
+    const { result, logLines } = await this.#app.call(callOf("action", request, this.#caller));
+    if (this.#closed) return;
+    const base = { type: "ActionResponse", requestId: request.requestId, logLines } as const;
+    if (result.ok) this.#transport.send({ ...base, success: true, result: result.value });
+    else this.#transport.send({ ...base, success: false, result: serverErrorText(result.errorMessage), ...dataOf(result) });
+  }
+
+  // A burst of commits or messages makes one transition.
+  #advanceSoon(): void {
+    if (this.#advancing || this.#closed) return;
+    this.#advancing = true;
+    setImmediate(() => void this.#advance());
+  }
+
+  async #advance(): Promise<void> {
+    try {
+      while (!this.#closed && this.#isBehind()) await this.#transition();
+    } finally {
+      this.#advancing = false;
+    }
+  }
+
+  #isBehind(): boolean {
+    const { querySet, identity } = this.#target;
+    return this.#owesTransition || this.#queries.isDirty || querySet !== this.#version.querySet || identity !== this.#version.identity;
+  }
+
+  async #transition(): Promise<void> {
+    let run: Subscription[] = [];
+    let target = this.#target;
+    const select = (): AppCall[] => {
+      run = this.#queries.startRun();
+      target = this.#target;
+      this.#owesTransition = false;
+      return run.map(({ query, journal }) => ({ ...callOf("query", query, this.#caller), journal }));
+    };
+    try {
+      const { ts, outcomes } = await this.#app.snapshot(select);
+      const modifications = this.#queries.record(run, outcomes, ts);
+      this.#moveTo({ ...target, ts: ts > this.#version.ts ? ts : this.#version.ts }, modifications);
+    } catch (error) {
+      this.#queries.abandon(run);
+      this.#transport.send({ type: "FatalError", error: `Internal server error: ${String(error)}` });
+      this.close();
+    }
+  }
+
+  #moveTo(next: Version, modifications: Extract<ServerMessage, { type: "Transition" }>["modifications"]): void {
+    if (this.#closed) return;
+    this.#transport.send({ type: "Transition", startVersion: encodeVersion(this.#version), endVersion: encodeVersion(next), modifications });
+    this.#version = next;
+  }
+}
+
+function callerOf(message: Authenticate): Caller {
+  switch (message.tokenType) {
+    case "Admin":
+      return adminCaller(message.value, message.impersonating);
+    case "User":
+      return userCaller(message.value);
+    case "None":
+      return ANONYMOUS;
+    default:
+      throw message satisfies never;
+  }
+}
+
+function callOf(
+  type: AppCall["type"],
+  request: { readonly udfPath: string; readonly args: FunctionRequest["args"]; readonly componentPath?: string },
+  caller: Caller,
+): AppCall {
+  return { type, path: request.udfPath, componentPath: request.componentPath ?? "", args: request.args[0] ?? {}, caller };
+}
+
+function mutationResponse(requestId: number, outcome: CallOutcome, latestTs: bigint): MutationResponse {
+  const { result, logLines, commitTs } = outcome;
+  const base = { type: "MutationResponse", requestId, logLines } as const;
+  if (result.ok) return { ...base, success: true, result: result.value, ts: encodeTimestamp(commitTs ?? latestTs) };
+  return { ...base, success: false, result: serverErrorText(result.errorMessage), ...dataOf(result) };
+}
+
+function dataOf(result: { errorData?: FunctionRequest["args"][number] }): { errorData?: FunctionRequest["args"][number] } {
+  return result.errorData === undefined ? {} : { errorData: result.errorData };
+}
+
+function encodeVersion(version: Version): { querySet: number; identity: number; ts: string } {
+  return { ...version, ts: encodeTimestamp(version.ts) };
+}

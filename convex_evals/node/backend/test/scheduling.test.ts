@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { nextCronTime, parseCronExpression } from "../cron_expression.ts";
+import { nextRun } from "../crons.ts";
+import { api, deploy, errorOf, eventually } from "./harness.ts";
+
+const FILES = {
+  "convex/schema.ts": `
+    import { defineSchema, defineTable } from "convex/server"; import { v } from "convex/values";
+    export default defineSchema({ ticks: defineTable({ name: v.string(), at: v.number() }) });`,
+  "convex/jobs.ts": `
+    import { query, mutation, internalMutation, internalAction, internalQuery } from "./_generated/server"; import { internal } from "./_generated/api"; import { v } from "convex/values";
+    export const tick = internalMutation({ args: { name: v.string() }, handler: async (ctx, { name }) => { await ctx.db.insert("ticks", { name, at: Date.now() }); } });
+    export const tickAction = internalAction({ args: { name: v.string() }, handler: async (ctx, args) => { await ctx.runMutation(internal.jobs.tick, args); } });
+    export const fails = internalMutation({ args: {}, handler: async () => { throw new Error("job failed"); } });
+    export const aQuery = internalQuery({ args: {}, handler: async () => null });
+    export const ticks = query({ args: {}, handler: async (ctx) => await ctx.db.query("ticks").collect() });
+    export const after = mutation({ args: { ms: v.number(), name: v.string() }, handler: async (ctx, { ms, name }) => ({ id: await ctx.scheduler.runAfter(ms, internal.jobs.tickAction, { name }), due: Date.now() + ms }) });
+    export const afterAndFail = mutation({ args: {}, handler: async (ctx) => { await ctx.scheduler.runAfter(0, internal.jobs.tick, { name: "rolled back" }); throw new Error("no"); } });
+    export const failing = mutation({ args: {}, handler: async (ctx) => await ctx.scheduler.runAfter(0, internal.jobs.fails, {}) });
+    export const cancel = mutation({ args: { id: v.id("_scheduled_functions") }, handler: async (ctx, { id }) => { await ctx.scheduler.cancel(id); } });
+    export const state = query({ args: { id: v.id("_scheduled_functions") }, handler: async (ctx, { id }) => await ctx.db.system.get(id) });
+    export const scheduleQuery = mutation({ args: {}, handler: async (ctx) => { await ctx.scheduler.runAfter(0, internal.jobs.aQuery as any, {}); } });
+    export const scheduleWrongArgs = mutation({ args: {}, handler: async (ctx) => { await ctx.scheduler.runAfter(0, internal.jobs.tick, { name: 1 } as any); } });
+    export const scheduleNothing = mutation({ args: {}, handler: async (ctx) => { await ctx.scheduler.runAfter(0, (internal as any).jobs.nope, {}); } });`,
+  "convex/crons.ts": `
+    import { cronJobs } from "convex/server"; import { internal } from "./_generated/api";
+    const crons = cronJobs();
+    crons.interval("each second", { seconds: 1 }, internal.jobs.tick, { name: "cron" });
+    crons.daily("daily", { hourUTC: 3, minuteUTC: 30 }, internal.jobs.tick, { name: "daily" });
+    crons.weekly("weekly", { dayOfWeek: "tuesday", hourUTC: 1 }, internal.jobs.tick, { name: "weekly" });
+    crons.cron("expression", "*/15 * * * *", internal.jobs.tick, { name: "x" });
+    export default crons;`,
+};
+
+interface Tick {
+  readonly name: string;
+  readonly at: number;
+}
+
+test("scheduled functions", async (t) => {
+  const { http, admin, redeploy } = await deploy(t, FILES);
+  const jobs = api.jobs!;
+  const tick = (name: string): Promise<Tick> => eventually(async () => ((await http.query(jobs.ticks)) as Tick[]).find((item) => item.name === name));
+  const stateOf = async (id: string): Promise<string | undefined> => ((await http.query(jobs.state, { id })) as { state: { kind: string } } | null)?.state.kind;
+
+  await t.test("runs when due and not before", async () => {
+    const { id, due } = (await http.mutation(jobs.after, { ms: 60, name: "soon" })) as { id: string; due: number };
+    assert.equal(await stateOf(id), "pending");
+    const { at } = await tick("soon");
+    assert.ok(at >= due, `${at} < ${due}`);
+    await eventually(async () => (await stateOf(id)) === "success");
+  });
+
+  await t.test("a cancelled job does not run", async () => {
+    const { id } = (await http.mutation(jobs.after, { ms: 50, name: "cancelled" })) as { id: string };
+    await http.mutation(jobs.cancel, { id });
+    assert.equal(await stateOf(id), "canceled");
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    assert.ok(!((await http.query(jobs.ticks)) as Tick[]).some((item) => item.name === "cancelled"));
+  });
+
+  await t.test("what a failed mutation scheduled does not run", async () => {
+    await errorOf(() => http.mutation(jobs.afterAndFail));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.ok(!((await http.query(jobs.ticks)) as Tick[]).some((item) => item.name === "rolled back"));
+  });
+
+  await t.test("a failing job is recorded as failed", async () => {
+    const id = (await http.mutation(jobs.failing)) as string;
+    await eventually(async () => (await stateOf(id)) === "failed");
+  });
+
+  await t.test("targets and arguments are checked when scheduling", async () => {
+    assert.match((await errorOf(() => http.mutation(jobs.scheduleQuery))).message, /Only mutations and actions can be scheduled/);
+    assert.match((await errorOf(() => http.mutation(jobs.scheduleWrongArgs))).message, /Value does not match validator/);
+    assert.match((await errorOf(() => http.mutation(jobs.scheduleNothing))).message, /no such export|Could not find/);
+  });
+
+  await t.test("a job outlives the deployment that scheduled it", async () => {
+    await http.mutation(jobs.after, { ms: 700, name: "next deployment" });
+    assert.equal((await redeploy(FILES)).status, 200);
+    await tick("next deployment");
+  });
+
+  await t.test("crons are listed and fire", async () => {
+    const listed = (await admin.query("_system/frontend/listCronJobs" as never)) as { name: string; cronSpec: { udfPath: string; udfArgs: ArrayBuffer; cronSchedule: object } }[];
+    assert.deepEqual(listed.map((cron) => [cron.name, cron.cronSpec.udfPath, cron.cronSpec.cronSchedule]), [
+      ["daily", "jobs.js:tick", { type: "daily", hourUTC: 3n, minuteUTC: 30n }],
+      ["each second", "jobs.js:tick", { type: "interval", seconds: 1n }],
+      ["expression", "jobs.js:tick", { type: "cron", cronExpr: "*/15 * * * *" }],
+      ["weekly", "jobs.js:tick", { type: "weekly", dayOfWeek: 2n, hourUTC: 1n }],
+    ]);
+    assert.equal(new TextDecoder().decode(listed[1]!.cronSpec.udfArgs), '[{"name":"cron"}]');
+    const fired = await eventually(async () => {
+      const ticks = ((await http.query(jobs.ticks)) as Tick[]).filter((item) => item.name === "cron");
+      return ticks.length >= 3 ? ticks : null;
+    });
+    const [first, second] = fired.slice(-2) as [Tick, Tick];
+    assert.ok(second.at - first.at >= 900 && second.at - first.at < 1500, `${second.at - first.at} ms apart`);
+  });
+});
+
+test("cron expressions", async (t) => {
+  const from = Date.UTC(2024, 1, 28, 12, 34, 56);
+  const next = (expression: string): string | null => {
+    const time = nextCronTime(parseCronExpression(expression), from);
+    return time === null ? null : new Date(time).toISOString().slice(0, 16);
+  };
+  const cases: [string, string | null][] = [
+    ["* * * * *", "2024-02-28T12:35"],
+    ["0 * * * *", "2024-02-28T13:00"],
+    ["*/15 * * * *", "2024-02-28T12:45"],
+    ["30 3 * * *", "2024-02-29T03:30"],
+    ["0 0 29 2 *", "2024-02-29T00:00"],
+    ["0 0 31 * *", "2024-03-31T00:00"],
+    ["0 12 * * 1,5", "2024-03-01T12:00"],
+    ["0 9 * * MON-FRI", "2024-02-29T09:00"],
+    ["0 0 1 JAN *", "2025-01-01T00:00"],
+    ["5-10/5 1 * * 0", "2024-03-03T01:05"],
+    ["0 0 13 * 5", "2024-03-01T00:00"],
+    ["0 0 30 2 *", null],
+  ];
+  for (const [expression, expected] of cases) await t.test(expression, () => assert.equal(next(expression), expected));
+  for (const bad of ["", "* * * *", "60 * * * *", "* 24 * * *", "0 12 * * 7", "5-1 * * * *", "*/0 * * * *", "a b c d e", "1-2-3 * * * *"]) {
+    await t.test(`refuses "${bad}"`, () => assert.throws(() => parseCronExpression(bad), /Invalid cron expression/));
+  }
+});
+
+test("schedules of every kind come after the present, in UTC", () => {
+  const now = Date.UTC(2024, 11, 31, 23, 59, 30);
+  const at = (schedule: Parameters<typeof nextRun>[0]): string => new Date(nextRun(schedule, now, now)).toISOString();
+  assert.equal(at({ type: "interval", minutes: 2 }), "2025-01-01T00:01:30.000Z");
+  assert.equal(at({ type: "hourly", minuteUTC: 5 }), "2025-01-01T00:05:00.000Z");
+  assert.equal(at({ type: "daily", hourUTC: 23, minuteUTC: 59 }), "2025-01-01T23:59:00.000Z");
+  assert.equal(at({ type: "weekly", dayOfWeek: "tuesday", hourUTC: 0 }), "2025-01-07T00:00:00.000Z");
+  assert.equal(at({ type: "monthly", day: 31, hourUTC: 0 }), "2025-01-31T00:00:00.000Z");
+  assert.equal(new Date(nextRun({ type: "interval", seconds: 10 }, now + 35_000, now)).getTime(), now + 40_000);
+});
