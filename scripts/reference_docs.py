@@ -10,6 +10,7 @@ import json
 import subprocess
 import types
 import typing
+from pathlib import Path
 
 import click
 from pydantic.fields import FieldInfo
@@ -123,7 +124,7 @@ def _records_in(annotation: typing.Any) -> list[type[Record]]:
 def lint_reference() -> str:
     """The lint rules that were considered, kept and dropped, as Markdown tables."""
     code = "import(process.argv[1]).then((m) => console.log(JSON.stringify(m.RULES)))"
-    argv = [find_node(cache_dir()).executable, "-e", code, SOURCES / "checker" / "rules.ts"]
+    argv: list[str | Path] = [find_node(cache_dir()).executable, "-e", code, SOURCES / "checker" / "rules.ts"]
     rules = json.loads(subprocess.run(argv, capture_output=True, text=True, check=True).stdout)
     kept = [f"| `{r['name']}` | {r['scope']} | {r['reason']} |" for r in rules if r["scope"] != "never"]
     dropped = [f"| `{r['name']}` | {r['reason']} |" for r in rules if r["scope"] == "never"]
