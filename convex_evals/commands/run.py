@@ -62,7 +62,7 @@ def run(
     Examples:
       cli run --model reference
       cli run -m reference -c queries -f pagination
-      cli -C ../other-suite run -m reference --runs-dir /tmp/runs
+      cli -C ../other-suite run -m reference --runs-dir elsewhere/runs
     """
     import asyncio
 

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { test, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { ADMIN_KEY, startBackend } from "../push/test/backend_process.ts";
+import { APPS, copyApp, workFolder } from "../push/test/work_folder.ts";
+import { addFiles } from "./test/projects.ts";
+
+const main = fileURLToPath(new URL("./main.ts", import.meta.url));
+
+interface Answer {
+  id: unknown;
+  ok: boolean;
+  result?: any;
+  error?: { kind: string; message: string };
+}
+
+/** The checker as a process, asked one thing at a time. */
+class Checker {
+  readonly process: ChildProcess;
+  private readonly answers: AsyncIterator<string>;
+  private id = 0;
+
+  constructor(t: TestContext) {
+    this.process = spawn(process.execPath, [main], { stdio: ["pipe", "pipe", "inherit"] });
+    t.after(() => this.process.kill("SIGKILL"));
+    this.answers = createInterface({ input: this.process.stdout! })[Symbol.asyncIterator]();
+  }
+
+  async ask(op: string, fields: object = {}): Promise<Answer> {
+    this.id += 1;
+    const answer = await this.send(JSON.stringify({ id: this.id, op, ...fields }));
+    assert.equal(answer.id, this.id);
+    return answer;
+  }
+
+  async send(line: string): Promise<Answer> {
+    this.process.stdin!.write(`${line}\n`);
+    const { value } = await this.answers.next();
+    return JSON.parse(value as string) as Answer;
+  }
+}
+
+test("a project goes through bundle, codegen, type check and lint, five apps in one process", async (t) => {
+  const checker = new Checker(t);
+  const folder = workFolder(t);
+  for (const app of APPS) {
+    const project = copyApp(app, path.join(folder, app));
+    const [push, response] = [path.join(folder, `${app}.push.json`), path.join(folder, `${app}.response.json`)];
+    const bundled = await checker.ask("bundle", { project, out: push });
+    assert.deepEqual(bundled.result, { functions: "convex/", warnings: [] });
+
+    const request = { ...(JSON.parse(readFileSync(push, "utf8")) as object), adminKey: ADMIN_KEY };
+    const started = await fetch(`${await startBackend(t)}/api/deploy2/start_push`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(request),
+    });
+    assert.equal(started.status, 200);
+    writeFileSync(response, await started.text());
+
+    const { written } = (await checker.ask("codegen", { project, response })).result as { written: string[] };
+    assert.ok(written.includes("convex/_generated/api.d.ts"));
+    const checked = await checker.ask("typecheck", { project });
+    assert.deepEqual(checked.result.diagnostics, [], app);
+    assert.ok(checked.result.files >= 4);
+    assert.deepEqual((await checker.ask("lint", { project })).result, { ok: true, problems: [] });
+  }
+});
+
+test("faults are told apart: the project's, the caller's", async (t) => {
+  const checker = new Checker(t);
+  const project = copyApp("bare", path.join(workFolder(t), "project"));
+  addFiles(project, { "convex/broken.ts": "export const a = ;\n" });
+  const out = path.join(project, "push.json");
+  assert.equal((await checker.ask("bundle", { project, out })).error?.kind, "deploy");
+  assert.equal((await checker.ask("bundle", { project: "/nowhere", out })).error?.kind, "bad_request");
+  assert.equal((await checker.ask("bundle", { project })).error?.kind, "bad_request");
+  assert.match((await checker.ask("toString")).error?.message ?? "", /unknown op 'toString'/);
+  assert.equal((await checker.send("not json")).error?.kind, "bad_request");
+  assert.equal((await checker.ask("versions")).ok, true);
+});
+
+test("versions name what verdicts depend on", async (t) => {
+  const { result } = await new Checker(t).ask("versions");
+  assert.equal(result.node, process.versions.node);
+  for (const name of ["typescript", "eslint", "typescript-eslint", "esbuild", "convex", "convex-test", "vitest"]) {
+    assert.match(result[name], /^\d+\.\d+\.\d+/, name);
+  }
+  assert.match(result.rules, /^[0-9a-f]{16}$/);
+});
+
+test("graders are read with their relative imports", async (t) => {
+  const suite = workFolder(t);
+  addFiles(suite, {
+    "tsconfig.json": "{ broken",
+    "evals/a/grader.test.ts":
+      'import { test } from "vitest";\nimport type { T } from "./types";\nimport { h } from "../../grader";\nimport "unknown-package";\ntest(h, () => {});\nexport type U = T;\n',
+    "evals/a/types.ts": "export type T = 1;\n",
+    "evals/b/grader.test.ts": "const = 1;\n",
+    "evals/c/grader.test.ts": '\nimport "./lost";\n',
+    "grader/index.ts": 'export { h } from "./inner";\n',
+    "grader/inner.ts": 'import data from "./data.json";\nexport const h = data.name;\n',
+    "grader/data.json": '{ "name": "x" }',
+  });
+  const files = ["evals/a/grader.test.ts", path.join(suite, "evals/b/grader.test.ts"), "evals/c/grader.test.ts"];
+  const { result } = await new Checker(t).ask("graders", { suite, files });
+  assert.deepEqual(result[0], {
+    file: "evals/a/grader.test.ts",
+    errors: [],
+    inputs: ["evals/a/grader.test.ts", "grader/data.json", "grader/index.ts", "grader/inner.ts"],
+  });
+  assert.deepEqual(result[1].errors, [
+    { file: "evals/b/grader.test.ts", line: 1, column: 7, message: 'Expected identifier but found "="' },
+  ]);
+  assert.deepEqual(result[2].errors, [
+    { file: "evals/c/grader.test.ts", line: 2, column: 8, message: 'Could not resolve "./lost"' },
+  ]);
+});
+
+test("the end of stdin ends the checker, esbuild's service included", async (t) => {
+  const checker = new Checker(t);
+  const project = copyApp("bare", path.join(workFolder(t), "project"));
+  await checker.ask("bundle", { project, out: path.join(project, "push.json") });
+  const ended = new Promise((resolve) => checker.process.on("exit", resolve));
+  checker.process.stdin!.end();
+  assert.equal(await ended, 0);
+});

@@ -1,0 +1,78 @@
+/** What can be said about a grader without running it: does it parse, and what does it consist of. */
+import { realpathSync } from "node:fs";
+import path from "node:path";
+import { build, type BuildFailure, type Message, type Plugin } from "esbuild";
+import { shownPath } from "./files.ts";
+
+/** One reason why a grader cannot be loaded; `file` is relative to the suite. */
+export interface GraderError {
+  file: string | null;
+  line: number | null;
+  column: number | null;
+  message: string;
+}
+
+/** `inputs`: the grader and every file it imports relatively, directly or not, relative to the suite and sorted. */
+export interface GraderReport {
+  file: string;
+  errors: GraderError[];
+  inputs: string[];
+}
+
+// Packages are resolved when the grader runs; here only the suite's own files count.
+const packagesExternal: Plugin = {
+  name: "packages-external",
+  setup(bundle) {
+    bundle.onResolve({ filter: /^[^./]/ }, (args) =>
+      args.kind === "entry-point" ? undefined : { path: args.path, external: true },
+    );
+  },
+};
+
+function toError(suite: string, message: Message): GraderError {
+  const { location } = message;
+  return {
+    file: location ? shownPath(suite, path.resolve(suite, location.file)) : null,
+    line: location?.line ?? null,
+    column: location ? location.column + 1 : null,
+    message: message.text,
+  };
+}
+
+async function inspect(suite: string, file: string): Promise<GraderReport> {
+  const absolute = path.resolve(suite, file);
+  const shown = shownPath(suite, absolute);
+  try {
+    const { metafile } = await build({
+      absWorkingDir: suite,
+      entryPoints: [absolute],
+      bundle: true,
+      write: false,
+      metafile: true,
+      platform: "node",
+      format: "esm",
+      outdir: "out",
+      logLevel: "silent",
+      // The suite's own tsconfig files must not break, or change, how its graders are read.
+      tsconfigRaw: { compilerOptions: { jsx: "react-jsx" } },
+      plugins: [packagesExternal],
+      loader: { ".txt": "text", ".md": "text", ".node": "empty" },
+    });
+    return { file: shown, errors: [], inputs: Object.keys(metafile.inputs).sort() };
+  } catch (error) {
+    const { errors } = error as Partial<BuildFailure>;
+    if (!errors) throw error;
+    return { file: shown, errors: errors.map((message) => toError(suite, message)), inputs: [shown] };
+  }
+}
+
+/**
+ * Reads grader files and their relative imports.
+ *
+ * @param suiteDir root of the suite
+ * @param files grader files, absolute or relative to the suite
+ */
+export async function inspectGraders(suiteDir: string, files: string[]): Promise<GraderReport[]> {
+  const suite = realpathSync(suiteDir);
+  return Promise.all(files.map((file) => inspect(suite, file)));
+}

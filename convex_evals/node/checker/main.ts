@@ -1,0 +1,44 @@
+/**
+ * The checker: a server that reads projects and never runs them.
+ *
+ * One JSON request a line on stdin, one JSON answer a line on stdout, in the order of the requests:
+ *
+ *     {"id": 1, "op": "typecheck", "project": "/..."}
+ *     {"id": 1, "ok": true, "result": {...}}
+ *     {"id": 1, "ok": false, "error": {"kind": "deploy", "message": "..."}}
+ *
+ * Everything else that is printed goes to stderr. The process ends when stdin does.
+ */
+import { writeSync } from "node:fs";
+import { enableCompileCache } from "node:module";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { answer } from "./ops.ts";
+
+// Made by build.ts; operations import the large libraries when they are first asked for.
+enableCompileCache(fileURLToPath(new URL("../build/compile-cache", import.meta.url)));
+
+// Libraries print through console; stdout belongs to the answers.
+for (const method of ["log", "info", "debug", "dir", "table"] as const) {
+  console[method] = console.error;
+}
+
+function send(line: string): void {
+  const bytes = Buffer.from(`${line}\n`);
+  let sent = 0;
+  while (sent < bytes.length) {
+    try {
+      sent += writeSync(1, bytes, sent);
+    } catch (error) {
+      // A pipe that is full and non-blocking: its reader is slow, not gone.
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
+}
+
+for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
+  if (line.trim() !== "") send(JSON.stringify(await answer(line)));
+}
+// esbuild's service would keep the process alive.
+process.exit(0);

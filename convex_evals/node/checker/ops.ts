@@ -1,0 +1,115 @@
+/** From a request line to an answer: what each operation takes and gives. */
+import { readFileSync, statSync } from "node:fs";
+import path from "node:path";
+import { DeployError } from "../push/deploy_error.ts";
+import type { StartPushResponse } from "../push/official.ts";
+import { writeFileAtomically } from "./output.ts";
+
+/** Answer to one request; `kind` says who is at fault: the project, the caller, or the checker. */
+export type Answer =
+  | { id: unknown; ok: true; result: unknown }
+  | { id: unknown; ok: false; error: { kind: "deploy" | "bad_request" | "internal"; message: string } };
+
+/** The caller asked for something that does not exist or left something out. */
+class BadRequest extends Error {}
+
+type Fields = Record<string, unknown>;
+type Operation = (request: Fields) => Promise<unknown>;
+
+function text(request: Fields, key: string): string {
+  const value = request[key];
+  if (typeof value !== "string" || value === "") throw new BadRequest(`${String(request.op)}: '${key}' must be a string`);
+  return value;
+}
+
+function folder(request: Fields, key: string): string {
+  const value = path.resolve(text(request, key));
+  if (!statSync(value, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new BadRequest(`${String(request.op)}: '${key}' is not a folder: ${value}`);
+  }
+  return value;
+}
+
+function texts(request: Fields, key: string): string[] {
+  const value = request[key] ?? [];
+  if (!Array.isArray(value) || value.some((item) => typeof item !== "string")) {
+    throw new BadRequest(`${String(request.op)}: '${key}' must be a list of strings`);
+  }
+  return value as string[];
+}
+
+// Each operation loads what it needs: a checker that only bundles never pays for TypeScript, and the other way round.
+const OPERATIONS: Record<string, Operation> = {
+  /** {project, out} -> {functions, warnings}; the push request is written to `out`. */
+  async bundle(request) {
+    const out = text(request, "out");
+    const { buildPush } = await import("../push/request.ts");
+    const { request: push, warnings } = await buildPush(folder(request, "project"));
+    writeFileAtomically(out, JSON.stringify(push));
+    return { functions: push.functions, warnings };
+  },
+
+  /** {project, response} -> {written}; `response` is the file with the backend's answer to start_push. */
+  async codegen(request) {
+    const response = JSON.parse(readFileSync(text(request, "response"), "utf8")) as StartPushResponse;
+    const { writeGenerated } = await import("../push/generated.ts");
+    return { written: await writeGenerated(folder(request, "project"), response) };
+  },
+
+  /** {project} -> {ok, repairs, diagnostics, files} */
+  async typecheck(request) {
+    const { typecheck } = await import("./typecheck.ts");
+    return typecheck(folder(request, "project"));
+  },
+
+  /** {project} -> {ok, problems} */
+  async lint(request) {
+    const { lint } = await import("./lint.ts");
+    return lint(folder(request, "project"));
+  },
+
+  /** {suite, files} -> one {file, errors, inputs} for each file */
+  async graders(request) {
+    const { inspectGraders } = await import("./graders.ts");
+    return inspectGraders(folder(request, "suite"), texts(request, "files"));
+  },
+
+  /** {} -> versions of what decides verdicts */
+  async versions() {
+    const { versions } = await import("./versions.ts");
+    return versions();
+  },
+};
+
+function parse(line: string): Fields {
+  const request: unknown = JSON.parse(line);
+  if (typeof request !== "object" || request === null || Array.isArray(request)) {
+    throw new BadRequest("a request is a JSON object");
+  }
+  return request as Fields;
+}
+
+function failure(id: unknown, error: unknown): Answer {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof DeployError) return { id, ok: false, error: { kind: "deploy", message } };
+  if (error instanceof BadRequest || error instanceof SyntaxError) {
+    return { id, ok: false, error: { kind: "bad_request", message } };
+  }
+  console.error(error);
+  return { id, ok: false, error: { kind: "internal", message } };
+}
+
+/** Answers one request line; never throws. */
+export async function answer(line: string): Promise<Answer> {
+  let id: unknown = null;
+  try {
+    const request = parse(line);
+    id = request.id ?? null;
+    const name = String(request.op);
+    const operation = Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name] : undefined;
+    if (!operation) throw new BadRequest(`unknown op '${name}'; known: ${Object.keys(OPERATIONS).join(", ")}`);
+    return { id, ok: true, result: await operation(request) };
+  } catch (error) {
+    return failure(id, error);
+  }
+}

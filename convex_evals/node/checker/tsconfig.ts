@@ -1,0 +1,125 @@
+/**
+ * A project's own compiler settings, with the three repairs that every answer gets: a missing tsconfig is seeded,
+ * `types` that do not resolve are dropped, and legacy module resolution becomes Bundler.
+ */
+import path from "node:path";
+import ts from "typescript";
+import { shownPath } from "./files.ts";
+
+/** Settings to check a set of files with. */
+export interface Settings {
+  options: ts.CompilerOptions;
+  /** Files that the tsconfig itself includes; empty for a seeded one. */
+  files: string[];
+  references: string[];
+  /** Errors of the tsconfig itself. */
+  errors: ts.Diagnostic[];
+  repairs: string[];
+}
+
+/** For projects without a tsconfig; close to what Convex's own template says. */
+const SEEDED: ts.CompilerOptions = {
+  target: ts.ScriptTarget.ESNext,
+  module: ts.ModuleKind.ESNext,
+  moduleResolution: ts.ModuleResolutionKind.Bundler,
+  lib: ["lib.esnext.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts", "lib.dom.asynciterable.d.ts"],
+  jsx: ts.JsxEmit.ReactJSX,
+  strict: true,
+  allowJs: true,
+  esModuleInterop: true,
+  resolveJsonModule: true,
+  isolatedModules: true,
+  skipLibCheck: true,
+};
+
+// Nothing is emitted, and files beyond the tsconfig's own are added; what only concerns output would raise errors.
+const OUTPUT_ONLY = [
+  "composite", "incremental", "tsBuildInfoFile", "declaration", "declarationMap", "declarationDir",
+  "emitDeclarationOnly", "isolatedDeclarations", "outDir", "outFile", "rootDir", "sourceMap", "inlineSourceMap",
+  "inlineSources", "mapRoot", "sourceRoot", "noEmitOnError", "plugins", "noCheck",
+] as const;
+
+/** "The list of files is empty" and "no inputs were found": the checker names the files itself. */
+const NO_FILES = new Set([18002, 18003]);
+
+function forced(options: ts.CompilerOptions): ts.CompilerOptions {
+  const result = { ...options, noEmit: true };
+  for (const name of OUTPUT_ONLY) delete (result as Record<string, unknown>)[name];
+  return result;
+}
+
+function dropUnresolvedTypes(settings: Settings, shown: string, system: ts.System, folder: string): void {
+  const { options } = settings;
+  if (!options.types) return;
+  const containing = path.join(folder, "__inferred type names__.ts");
+  const resolves = (name: string): boolean =>
+    ts.resolveTypeReferenceDirective(name, containing, options, system).resolvedTypeReferenceDirective !== undefined;
+  const kept = options.types.filter((name) => {
+    const found = resolves(name);
+    if (!found) settings.repairs.push(`${shown}: dropped the 'types' entry '${name}', which does not resolve`);
+    return found;
+  });
+  settings.options = { ...options, types: kept };
+}
+
+function legacyResolution(options: ts.CompilerOptions): string | undefined {
+  const { moduleResolution } = options;
+  if (moduleResolution === ts.ModuleResolutionKind.Classic) return "classic";
+  if (moduleResolution === ts.ModuleResolutionKind.Node10) return "node10";
+  if (moduleResolution !== undefined) return undefined;
+  // Not said: TypeScript derives it from `module`, and that from `target`.
+  const modernTarget = (options.target ?? ts.ScriptTarget.ES5) >= ts.ScriptTarget.ES2015;
+  const module = options.module ?? (modernTarget ? ts.ModuleKind.ES2015 : ts.ModuleKind.CommonJS);
+  if (module >= ts.ModuleKind.Node16) return undefined;
+  return module === ts.ModuleKind.CommonJS ? "node10 (the default)" : "classic (the default)";
+}
+
+function modernizeResolution(settings: Settings, shown: string): void {
+  const legacy = legacyResolution(settings.options);
+  if (legacy === undefined) return;
+  const { lib, target } = settings.options;
+  const hasDom = lib?.some((name) => name.toLowerCase() === "lib.dom.d.ts") ?? true;
+  settings.options = {
+    ...settings.options,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    target: target === undefined || target < ts.ScriptTarget.ES2015 ? ts.ScriptTarget.ESNext : target,
+    ...(lib ? { lib: hasDom ? lib : [...lib, "lib.dom.d.ts"] } : {}),
+  };
+  settings.repairs.push(`${shown}: module resolution ${legacy} became Bundler with module ESNext and DOM in lib`);
+}
+
+function dropUnknownDeprecations(settings: Settings, shown: string): void {
+  const value = settings.options.ignoreDeprecations;
+  if (value === undefined || value === "5.0") return;
+  settings.options = { ...settings.options, ignoreDeprecations: "5.0" };
+  settings.repairs.push(`${shown}: ignoreDeprecations '${String(value)}' is of another TypeScript; 5.0 is used`);
+}
+
+/** The settings for files that no tsconfig of the project covers. */
+export function seededSettings(shown: string): Settings {
+  const repairs = [`${shown}: missing; strict defaults are used (Bundler, ESNext, DOM, react-jsx)`];
+  return { options: forced(SEEDED), files: [], references: [], errors: [], repairs };
+}
+
+/** Reads and repairs one tsconfig file; what is wrong with it is in `errors`. */
+export function readSettings(root: string, file: string, system: ts.System): Settings {
+  const shown = shownPath(root, file);
+  const source = ts.readJsonConfigFile(file, system.readFile);
+  const folder = path.dirname(file);
+  const parsed = ts.parseJsonSourceFileConfigFileContent(source, system, folder, undefined, file);
+  const errors = [...(source as unknown as { parseDiagnostics: ts.Diagnostic[] }).parseDiagnostics, ...parsed.errors];
+  const settings: Settings = {
+    options: forced(parsed.options),
+    files: parsed.fileNames.filter((name) => !name.includes("/node_modules/")),
+    references: (parsed.projectReferences ?? []).map((reference) => ts.resolveProjectReferencePath(reference)),
+    errors: errors
+      .filter((error, index) => !NO_FILES.has(error.code) && errors.indexOf(error) === index)
+      .map((error) => ({ ...error, file: error.file ?? source })),
+    repairs: [],
+  };
+  modernizeResolution(settings, shown);
+  dropUnresolvedTypes(settings, shown, system, folder);
+  dropUnknownDeprecations(settings, shown);
+  return settings;
+}

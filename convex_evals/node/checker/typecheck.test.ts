@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+import { workFolder } from "../push/test/work_folder.ts";
+import { addFiles, makeProject } from "./test/projects.ts";
+import { typecheck } from "./typecheck.ts";
+
+const CONVEX_TSCONFIG = JSON.stringify({
+  compilerOptions: {
+    strict: true, skipLibCheck: true, target: "ESNext", module: "ESNext", moduleResolution: "Bundler",
+    lib: ["ES2023", "DOM"], noEmit: true, jsx: "react-jsx",
+  },
+  include: ["./**/*"],
+  exclude: ["./_generated"],
+});
+const WRONG = 'export const wrong: number = "text";\n';
+
+function codes(project: string): string[] {
+  return typecheck(project).diagnostics.map(({ file, code }) => `${file} ${code}`);
+}
+
+test("an error is reported with file, line, column and code", async (t) => {
+  const project = await makeProject(t, "bare", { "convex/wrong.ts": `\n  ${WRONG}`, "convex/tsconfig.json": CONVEX_TSCONFIG });
+  const result = typecheck(project);
+  assert.equal(result.ok, false);
+  assert.deepEqual(result.repairs, []);
+  assert.deepEqual(result.diagnostics, [
+    {
+      file: "convex/wrong.ts", line: 2, column: 16, code: "TS2322",
+      message: "Type 'string' is not assignable to type 'number'.",
+    },
+  ]);
+});
+
+test("a missing tsconfig is seeded and said so", async (t) => {
+  const project = await makeProject(t, "bare", {
+    "convex/web.ts": "export const all = async (r: Response) => { for await (const c of r.body!) console.log(c); };\n",
+    "src/App.tsx": "export const App = () => <p>hello</p>;\n",
+  });
+  const result = typecheck(project);
+  assert.deepEqual(result.diagnostics, []);
+  assert.equal(result.repairs.length, 1);
+  assert.match(result.repairs[0] ?? "", /^tsconfig\.json: missing/);
+});
+
+test("files that the project's own tsconfig leaves out are checked all the same", async (t) => {
+  const project = await makeProject(t, "bare", {
+    "tsconfig.json": JSON.stringify({ compilerOptions: JSON.parse(CONVEX_TSCONFIG).compilerOptions, include: ["nothing"] }),
+    "convex/tsconfig.json": JSON.stringify({ ...JSON.parse(CONVEX_TSCONFIG), exclude: ["./hidden"] }),
+    "convex/hidden/wrong.ts": WRONG,
+    "src/Wrong.tsx": WRONG,
+    "vite.config.ts": WRONG,
+    "node_modules_not/wrong.ts": WRONG,
+  });
+  assert.deepEqual(codes(project), ["convex/hidden/wrong.ts TS2322", "src/Wrong.tsx TS2322"]);
+  addFiles(project, {
+    "tsconfig.json": JSON.stringify({ compilerOptions: JSON.parse(CONVEX_TSCONFIG).compilerOptions, include: ["vite.config.ts"] }),
+  });
+  assert.ok(codes(project).includes("vite.config.ts TS2322"));
+});
+
+test("each file is judged by its own tsconfig, once", async (t) => {
+  const loose = JSON.stringify({
+    compilerOptions: { ...JSON.parse(CONVEX_TSCONFIG).compilerOptions, strict: false },
+  });
+  const project = await makeProject(t, "bare", {
+    "tsconfig.json": loose,
+    "convex/tsconfig.json": CONVEX_TSCONFIG,
+    "convex/strictly.ts": "export const length = (text) => text.length;\n",
+    "src/loosely.ts": 'export { length } from "../convex/strictly";\nexport const size = (text) => text.length;\n',
+  });
+  assert.deepEqual(codes(project), ["convex/strictly.ts TS7006"]);
+});
+
+test("types that do not resolve are dropped, legacy resolution is replaced", async (t) => {
+  const project = await makeProject(t, "bare", {
+    "tsconfig.json": JSON.stringify({
+      compilerOptions: {
+        target: "es2020", module: "commonjs", moduleResolution: "node", lib: ["ES2022"], strict: true,
+        types: ["node", "no-such-types"], composite: true, declaration: true, plugins: [{ name: "next" }], jsx: "react-jsx",
+      },
+    }),
+    "convex/logs.ts": 'export const log = () => console.log(process.env.NAME, fetch);\n',
+  });
+  const result = typecheck(project);
+  assert.deepEqual(result.diagnostics, []);
+  assert.deepEqual(result.repairs, [
+    "tsconfig.json: module resolution node10 became Bundler with module ESNext and DOM in lib",
+    "tsconfig.json: dropped the 'types' entry 'no-such-types', which does not resolve",
+  ]);
+});
+
+test("a root tsconfig that only refers to others is followed", async (t) => {
+  const { compilerOptions } = JSON.parse(CONVEX_TSCONFIG) as { compilerOptions: object };
+  const project = await makeProject(t, "bare", {
+    "tsconfig.json": JSON.stringify({ files: [], references: [{ path: "./tsconfig.node.json" }, { path: "./tsconfig.app.json" }] }),
+    "tsconfig.app.json": JSON.stringify({ compilerOptions: { ...compilerOptions, noUnusedLocals: true }, include: ["src"] }),
+    "tsconfig.node.json": JSON.stringify({ compilerOptions, include: ["vite.config.ts"] }),
+    "vite.config.ts": "export default {};\n",
+    "src/App.tsx": "const unused = 1;\nexport const App = () => <p>hello</p>;\n",
+  });
+  const result = typecheck(project);
+  assert.deepEqual(result.diagnostics.map(({ file, code }) => `${file} ${code}`), ["src/App.tsx TS6133"]);
+  assert.match(result.repairs.join("\n"), /^a tsconfig that covers convex\/: missing/);
+});
+
+test("a broken tsconfig fails the project and says where", async (t) => {
+  for (const text of ["{ broken", '{ "extends": "./nowhere.json" }', '{ "compilerOptions": { "target": "ES1999" } }']) {
+    const project = await makeProject(t, "bare");
+    addFiles(project, { "convex/tsconfig.json": text });
+    const result = typecheck(project);
+    assert.equal(result.ok, false, text);
+    assert.ok(result.diagnostics.some(({ file }) => file === "convex/tsconfig.json"), JSON.stringify(result));
+  }
+});
+
+test("settings cannot switch the check off", async (t) => {
+  const project = await makeProject(t, "bare", {
+    "tsconfig.json": JSON.stringify({
+      compilerOptions: { ...JSON.parse(CONVEX_TSCONFIG).compilerOptions, noCheck: true, incremental: true },
+    }),
+    "convex/wrong.ts": WRONG,
+  });
+  assert.deepEqual(codes(project), ["convex/wrong.ts TS2322"]);
+});
+
+test("the compiler sees nothing of the host outside project and packages", async (t) => {
+  const outside = workFolder(t);
+  writeFileSync(path.join(outside, "secret.ts"), "export const secret = { password: 1 } as const;\n");
+  const project = await makeProject(t, "bare");
+  addFiles(project, {
+    "convex/leak.ts": `import { secret } from "${outside}/secret";\nexport const a: string = secret;\n`,
+    "convex/link.ts": 'import { secret } from "./linked";\nexport const a: string = secret;\n',
+  });
+  symlinkSync(path.join(outside, "secret.ts"), path.join(project, "convex", "linked.ts"));
+  const result = typecheck(project);
+  assert.deepEqual(result.diagnostics.map(({ file, code }) => `${file} ${code}`), ["convex/leak.ts TS2307", "convex/link.ts TS2307"]);
+  assert.doesNotMatch(JSON.stringify(result), /password/);
+});
+
+test("a changed project is checked anew, and projects do not see each other", async (t) => {
+  const first = await makeProject(t, "bare", { "convex/globals.ts": "export {};\ndeclare global { var shared: number }\n" });
+  assert.deepEqual(codes(first), []);
+  const second = await makeProject(t, "bare", { "convex/uses.ts": "export const a = shared;\n" });
+  assert.deepEqual(codes(second), ["convex/uses.ts TS2304"]);
+  assert.deepEqual(codes(second), ["convex/uses.ts TS2304"]);
+  addFiles(second, { "convex/uses.ts": "export const a = 1;\n" });
+  assert.deepEqual(codes(second), []);
+});

@@ -1,0 +1,40 @@
+/** Waiting for what happens in the background, for as long as it needs and no longer. */
+
+export interface Patience {
+  /** What is awaited, in words; opens the message of the failure. */
+  what?: string;
+  /** Longest wait in milliseconds. */
+  timeoutMs?: number;
+  /** Pause between two attempts in milliseconds. */
+  everyMs?: number;
+}
+
+/**
+ * Repeats `check` until it holds and returns its value.
+ *
+ * It holds when it neither throws nor returns (or resolves to) `false` or `null`, so both an assertion and a
+ * condition will do. The error after the last attempt says what was seen then.
+ */
+export async function eventually<T>(check: () => T | Promise<T>, patience: Patience = {}): Promise<Exclude<T, false | null>> {
+  const { what = "what the task asks for", timeoutMs = 3000, everyMs = 15 } = patience;
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const attempt = await outcome(check);
+    if (attempt.holds) return attempt.value as Exclude<T, false | null>;
+    if (performance.now() >= deadline) {
+      throw new Error(`Waited ${timeoutMs} ms for ${what}. Last seen: ${attempt.seen}`, { cause: attempt.cause });
+    }
+    await new Promise((resume) => setTimeout(resume, everyMs));
+  }
+}
+
+type Attempt<T> = { holds: true; value: T } | { holds: false; seen: string; cause?: unknown };
+
+async function outcome<T>(check: () => T | Promise<T>): Promise<Attempt<T>> {
+  try {
+    const value = await check();
+    return value === false || value === null ? { holds: false, seen: String(value) } : { holds: true, value };
+  } catch (error) {
+    return { holds: false, seen: error instanceof Error ? error.message : String(error), cause: error };
+  }
+}

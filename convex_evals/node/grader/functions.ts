@@ -1,0 +1,97 @@
+/** The functions that a deployment registered: which exist, of which kind, who may call them, with which arguments. */
+import { makeFunctionReference } from "convex/server";
+import type { ValidatorJSON } from "convex/values";
+import type { GraderClient } from "./clients.ts";
+import { adminClient, answerClient } from "./clients.ts";
+import { validatorDifferences } from "./validators.ts";
+
+/** One registered function; `name` is as in `api` ("folder/module:export", "module:default"). */
+export interface FunctionSpec {
+  name: string;
+  type: "query" | "mutation" | "action";
+  visibility: "public" | "internal";
+  args: ValidatorJSON;
+  returns: ValidatorJSON;
+}
+
+/** What a task fixes about a function. */
+export type FunctionExpectation = Pick<FunctionSpec, "type" | "visibility">;
+
+export interface FunctionComparison {
+  /** Compare the public functions only (the default): what is internal is the candidate's own business. */
+  publicOnly?: boolean;
+  /** Compare argument validators (the default). A function without one accepts anything, and differs. */
+  args?: boolean;
+  /** Compare the validators of returned values. Off by default: they are optional in Convex. */
+  returns?: boolean;
+}
+
+interface ReportedFunction {
+  identifier?: string;
+  functionType: "Query" | "Mutation" | "Action" | "HttpAction";
+  visibility?: { kind: "public" | "internal" };
+  args?: ValidatorJSON;
+  returns?: ValidatorJSON;
+}
+
+const apiSpec = makeFunctionReference<"query", Record<string, never>, ReportedFunction[]>("_system/cli/modules:apiSpec");
+const TYPES = { Query: "query", Mutation: "mutation", Action: "action" } as const;
+
+/** All queries, mutations and actions of a deployment, by name. */
+export async function listFunctions(client: GraderClient = adminClient()): Promise<Map<string, FunctionSpec>> {
+  const functions = new Map<string, FunctionSpec>();
+  for (const { identifier, functionType, visibility, args, returns } of await client.query(apiSpec, {})) {
+    if (functionType === "HttpAction" || identifier === undefined) continue;
+    const name = identifier.replace(/\.js(?=:|$)/, "");
+    functions.set(name, {
+      name,
+      type: TYPES[functionType],
+      visibility: visibility?.kind ?? "public",
+      args: args ?? { type: "any" },
+      returns: returns ?? { type: "any" },
+    });
+  }
+  return functions;
+}
+
+/** Asserts that these functions exist as the task describes them: `{"tasks:add": {type: "mutation", visibility: "internal"}}`. */
+export async function expectFunctions(expected: Record<string, FunctionExpectation>): Promise<void> {
+  const functions = await listFunctions();
+  report(Object.entries(expected).flatMap(([name, expectation]) => kindDifferences(name, functions.get(name), expectation)));
+}
+
+/** Asserts that the candidate has the answer's functions. Further functions of the candidate are never an error. */
+export async function expectSameFunctions(comparison: FunctionComparison = {}): Promise<void> {
+  const [candidate, answer] = await Promise.all([listFunctions(), listFunctions(answerClient())]);
+  report(functionDifferences(candidate, answer, comparison));
+}
+
+/** In words, where `candidate` differs from `answer`. */
+export function functionDifferences(
+  candidate: ReadonlyMap<string, FunctionSpec>,
+  answer: ReadonlyMap<string, FunctionSpec>,
+  { publicOnly = true, args = true, returns = false }: FunctionComparison = {},
+): string[] {
+  return [...answer.values()]
+    .filter(({ visibility }) => !publicOnly || visibility === "public")
+    .flatMap((expected) => {
+      const found = candidate.get(expected.name);
+      const kind = kindDifferences(expected.name, found, expected);
+      if (found === undefined || kind.length > 0) return kind;
+      return [
+        ...(args ? validatorDifferences(`the arguments of \`${expected.name}\``, found.args, expected.args) : []),
+        ...(returns ? validatorDifferences(`the returned value of \`${expected.name}\``, found.returns, expected.returns) : []),
+      ];
+    });
+}
+
+function kindDifferences(name: string, found: FunctionSpec | undefined, expected: FunctionExpectation): string[] {
+  const described = ({ type, visibility }: FunctionExpectation): string => `${visibility} ${type}`;
+  if (found === undefined) return [`there must be a function \`${name}\` (${described(expected)})`];
+  if (described(found) === described(expected)) return [];
+  return [`\`${name}\` must be registered as ${described(expected)}, not as ${described(found)}`];
+}
+
+function report(differences: string[]): void {
+  if (differences.length > 0) throw new Error(`The functions are not the ones that the task describes:\n- ${differences.join("\n- ")}`);
+}

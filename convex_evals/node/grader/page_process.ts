@@ -1,0 +1,84 @@
+/** The process of one page: a browser-like window that does what the grader asks, beginning with the app's script. */
+import { Window } from "happy-dom";
+import type { PageCommand, PageReply, PageRequest } from "./page_protocol.ts";
+
+if (process.send === undefined) throw new Error("This process is started by `openPage`");
+const reply = process.send.bind(process) as (message: PageReply) => boolean;
+
+const errors: string[] = [];
+console.error = (...parts: unknown[]) => void errors.push(parts.map(String).join(" "));
+
+const window = new Window({
+  url: "http://localhost/",
+  // happy-dom's own console throws in methods that React's development build calls.
+  console,
+  settings: { enableJavaScriptEvaluation: true, suppressInsecureJavaScriptEnvironmentWarning: true },
+});
+const { document } = window;
+window.addEventListener("error", (event) => void errors.push(String((event as unknown as ErrorEvent).error ?? "error")));
+process.on("uncaughtException", (error) => void errors.push(String(error)));
+process.on("unhandledRejection", (reason) => void errors.push(String(reason)));
+process.on("disconnect", () => process.exit());
+
+function all(selector: string): HTMLElement[] {
+  return [...document.querySelectorAll(selector)] as unknown as HTMLElement[];
+}
+
+function only(selector: string): HTMLElement {
+  const [element, ...more] = all(selector);
+  if (element === undefined) throw new Error(`The page must have an element \`${selector}\``);
+  if (more.length > 0) throw new Error(`The page must have one element \`${selector}\`, not ${more.length + 1}`);
+  return element;
+}
+
+function fill(selector: string, value: string): void {
+  const field = only(selector);
+  // React watches the property `value` of the element itself: only its class's own setter counts as typing.
+  const setter = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field) as object, "value")?.set;
+  if (setter === undefined) throw new Error(`The element \`${selector}\` must be a field with a value`);
+  setter.call(field, value);
+  field.dispatchEvent(new window.Event("input", { bubbles: true }) as unknown as Event);
+  field.dispatchEvent(new window.Event("change", { bubbles: true }) as unknown as Event);
+}
+
+/** An app that throws at once leaves an empty page, like one that throws later. */
+function start(script: string): void {
+  document.body.innerHTML = '<div id="root"></div>';
+  try {
+    window.eval(script);
+  } catch (error) {
+    errors.push(String(error));
+  }
+}
+
+function run(command: PageCommand): string[] {
+  switch (command.kind) {
+    case "start":
+      start(command.script);
+      return [];
+    case "texts":
+      return all(command.selector).map((element) => (element.textContent ?? "").replace(/\s+/g, " ").trim());
+    case "values":
+      return all(command.selector).map((element) => (element as HTMLInputElement).value);
+    case "states":
+      return all(command.selector).map((element) => ((element as HTMLButtonElement).disabled ? "disabled" : "enabled"));
+    case "fill":
+      fill(command.selector, command.value);
+      return [];
+    case "click":
+      only(command.selector).click();
+      return [];
+    case "errors":
+      return errors;
+    default:
+      return command satisfies never;
+  }
+}
+
+process.on("message", ({ id, command }: PageRequest) => {
+  try {
+    reply({ id, ok: true, values: run(command) });
+  } catch (error) {
+    reply({ id, ok: false, message: error instanceof Error ? error.message : String(error) });
+  }
+});

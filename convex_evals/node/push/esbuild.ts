@@ -1,0 +1,57 @@
+/**
+ * Stands in for `esbuild` inside the official code: the same library, in the version that `convex` depends on.
+ *
+ * Three differences. The working folder is passed with every build, because esbuild remembers the one the process
+ * started in and the checker works on many projects. Messages are recorded instead of printed. And a file from
+ * outside the project and its packages is an error: bundling must not carry files of the host into a deployment.
+ */
+import { realpathSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import type * as Esbuild from "esbuild";
+import { record } from "./diagnostics.ts";
+
+const require = createRequire(import.meta.url);
+const official = createRequire(require.resolve("convex/package.json"))("esbuild") as typeof Esbuild;
+
+const PACKAGES = `${path.sep}node_modules${path.sep}`;
+
+function foreignInputs(metafile: Esbuild.Metafile, folder: string): string[] {
+  const root = realpathSync(folder) + path.sep;
+  return Object.keys(metafile.inputs).filter((input) => {
+    // Virtual modules of the official plugins are not files.
+    if (/^[a-z-]+:|^\(disabled\):/.test(input)) return false;
+    const file = path.resolve(folder, input);
+    return !file.startsWith(root) && !file.startsWith(folder + path.sep) && !file.includes(PACKAGES);
+  });
+}
+
+function recordAll(level: "errors" | "warnings", messages: Esbuild.Message[]): void {
+  const kind = level === "errors" ? "error" : "warning";
+  for (const line of official.formatMessagesSync(messages, { kind, color: false })) record(level, line.trim());
+}
+
+/** esbuild's `build`, for the official code. */
+export async function build(options: Esbuild.BuildOptions): Promise<Esbuild.BuildResult> {
+  const folder = process.cwd();
+  let result: Esbuild.BuildResult;
+  try {
+    result = await official.build({ absWorkingDir: folder, ...options, logLevel: "silent" });
+  } catch (error) {
+    const failure = error as Partial<Esbuild.BuildFailure>;
+    if (failure.errors) recordAll("errors", failure.errors);
+    throw error;
+  }
+  recordAll("warnings", result.warnings);
+  const foreign = result.metafile ? foreignInputs(result.metafile, folder) : [];
+  if (foreign.length > 0) {
+    const text = `imports a file outside the project: ${foreign.join(", ")}`;
+    record("errors", `✘ [ERROR] ${text}`);
+    throw new Error(text);
+  }
+  return result;
+}
+
+export const formatMessagesSync = official.formatMessagesSync;
+
+export default { build, formatMessagesSync };

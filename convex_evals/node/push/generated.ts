@@ -1,0 +1,74 @@
+/** The `_generated` folders of a project: written by the official templates, never taken over from its author. */
+import { lstatSync, readdirSync, rmSync } from "node:fs";
+import path from "node:path";
+import { DeployError } from "./deploy_error.ts";
+import { isInside } from "./project_fs.ts";
+import { findComponents, inProject, official, type Project } from "./project.ts";
+import type { ComponentDirectory, StartPushResponse } from "./official.ts";
+
+/** The app first, then the components whose source is in the project; packages keep the code they ship. */
+function generatedFor(project: Project, components: Map<string, ComponentDirectory>): ComponentDirectory[] {
+  const local = [...components.values()].filter(
+    (component) => !component.isRoot && !component.definitionPath.endsWith(".js"),
+  );
+  const outside = local.find((component) => !isInside(project.root, component.path));
+  if (outside) {
+    throw new DeployError(
+      `the component at ${path.relative(project.root, outside.path)} is outside the project and has no compiled code`,
+    );
+  }
+  return [project.rootComponent, ...local];
+}
+
+/** Deletes what the author of the project left in `_generated`: a stale or forged file must not be bundled. */
+export function discardGenerated(project: Project, components: Map<string, ComponentDirectory>): void {
+  for (const component of generatedFor(project, components)) {
+    const folder = path.join(component.path, "_generated");
+    const entry = lstatSync(folder, { throwIfNoEntry: false });
+    if (entry && !entry.isDirectory()) {
+      throw new DeployError(`${path.relative(project.root, folder)} is not a folder; generated code is not written there`);
+    }
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Writes the stubs that make a project bundleable before the backend has analysed it. */
+export async function writeInitial(project: Project, components: Map<string, ComponentDirectory>): Promise<void> {
+  await official.withTmpDir(async (tmpDir) => {
+    for (const component of generatedFor(project, components)) {
+      await official.doInitialComponentCodegen(project.ctx, tmpDir, component);
+    }
+  });
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name));
+}
+
+/**
+ * Writes `_generated` of the app and its local components from the backend's analysis, as `npx convex dev` does.
+ *
+ * @param response body of the backend's answer to `/api/deploy2/start_push`
+ * @returns the files that are there afterwards, relative to the project, with forward slashes, sorted
+ * @throws DeployError when the project is at fault
+ */
+export async function writeGenerated(projectDir: string, response: StartPushResponse): Promise<string[]> {
+  return inProject(projectDir, async (project) => {
+    const { components } = await findComponents(project);
+    await writeInitial(project, components);
+    const targets = generatedFor(project, components);
+    await official.withTmpDir(async (tmpDir) => {
+      for (const component of targets) {
+        await official.doFinalComponentCodegen(
+          project.ctx, tmpDir, project.rootComponent, component, response, components,
+        );
+      }
+    });
+    return targets
+      .flatMap((component) => filesIn(path.join(component.path, "_generated")))
+      .map((file) => path.relative(project.root, file).split(path.sep).join("/"))
+      .sort();
+  });
+}

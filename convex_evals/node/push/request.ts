@@ -1,0 +1,96 @@
+/** A project folder as the body of `POST /api/deploy2/start_push`. */
+import { discardGenerated, writeInitial } from "./generated.ts";
+import { DeployError } from "./deploy_error.ts";
+import { findComponents, inProject, official, warnings, type Project } from "./project.ts";
+
+/** One bundled module. */
+export interface PushedModule {
+  path: string;
+  source: string;
+  sourceMap?: string | undefined;
+  environment: "node" | "isolate";
+}
+
+/** What every definition has, the app's as well as a component's. */
+interface PushedDefinition {
+  definition: PushedModule;
+  dependencies: string[];
+  schema: PushedModule | null;
+  udfServerVersion: string;
+}
+
+/**
+ * The body of the request, without the key, which belongs to the backend that it is sent to. Written out here because
+ * the official type is made with a zod that the toolchain does not have.
+ */
+export interface PushRequest {
+  dryRun: boolean;
+  functions: string;
+  appDefinition: PushedDefinition & { changedModules: PushedModule[]; unchangedModuleHashes: never[] };
+  componentDefinitions: (PushedDefinition & { definitionPath: string; functions: PushedModule[] })[];
+  nodeDependencies: { name: string; version: string }[];
+  nodeVersion?: string;
+  forCodegen: boolean;
+}
+
+/** A project ready to be sent. */
+export interface BuiltPush {
+  request: PushRequest;
+  warnings: string[];
+}
+
+async function bundleAll(project: Project): Promise<PushRequest> {
+  const { ctx, rootComponent, config } = project;
+  const { components, dependencyGraph } = await findComponents(project);
+  discardGenerated(project, components);
+  await writeInitial(project, components);
+  const { appDefinitionSpecWithoutImpls, componentDefinitionSpecsWithoutImpls } = await official.bundleDefinitions(
+    ctx, project.root, dependencyGraph, rootComponent, [...components.values()], false,
+  );
+  const { appImplementation, componentImplementations } = await official.bundleImplementations({
+    ctx,
+    rootComponentDirectory: rootComponent,
+    componentDirectories: [...components.values()].filter((component) => !component.isRoot),
+    nodeExternalPackages: config.node.externalPackages,
+    extraConditions: [],
+    verbose: false,
+    includeSourcesContent: config.bundler?.includeSourcesContent ?? false,
+  });
+  const udfServerVersion = official.version;
+  const componentDefinitions = componentDefinitionSpecsWithoutImpls.map((definition) => {
+    const implementation = componentImplementations.find((each) => each.definitionPath === definition.definitionPath);
+    if (!implementation) throw new DeployError(`the component at ${definition.definitionPath} was not bundled`);
+    return { ...definition, ...implementation, udfServerVersion };
+  });
+  return {
+    dryRun: false,
+    functions: config.functions,
+    appDefinition: {
+      ...appDefinitionSpecWithoutImpls,
+      schema: appImplementation.schema,
+      changedModules: appImplementation.functions,
+      unchangedModuleHashes: [],
+      udfServerVersion,
+    },
+    componentDefinitions,
+    nodeDependencies: appImplementation.externalNodeDependencies,
+    ...(config.node.nodeVersion === undefined ? {} : { nodeVersion: config.node.nodeVersion }),
+    forCodegen: false,
+  };
+}
+
+/**
+ * Bundles a project the way `npx convex dev` does, with every module in the request.
+ *
+ * Deletes the project's `_generated` folders and writes the initial ones; nothing else is written.
+ *
+ * @throws DeployError when the project is at fault, with Convex's own message (and esbuild's, with file and line)
+ */
+export async function buildPush(projectDir: string): Promise<BuiltPush> {
+  return inProject(projectDir, async (project) => ({ request: await bundleAll(project), warnings: warnings(project) }));
+}
+
+/** `buildPush` for callers that want the request only. */
+export async function buildPushRequest(projectDir: string): Promise<PushRequest> {
+  return (await buildPush(projectDir)).request;
+}

@@ -1,0 +1,8 @@
+import { v } from "convex/values";
+import { query } from "./_generated/server";
+
+export const greet = query({
+  args: { name: v.string() },
+  returns: v.string(),
+  handler: async (_ctx, { name }) => `Hello ${name}`,
+});

@@ -1,0 +1,81 @@
+/**
+ * The tester: runs one grader file in vitest, once, and writes one verdict to an inherited file descriptor.
+ *
+ *     node tester/main.ts --grader FILE --suite DIR --packages DIR... --verdict-fd 3 --token T --test-timeout MS
+ *
+ * What graders print goes to stderr. When stdin ends, so does the tester, with all that it started.
+ */
+import { enableCompileCache } from "node:module";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { runGrader } from "./run.ts";
+import { sendVerdict, type Verdict } from "./verdict.ts";
+import { capOutput } from "./output.ts";
+
+// Made by build.ts; vitest is imported after this.
+enableCompileCache(fileURLToPath(new URL("../build/compile-cache", import.meta.url)));
+
+const { values, positionals } = parseArgs({
+  options: {
+    grader: { type: "string" },
+    suite: { type: "string" },
+    packages: { type: "string", multiple: true, default: [] },
+    "verdict-fd": { type: "string", default: "3" },
+    token: { type: "string", default: "" },
+    "test-timeout": { type: "string", default: "60000" },
+  },
+  // `--packages A B` and `--packages A --packages B` mean the same.
+  allowPositionals: true,
+});
+
+function fail(message: string): never {
+  process.stderr.write(`error: ${message}\n`);
+  process.exit(2);
+}
+
+function failedRun(message: string): Verdict {
+  return { tests: [], errors: [{ phase: "unhandled", message, file: null, line: null }] };
+}
+
+function endWithStdin(): void {
+  process.stdin.on("end", () => {
+    try {
+      // Only a process that leads a group has one with its own id.
+      process.kill(-process.pid, "SIGKILL");
+    } finally {
+      process.exit(1);
+    }
+  });
+  process.stdin.resume();
+}
+
+async function main(): Promise<void> {
+  const { grader, suite } = values;
+  if (!grader || !suite) fail("--grader and --suite are needed");
+  const fd = Number(values["verdict-fd"]);
+  const timeout = Number(values["test-timeout"]);
+  if (!Number.isInteger(fd) || !(timeout > 0)) fail("--verdict-fd and --test-timeout are numbers");
+  endWithStdin();
+  capOutput();
+  let sent = false;
+  // Vitest ends the process when a worker dies under it; the caller still gets its document.
+  process.on("exit", (code) => {
+    const message = `the run ended before the grader did (exit code ${code}): the grader may have ended its own process`;
+    if (!sent) sendVerdict(fd, values.token, failedRun(message));
+    process.exitCode = 0;
+  });
+  let verdict: Verdict;
+  try {
+    const packages = [...values.packages, ...positionals].map((folder) => path.resolve(folder));
+    verdict = await runGrader({ grader: path.resolve(grader), suite: path.resolve(suite), packages, timeout });
+  } catch (error) {
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    verdict = failedRun(message);
+  }
+  sent = true;
+  sendVerdict(fd, values.token, verdict);
+  process.exit(0);
+}
+
+await main();

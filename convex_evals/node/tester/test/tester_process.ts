@@ -1,0 +1,61 @@
+/** Suites made for one test, and the tester run on them as the Python side runs it. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { Readable } from "node:stream";
+import type { TestContext } from "node:test";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import type { Verdict } from "../verdict.ts";
+
+const main = fileURLToPath(new URL("../main.ts", import.meta.url));
+
+/** Writes files (by relative path) into a new folder that is gone after the test. */
+export function makeSuite(t: TestContext, files: Record<string, string>): string {
+  const suite = mkdtempSync(path.join(realpathSync(tmpdir()), "convex-evals-suite-"));
+  t.after(() => rmSync(suite, { recursive: true, force: true }));
+  for (const [name, content] of Object.entries(files)) {
+    const file = path.join(suite, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, content);
+  }
+  return suite;
+}
+
+/** What a finished tester leaves: the verdict, what it printed, how it ended. */
+export interface Finished {
+  verdict: { kind: string; token: string } & Verdict;
+  printed: string;
+  code: number | null;
+}
+
+export interface Options {
+  packages?: string[];
+  env?: Record<string, string>;
+  timeout?: number;
+}
+
+/** Starts the tester at the head of its own process group, with the verdict on descriptor 3. */
+export function startTester(suite: string, grader: string, { packages = [], env = {}, timeout = 5000 }: Options = {}): ChildProcess {
+  const args = [main, "--grader", path.join(suite, grader), "--suite", suite, "--verdict-fd", "3", "--token", "secret"];
+  if (packages.length > 0) args.push("--packages", ...packages);
+  return spawn(process.execPath, [...args, "--test-timeout", String(timeout)], {
+    stdio: ["pipe", "pipe", "pipe", "pipe"],
+    detached: true,
+    env: { PATH: `${path.dirname(process.execPath)}:${process.env.PATH}`, HOME: suite, TMPDIR: tmpdir(), ...env },
+  });
+}
+
+/** Runs a grader to its end. */
+export async function runTester(suite: string, grader: string, options: Options = {}): Promise<Finished> {
+  const child = startTester(suite, grader, options);
+  const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
+  const [verdict, out, printed] = await Promise.all([
+    text(child.stdio[3] as Readable),
+    text(child.stdout!),
+    text(child.stderr!),
+  ]);
+  if (out !== "") throw new Error(`the tester printed to stdout: ${out}`);
+  return { verdict: JSON.parse(verdict) as Finished["verdict"], printed, code: await ended };
+}

@@ -1,0 +1,27 @@
+import { cronJobs } from "convex/server";
+import { api } from "./_generated/api";
+
+const crons = cronJobs();
+
+crons.interval(
+  "close stale tickets",
+  { minutes: 15 },
+  api.maintenance.closeStale,
+  { maxAgeMs: 7 * 24 * 60 * 60 * 1000 },
+);
+
+crons.daily(
+  "daily report",
+  { hourUTC: 6, minuteUTC: 30 },
+  api.maintenance.writeReport,
+  { title: "daily" },
+);
+
+crons.monthly(
+  "monthly report",
+  { day: 1, hourUTC: 8, minuteUTC: 0 },
+  api.maintenance.writeReport,
+  { title: "monthly" },
+);
+
+export default crons;

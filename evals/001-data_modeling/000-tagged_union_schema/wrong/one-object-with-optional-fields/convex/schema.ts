@@ -1,0 +1,31 @@
+import { defineSchema, defineTable } from "convex/server";
+import { v } from "convex/values";
+
+export default defineSchema({
+  customers: defineTable({
+    name: v.string(),
+    email: v.string(),
+    address: v.optional(v.object({ street: v.string(), city: v.string() })),
+  }).index("by_email", ["email"]),
+
+  parcels: defineTable({
+    customerId: v.id("customers"),
+    weightGrams: v.number(),
+    labels: v.array(v.string()),
+  }).index("by_customerId", ["customerId"]),
+
+  events: defineTable({
+    parcelId: v.id("parcels"),
+    at: v.number(),
+    details: v.object({
+      type: v.union(v.literal("pickedUp"), v.literal("delivered"), v.literal("failed")),
+      courier: v.optional(v.string()),
+      place: v.optional(v.union(v.literal("door"), v.literal("locker"), v.literal("neighbour"))),
+      signedBy: v.optional(v.union(v.string(), v.null())),
+      reason: v.optional(v.string()),
+      retryAt: v.optional(v.number()),
+    }),
+  })
+    .index("by_parcelId_and_at", ["parcelId", "at"])
+    .index("by_type_and_at", ["details.type", "at"]),
+});
