@@ -12,9 +12,10 @@ from convex_evals.errors import InfrastructureError, UserError
 from convex_evals.grade.backends.embedded import EmbeddedBackend
 from convex_evals.grade.grader import Grader, canary_eval, open_grader
 from convex_evals.grade.npm import Progress
-from convex_evals.grade.packages import PackageError, PackageStore, parse_dependencies
+from convex_evals.grade.packages import PackageError, PackageStore
 from convex_evals.grade.sandbox import NoSandbox
 from convex_evals.grade.scratch import scratch_folder
+from convex_evals.grade.suite_packages import MANIFEST, grader_packages
 from convex_evals.grade.tester import Tester
 from convex_evals.grade.toolchain import ensure_toolchain
 
@@ -43,42 +44,15 @@ async def ready_grader(
 
 
 async def _suite_packages(suite: Path, packages: PackageStore, progress: Progress, warn: Warn) -> list[Path]:
-    """What graders' bare imports resolve from, besides the suite's own node_modules."""
-    manifest = suite / "package.json"
-    if (suite / "node_modules").is_dir() or not manifest.is_file():
-        return []
-    wanted, dropped = _registry_only(manifest)
-    for name in dropped:
-        warn(f"{manifest}: '{name}' does not come from the registry; graders that import it will fail")
+    """What graders' bare imports resolve from, besides the suite's own node_modules and the toolchain."""
+    wanted = grader_packages(suite, warn)
     if not wanted:
         return []
     try:
         return [(await _install(packages, json.dumps({"dependencies": wanted}), progress)).parent]
     except PackageError as error:
-        warn(f"{manifest}: {error}; graders resolve packages from the toolchain only")
+        warn(f"{suite / MANIFEST}: {error}; graders resolve packages from the toolchain only")
         return []
-
-
-def _registry_only(manifest: Path) -> tuple[dict[str, str], list[str]]:
-    try:
-        return parse_dependencies(manifest.read_text(encoding="utf-8")), []
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {manifest}: {error}") from None
-    except PackageError:
-        pass
-    kept: dict[str, str] = {}
-    dropped: list[str] = []
-    try:
-        data = json.loads(manifest.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        raise UserError(f"{manifest}:{error.lineno}: not valid JSON: {error.msg}") from None
-    for section in ("devDependencies", "dependencies"):
-        for name, spec in (data.get(section) or {}).items():
-            try:
-                kept.update(parse_dependencies(json.dumps({"dependencies": {name: spec}})))
-            except PackageError:
-                dropped.append(name)
-    return kept, dropped
 
 
 async def _install(packages: PackageStore, manifest: str, progress: Progress) -> Path:
