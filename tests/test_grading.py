@@ -200,6 +200,22 @@ def test_no_network_at_the_first_install(tmp_path: Path) -> None:
     assert not [p for p in (tmp_path / "cache" / "toolchain").iterdir() if p.is_dir()]
 
 
+def test_an_interrupted_install_does_not_look_complete(tmp_path: Path) -> None:
+    env = clean_environment(CONVEX_EVALS_CACHE=str(tmp_path / "cache"))
+    argv = [*CLI, "doctor", "--install"]
+    process = subprocess.Popen(argv, cwd=tmp_path, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not list((tmp_path / "cache").glob("toolchain/*.tmp-*/node_modules/typescript/lib/typescript.js")):
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    folders = [p for p in (tmp_path / "cache" / "toolchain").iterdir() if p.is_dir()]
+    assert all(".tmp-" in p.name for p in folders)
+    again = cli(tmp_path, "doctor", "--install", env={"CONVEX_EVALS_CACHE": str(tmp_path / "cache")})
+    assert again.returncode == 0 and "graded a canary project" in again.stdout, again.stderr
+    assert not list((tmp_path / "cache" / "toolchain").glob("*.tmp-*"))
+
+
 def namespaced(script: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
     """Run a shell script with mounts of its own."""
     if subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode != 0:
@@ -320,7 +336,8 @@ def test_interrupting_says_so_and_goes_on(tmp_path: Path, marked_tmp: Path) -> N
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
-    assert process.returncode == 130 and "Traceback" not in err and "interrupted" in err
+    assert process.returncode == 130 and "Traceback" not in err
+    assert "stopped; the same command goes on where it was" in err and err.endswith("interrupted\n")
     assert processes_in(marked_tmp) == [] and list(marked_tmp.iterdir()) == []
     assert cli(tmp_path, "run", "-m", "reference").returncode == 0
 

@@ -75,7 +75,11 @@ def run(
     request = _request(workspace, model, pattern, categories, trials)
     store = RunStore(workspace.runs_dir)
     with Display(quiet=as_json) as display:
-        done, summary = asyncio.run(_complete(workspace, request, store, workers, fresh, display))
+        try:
+            done, summary = asyncio.run(_complete(workspace, request, store, workers, fresh, display))
+        except KeyboardInterrupt:
+            display.warn("stopped; the same command goes on where it was")
+            raise
     _report(done, summary, as_json)
     if fail_on_failure and (summary is None or summary.counts.passed < sum(summary.counts.model_dump().values())):
         return ExitCode.EVALS_FAILED

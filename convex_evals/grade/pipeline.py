@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from convex_evals.errors import InfrastructureError, UserError
+from convex_evals.errors import InfrastructureError
 from convex_evals.extract import files_problem
 from convex_evals.grade.backends import Backend, Endpoints
 from convex_evals.grade.backends.push import DeployError, push
@@ -18,6 +18,7 @@ from convex_evals.grade.packages import PackageError, PackageStore, link_package
 from convex_evals.grade.tester import Tester, TestReport
 from convex_evals.grade.verdict import StepFailed, build_verdict, skipped, summarize
 from convex_evals.records import Pipeline, StepName, StepOutcome, StepResult, Verdict
+from convex_evals.store.files import write_error
 from convex_evals.suite import Eval
 
 
@@ -79,6 +80,8 @@ class Attempt:
         except InfrastructureError as error:
             outcome, reason = StepOutcome.UNSCORED, str(error)
             self.fault = error
+        except OSError as error:
+            raise write_error(self.folder, error) from error
         duration = round((time.monotonic() - start) * 1000)
         self.steps.append(StepResult(step=name, outcome=outcome, duration_ms=duration, reason=reason))
 
@@ -147,17 +150,12 @@ def _blocker(steps: list[StepResult]) -> StepName | None:
 
 
 def write_files(files: Mapping[str, str], folder: Path) -> None:
-    """Write checked paths below a new `folder`. Raises `UserError` where the disk does not take them."""
-    try:
-        folder.mkdir(parents=True)
-        for path, text in files.items():
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8", newline="\n", errors="replace")
-    except OSError as error:
-        raise UserError(
-            f"cannot write {folder}: {error.strerror}; free some space or set TMPDIR to another folder"
-        ) from error
+    """Write checked paths below a new `folder`."""
+    folder.mkdir(parents=True)
+    for path, text in files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8", newline="\n", errors="replace")
 
 
 def _made(folder: Path) -> Path:
