@@ -105,7 +105,7 @@ class Suite:
     def select(self, pattern: str | None = None, categories: Sequence[str] = ()) -> list[Eval]:
         """Evals whose id matches `pattern` (a regular expression, searched) in any of `categories`.
 
-        Raises `UserError` where nothing is left, or an eval that is left cannot be used.
+        Raises `UserError` where nothing is left.
         """
         wanted = {self._category(c) for c in categories}
         try:
@@ -115,10 +115,6 @@ class Suite:
         chosen = [e for e in self.evals if regex.search(e.id) and (not wanted or e.category in wanted)]
         if not chosen:
             raise UserError(f"no eval matches; {len(self.evals)} are here, `cli list evals` shows them")
-        problems = [line for e in chosen for line in e.problems()]
-        if problems:
-            more = f" (and {len(problems) - 1} more like it)" if len(problems) > 1 else ""
-            raise UserError(problems[0] + more)
         return chosen
 
     def _category(self, word: str) -> str:
@@ -128,6 +124,14 @@ class Suite:
         near = difflib.get_close_matches(word, [*self.categories, *(c.partition("-")[2] for c in self.categories)], n=1)
         hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(self.categories)}"
         raise UserError(f"-c {word}: no such category; {hint}")
+
+
+def refuse_incomplete(evals: Sequence[Eval]) -> None:
+    """Raise `UserError` where one of `evals` lacks something."""
+    problems = [line for e in evals for line in e.problems()]
+    if problems:
+        more = f" (and {len(problems) - 1} more like it)" if len(problems) > 1 else ""
+        raise UserError(problems[0] + more)
 
 
 def load_suite(root: Path) -> Suite:
@@ -144,10 +148,13 @@ def load_suite(root: Path) -> Suite:
 
 
 def _load_config(folder: Path) -> EvalConfig:
-    for name in ("eval.yaml", "eval.json"):
-        path = folder / name
-        if path.is_file():
-            return parse_human(_read(path), path, EvalConfig)
+    path = folder / "eval.yaml"
+    if path.is_file():
+        return parse_human(_read(path), path, EvalConfig)
+    path = folder / "eval.json"
+    if path.is_file():
+        # The format of other tools: what we do not know is theirs.
+        return parse_human(_read(path), path, EvalConfig, ignore_unknown=True)
     return EvalConfig()
 
 
@@ -191,7 +198,7 @@ def _folders(parent: Path) -> list[Path]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8").replace("\r\n", "\n")
+        return path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
     except OSError as error:

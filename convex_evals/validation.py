@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from convex_evals.grade.grader import Grader
+from convex_evals.grade.grader import Grader, check_graders
 from convex_evals.records import Outcome, StepName, Verdict
 from convex_evals.results import headline
 from convex_evals.suite import Eval, Project
@@ -73,6 +73,38 @@ class CaseResult:
 
 def _value(step: StepName | None) -> str | None:
     return step.value if step else None
+
+
+@dataclass(frozen=True)
+class BrokenEval:
+    """An eval that cannot be graded at all."""
+
+    ev: Eval
+    complaint: str  # one line: where, what, and what to do
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "eval": self.ev.id,
+            "project": "answer",
+            "outcome": Outcome.UNSCORED.value,
+            "expected": "passed",
+            "caught_by": None,
+            "expected_step": None,
+            "as_expected": False,
+            "reason": self.complaint,
+            "duration_ms": 0,
+        }
+
+
+def incomplete(evals: Sequence[Eval]) -> list[BrokenEval]:
+    """Those of `evals` that lack something."""
+    return [BrokenEval(ev, problems[0]) for ev in evals if (problems := ev.problems())]
+
+
+async def unreadable(grader: Grader, evals: Sequence[Eval]) -> list[BrokenEval]:
+    """Those of `evals` whose grader cannot be parsed."""
+    checks = await check_graders(grader, evals) if evals else {}
+    return [BrokenEval(ev, f"{checks[ev.id].errors[0]}; mend it") for ev in evals if checks[ev.id].errors]
 
 
 def cases_of(evals: Sequence[Eval], *, wrong: bool, accept: bool = True) -> list[Case]:

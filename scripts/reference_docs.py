@@ -36,7 +36,7 @@ FILES: dict[str, type[Record]] = {
 def cli_reference() -> str:
     """The `--help` of every command, as Markdown."""
     parts = [_help("cli", cli, None)]
-    with click.Context(cli, info_name="cli") as parent:
+    with click.Context(cli, info_name="cli", **cli.context_settings) as parent:
         for name in COMMANDS:
             command = cli.get_command(parent, name)
             assert command is not None
@@ -45,7 +45,8 @@ def cli_reference() -> str:
 
 
 def _help(title: str, command: click.Command, parent: click.Context | None) -> str:
-    context = click.Context(command, info_name=title.split()[-1], parent=parent, terminal_width=100)
+    settings = {**cli.context_settings, "terminal_width": 100}
+    context = click.Context(command, info_name=title.split()[-1], parent=parent, **settings)
     return f"## {title}\n\n```\n{command.get_help(context)}\n```\n"
 
 

@@ -7,7 +7,7 @@ import pytest
 from convex_evals.errors import UserError
 from convex_evals.git import clean_commit
 from convex_evals.records import Pipeline, StepName
-from convex_evals.suite import load_suite, sha256_files
+from convex_evals.suite import load_suite, refuse_incomplete, sha256_files
 from tests.factories import PACKAGE_JSON, QUERY, make_eval, make_git_repo, write_files
 
 
@@ -79,11 +79,11 @@ def test_an_incomplete_eval_is_named(missing: str, message: str, tmp_path: Path)
     without = dict.fromkeys(["answer/package.json", "answer/convex/main.ts", "answer/convex/_generated/api.js"])
     make_eval(tmp_path, files=without if missing == "answer" else {missing: None})
     with pytest.raises(UserError, match=message):
-        load_suite(tmp_path).select()
+        refuse_incomplete(load_suite(tmp_path).select())
 
 
 def test_settings_may_be_json(tmp_path: Path) -> None:
-    make_eval(tmp_path, files={"eval.json": '{"pipeline": "static"}'})
+    make_eval(tmp_path, files={"eval.json": '\ufeff{"pipeline": "static", "owner": "somebody"}'})
     assert load_suite(tmp_path).evals[0].config.pipeline is Pipeline.STATIC
 
 

@@ -22,7 +22,8 @@ def test_only_what_graders_mention_is_installed(tmp_path: Path) -> None:
         tmp_path,
         {
             "package.json": json.dumps(MANIFEST),
-            "grader/index.ts": "import slugify from 'slugify';\nimport ts from \"typescript\";",
+            "grader/index.ts": "import ts from \"typescript\";\nexport * from '../shared/a.js';",
+            "shared/a.ts": "import slugify from 'slugify';\nexport * from '../grader/deep/a';",
             "grader/deep/a.ts": 'export * from "@scope/used/sub";',
             "runner/index.ts": 'import { z } from "zod";',
         },

@@ -95,12 +95,14 @@ def _request(
     from convex_evals.generate.models import find_answerer
     from convex_evals.git import clean_commit
     from convex_evals.plan import Request
-    from convex_evals.suite import load_suite
+    from convex_evals.suite import load_suite, refuse_incomplete
 
     experiment = "default"
+    evals = load_suite(workspace.suite).select(pattern, categories)
+    refuse_incomplete(evals)
     return Request(
         answerer=find_answerer(model),
-        evals=load_suite(workspace.suite).select(pattern, categories),
+        evals=evals,
         trials=trials,
         experiment=experiment,
         run_id=f"{experiment}-{secrets.token_hex(4)}",

@@ -11,7 +11,8 @@ from convex_evals.commands.options import filter_options, json_option, suite_pat
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
     from convex_evals.display import Display
-    from convex_evals.validation import Case, CaseResult
+    from convex_evals.suite import Eval
+    from convex_evals.validation import BrokenEval, CaseResult
 
 
 @click.command()
@@ -45,41 +46,46 @@ def validate(
 
     from convex_evals.config import open_workspace
     from convex_evals.display import Display
-    from convex_evals.errors import ExitCode
+    from convex_evals.errors import ExitCode, UserError
     from convex_evals.suite import load_suite
-    from convex_evals.validation import cases_of
 
     workspace = open_workspace(suite_path(ctx), None, Path.cwd())
-    cases = cases_of(load_suite(workspace.suite).select(pattern, categories), wrong=wrong)
+    evals = load_suite(workspace.suite).select(pattern, categories)
     with Display(quiet=as_json) as display:
-        results = asyncio.run(_grade(workspace, cases, workers or workspace.workers, display))
+        results, broken = asyncio.run(_grade(workspace, evals, wrong, workers or workspace.workers, display))
+    if not results:
+        raise UserError(broken[0].complaint)
     if as_json:
-        click.echo(json.dumps([r.to_json() for r in results], indent=2))
+        click.echo(json.dumps([*(r.to_json() for r in results), *(b.to_json() for b in broken)], indent=2))
     else:
-        _print_summary(results)
-    return ExitCode.OK if all(r.as_expected for r in results) else ExitCode.EVALS_FAILED
+        _print_summary(results, broken)
+    return ExitCode.OK if not broken and all(r.as_expected for r in results) else ExitCode.EVALS_FAILED
 
 
-async def _grade(workspace: Workspace, cases: list[Case], workers: int, display: Display) -> list[CaseResult]:
-    from convex_evals.grade.grader import check_graders
+async def _grade(
+    workspace: Workspace, evals: list[Eval], wrong: bool, workers: int, display: Display
+) -> tuple[list[CaseResult], list[BrokenEval]]:
     from convex_evals.grade.setup import ready_grader
-    from convex_evals.plan import refuse_broken_graders
-    from convex_evals.validation import validate_cases
+    from convex_evals.validation import cases_of, incomplete, unreadable, validate_cases
 
+    def show(result: CaseResult) -> None:
+        verdict = result.verdict
+        note = result.complaint or (f"caught by {verdict.caught_by}" if verdict.caught_by else "")
+        display.item("passed" if result.as_expected else "off", result.case.name, verdict.duration_ms / 1000, note)
+
+    broken = incomplete(evals)
+    whole = [e for e in evals if e not in [b.ev for b in broken]]
+    if not whole:
+        return [], broken
+    cases_of(whole, wrong=wrong)  # what is wrong in wrong/ and accept/ is said before anything is installed
     async with ready_grader(workspace.suite, workspace.config, workers, display.preparing, display.warn) as grader:
-        evals = {c.ev.id: c.ev for c in cases}
-        refuse_broken_graders(await check_graders(grader, list(evals.values())))
+        broken += await unreadable(grader, whole)
+        cases = cases_of([e for e in whole if e not in [b.ev for b in broken]], wrong=wrong)
         display.start("validating projects", len(cases))
-
-        def show(result: CaseResult) -> None:
-            verdict = result.verdict
-            note = result.complaint or (f"caught by {verdict.caught_by}" if verdict.caught_by else "")
-            display.item("passed" if result.as_expected else "off", result.case.name, verdict.duration_ms / 1000, note)
-
-        return await validate_cases(grader, cases, show)
+        return await validate_cases(grader, cases, show), broken
 
 
-def _print_summary(results: list[CaseResult]) -> None:
+def _print_summary(results: list[CaseResult], broken: list[BrokenEval]) -> None:
     from convex_evals.display import printable
 
     groups = {
@@ -92,8 +98,8 @@ def _print_summary(results: list[CaseResult]) -> None:
         if group:
             good = sum(r.as_expected for r in group)
             click.echo(f"{name:8} {good}/{len(group)} {words[name]} ({good / len(group):.0%})")
-    off = [r for r in results if not r.as_expected]
-    for result in off:
-        click.echo(printable(f"off: {result.case.name}: {result.complaint}"))
-    if not off:
+    off = [f"{r.case.name}: {r.complaint}" for r in results if not r.as_expected]
+    for line in [*off, *(f"{b.ev.id}: cannot be graded: {b.complaint}" for b in broken)]:
+        click.echo(printable(f"off: {line}"))
+    if not off and not broken:
         click.echo("Everything is as it should be.")

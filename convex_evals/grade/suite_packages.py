@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from convex_evals.errors import UserError
 from convex_evals.grade.packages import PackageError, parse_dependencies
+from convex_evals.suite import GRADER_NAME
 
 MANIFEST = "package.json"
 # The runner is always ours: two copies of vitest in one process do not work.
 _OURS = {"vitest"}
-_OUTSIDE = re.compile(r"""["'](?:\.\./){3}([\w.-]+)""")
-_SOURCES = {".ts", ".tsx", ".mts", ".js", ".mjs"}
+_RELATIVE = re.compile(r"""["'](\.{1,2}/[^"'\n]+)["']""")
+_SOURCES = (".ts", ".tsx", ".mts", ".js", ".mjs")
 
 
 def grader_packages(suite: Path, warn: Callable[[str], None]) -> dict[str, str]:
@@ -26,7 +27,7 @@ def grader_packages(suite: Path, warn: Callable[[str], None]) -> dict[str, str]:
     manifest = suite / MANIFEST
     if (suite / "node_modules").is_dir() or not manifest.is_file():
         return {}
-    texts = list(_grader_texts(suite))
+    texts = _grader_texts(suite.resolve())
     wanted: dict[str, str] = {}
     for name, spec in _named(manifest).items():
         if name in _OURS or not any(_mentions(text, name) for text in texts):
@@ -40,7 +41,7 @@ def grader_packages(suite: Path, warn: Callable[[str], None]) -> dict[str, str]:
 
 def _named(manifest: Path) -> dict[str, object]:
     try:
-        data = json.loads(manifest.read_text(encoding="utf-8"))
+        data = json.loads(manifest.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot read {manifest}: {error}") from None
     except json.JSONDecodeError as error:
@@ -50,19 +51,28 @@ def _named(manifest: Path) -> dict[str, object]:
 
 
 def _mentions(text: str, name: str) -> bool:
-    return any(f"{quote}{name}{end}" in text for quote in "\"'`" for end in (quote, "/"))
+    quoted = any(f"{quote}{name}{end}" in text for quote in "\"'`" for end in (quote, "/"))
+    return quoted or re.search(rf"@vitest-environment\s+{re.escape(name)}\b", text) is not None
 
 
-def _grader_texts(suite: Path) -> Iterator[str]:
-    """Sources beside and below graders, and in the folders at the root that they import from."""
-    shared: set[str] = set()
-    for folder in (suite / "evals").glob("*/*"):
-        for path in folder.glob("*"):
-            if path.suffix in _SOURCES and path.is_file():
-                text = path.read_text(encoding="utf-8", errors="replace")
-                shared |= set(_OUTSIDE.findall(text))
-                yield text
-    for name in sorted(shared - {"evals", "node_modules"}):
-        for path in [suite / name, *suite.glob(f"{name}.*"), *(suite / name).rglob("*")]:
-            if path.suffix in _SOURCES and path.is_file() and "node_modules" not in path.parts:
-                yield path.read_text(encoding="utf-8", errors="replace")
+def _grader_texts(suite: Path) -> list[str]:
+    """Graders and all that they import relatively, their answers apart."""
+    waiting = sorted((suite / "evals").glob(f"*/*/{GRADER_NAME}"))
+    seen: dict[Path, str] = {}
+    while waiting:
+        path = waiting.pop()
+        if path in seen:
+            continue
+        seen[path] = path.read_text(encoding="utf-8", errors="replace")
+        for target in _RELATIVE.findall(seen[path]):
+            found = _source(path.parent / target)
+            if found and "answer" not in found.parts and found.is_relative_to(suite):
+                waiting.append(found)
+    return list(seen.values())
+
+
+def _source(path: Path) -> Path | None:
+    """The file that a relative import means."""
+    stem = path.with_suffix("") if path.suffix in _SOURCES else path
+    candidates = [path, *(stem.with_name(stem.name + s) for s in _SOURCES), *(path / f"index{s}" for s in _SOURCES)]
+    return next((c.resolve() for c in candidates if c.is_file()), None)

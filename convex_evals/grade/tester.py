@@ -33,20 +33,21 @@ class TestReport:
 
     @property
     def passed(self) -> bool:
-        """At least one test, each of them passed, and nothing went wrong outside of tests."""
-        return bool(self.tests) and not self.errors and all(t.outcome == "passed" for t in self.tests)
+        """At least one test ran, none failed, and nothing went wrong outside of tests. Skipped ones do not count."""
+        return bool(self._ran) and not self.errors and all(t.outcome == "passed" for t in self._ran)
 
     @property
     def score(self) -> float:
-        return sum(t.outcome == "passed" for t in self.tests) / len(self.tests) if self.tests else 0.0
+        return sum(t.outcome == "passed" for t in self._ran) / len(self._ran) if self._ran else 0.0
 
     @property
     def reason(self) -> str:
-        lines = [
-            *self.errors,
-            *(f"{t.name}: {t.message or t.outcome}" for t in self.tests if t.outcome != "passed"),
-        ]
-        return "\n".join(lines) or "the grader has no tests"
+        failed = [f"{t.name}: {t.message or t.outcome}" for t in self._ran if t.outcome != "passed"]
+        return "\n".join([*self.errors, *failed]) or "no test of the grader ran"
+
+    @property
+    def _ran(self) -> list[TestResult]:
+        return [t for t in self.tests if t.outcome != "skipped"]
 
 
 @dataclass(frozen=True)

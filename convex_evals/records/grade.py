@@ -25,7 +25,7 @@ class TestResult(Record):
     __test__ = False
 
     name: str = Field(description="titles of its suites and its own, joined by ' > '")
-    outcome: Literal["passed", "failed", "skipped"] = Field(description="skipped counts as not passed")
+    outcome: Literal["passed", "failed", "skipped"] = Field(description="skipped ones do not count")
     duration_ms: int = Field(default=0, ge=0, description="wall clock")
     message: str | None = Field(default=None, description="the assertion that failed")
 
@@ -35,7 +35,7 @@ class Verdict(Record):
 
     outcome: Outcome = Field(description="passed, failed or unscored")
     caught_by: StepName | None = Field(description="the first step that did not pass; null for a pass")
-    score: float = Field(ge=0, le=1, description="passed tests / all tests; 0 where no test ran")
+    score: float = Field(ge=0, le=1, description="passed tests / tests that ran; 0 where none did")
     steps: tuple[StepResult, ...] = Field(description="all six, in order")
     tests: tuple[TestResult, ...] = Field(default=(), description="the grader's tests, in order")
     attempts: int = Field(default=1, ge=1, description="gradings made; more than one after a fault of ours")

@@ -16,13 +16,15 @@ from convex_evals.records.base import Record
 R = TypeVar("R", bound=Record)
 
 
-def parse_human(text: str, path: Path, model: type[R]) -> R:
+def parse_human(text: str, path: Path, model: type[R], *, ignore_unknown: bool = False) -> R:
     """`text` of `path` as `model`; an empty file is all defaults. Raises `UserError`, one line."""
     data = _load(text, path)
     if data is None:
         data = {}
     if not isinstance(data, dict):
         raise UserError(f"{path}: expected keys and values, found {_kind(data)}")
+    if ignore_unknown:
+        data = {key: value for key, value in data.items() if key in known_keys(model, [])}
     try:
         return model.model_validate(data)
     except ValidationError as error:

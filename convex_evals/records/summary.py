@@ -36,7 +36,7 @@ class Counts(Record):
 class EvalSummary(Record):
     counts: Counts = Field(description="trials of this eval")
     grade: str = Field(description="name of the grade file that counts")
-    score: float = Field(ge=0, le=1, description="mean over its scored trials of passed tests / all tests")
+    score: float = Field(ge=0, le=1, description="mean over its scored trials of passed tests / tests that ran")
 
 
 class Summary(FileRecord):

@@ -56,6 +56,13 @@ function sourcesFor(folder: string, { suite, packages }: PackageSources): string
   return [...own, ...packages, ...toolchain];
 }
 
+/** What to preload into a grader's process: `worker_resolution.ts`, told where to look. */
+export function workerResolution({ packages }: PackageSources): string {
+  const url = new URL("./worker_resolution.ts", import.meta.url);
+  for (const folder of [...packages, ...toolchain]) url.searchParams.append("in", folder);
+  return url.href;
+}
+
 /** A vite plugin that resolves bare imports of graders and of what they import relatively. */
 export function graderResolution(sources: PackageSources): Plugin {
   return {

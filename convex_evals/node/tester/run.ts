@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { TestCase, TestModule, TestSuite, Vitest } from "vitest/node";
-import { graderResolution, libraryFiles, suiteFiles, type PackageSources } from "./resolution.ts";
+import { graderResolution, libraryFiles, workerResolution, suiteFiles, type PackageSources } from "./resolution.ts";
 import { failureMessage, runError, type ReportedError, type RunError, type TestVerdict, type Verdict } from "./verdict.ts";
 
 /** What to run; `timeout` in milliseconds, for each test and each hook. */
@@ -33,7 +33,7 @@ async function startVitest(run: GraderRun, root: string): Promise<Vitest> {
       globals: true,
       // A process of its own: a grader that ends it cannot end the verdict.
       pool: "forks",
-      poolOptions: { forks: { singleFork: true } },
+      poolOptions: { forks: { singleFork: true, execArgv: ["--import", workerResolution(run)] } },
       fileParallelism: false,
       testTimeout: run.timeout,
       hookTimeout: run.timeout,
@@ -44,6 +44,8 @@ async function startVitest(run: GraderRun, root: string): Promise<Vitest> {
       server: { deps: { inline: [suiteFiles(run.suite)], external: [libraryFiles] } },
     },
     {
+      // The folder of a suite is no web root: graders that ask for a DOM read files from anywhere.
+      server: { fs: { strict: false } },
       envDir: false,
       publicDir: false,
       cacheDir: path.join(root, "cache"),

@@ -213,3 +213,24 @@ test("busy", () => { console.log("started", process.pid); for (;;); });
   await sleep(200);
   assert.equal(isRunning(worker), false);
 });
+
+test("require and environments find what imports find", async (t) => {
+  const suite = makeSuite(t, {
+    "require.test.ts": `import { createRequire } from "node:module";
+import { expect, test } from "vitest";
+test("typescript", () => { expect(createRequire(import.meta.url)("typescript").version).toMatch(/^5/); });
+test("store", () => { expect(createRequire(import.meta.url)("stored/value.json").answer).toBe("store"); });
+`,
+    "dom.test.ts": `// @vitest-environment happy-dom
+import { expect, test } from "vitest";
+test("document", () => { expect(document.createElement("p").tagName).toBe("P"); });
+`,
+    "store/node_modules/stored/package.json": "{}",
+    "store/node_modules/stored/value.json": '{"answer": "store"}',
+  });
+  for (const grader of ["require.test.ts", "dom.test.ts"]) {
+    const { verdict } = await runTester(suite, grader, { packages: [path.join(suite, "store")] });
+    assert.deepEqual(verdict.errors, [], grader);
+    assert.ok(verdict.tests.length > 0 && verdict.tests.every(({ outcome }) => outcome === "passed"), JSON.stringify(verdict));
+  }
+});
