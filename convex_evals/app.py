@@ -85,7 +85,8 @@ def main() -> NoReturn:
         if isinstance(leaf, (UserError, InfrastructureError)):
             _say(f"error: {leaf}")
             sys.exit(ExitCode.USER_ERROR)
-        _say(f"error: this is a bug in convex-evals: {type(error).__name__}: {error}; details in {_log(error)}")
+        what = f"{type(leaf).__name__}: {leaf}".partition("\n")[0]
+        _say(f"error: this is a bug in convex-evals: {what}; details in {_log(error)}")
         sys.exit(ExitCode.BUG)
 
 
@@ -104,6 +105,9 @@ def _log(error: BaseException) -> str:
     import tempfile
     import traceback
 
-    with tempfile.NamedTemporaryFile("w", prefix="convex-evals-bug-", suffix=".log", delete=False) as file:
-        file.write("".join(traceback.format_exception(error)))
-    return file.name
+    try:
+        with tempfile.NamedTemporaryFile("w", prefix="convex-evals-bug-", suffix=".log", delete=False) as file:
+            file.write("".join(traceback.format_exception(error)))
+        return file.name
+    except OSError as reason:
+        return f"no file: {reason.strerror}"

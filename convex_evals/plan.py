@@ -11,7 +11,7 @@ from convex_evals.errors import UserError
 from convex_evals.generate import Answerer
 from convex_evals.grade.grader import Grader, GraderCheck, check_graders
 from convex_evals.records import BackendIdentity, EvalPlan, RunPlan, Toolchain
-from convex_evals.suite import Eval, read_project, sha256_files, sha256_parts, sha256_text
+from convex_evals.suite import Eval, read_project, read_source, sha256_files, sha256_parts, sha256_text
 
 # Raised by hand when the meaning of a pass changes.
 GRADING_PROTOCOL = 1
@@ -77,7 +77,7 @@ def plan_eval(
         "task": task,
         "grader": closure,
         "answer": answer,
-        "settings": ev.config.model_dump(mode="json", exclude={"tags"}),
+        "pipeline": ev.config.pipeline,
         "lint": toolchain.lint_rules_sha256,
         "typescript": toolchain.typescript,
         "backend": backend.model_dump(mode="json"),
@@ -94,7 +94,7 @@ def plan_eval(
 
 def grader_closure(ev: Eval, check: GraderCheck, library: Mapping[str, str]) -> dict[str, str]:
     """The texts of a grader and all its relative imports, and of the grader library where one of them uses it."""
-    texts = {path: (ev.root / path).read_text(encoding="utf-8") for path in check.inputs}
+    texts = {path: read_source(ev.root / path) for path in check.inputs}
     if any(LIBRARY in text for text in texts.values()):
         texts |= {f"{LIBRARY}/{path}": text for path, text in library.items()}
     return texts

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Self
 
 OUTPUT_LIMIT = 64 * 1024
+_LONGEST_LINE = 64 * 1024 * 1024
 _REAPER_SOURCE = """
 import os, signal, sys
 groups = set()
@@ -88,12 +89,19 @@ class Child:
     """A running subprocess and its process group."""
 
     process: asyncio.subprocess.Process
+    stdout: asyncio.StreamReader | None
     stderr: TailBuffer
     drained: asyncio.Task[None]
+    _pipes: list[asyncio.ReadTransport]
 
     @property
     def pid(self) -> int:
         return self.process.pid
+
+    @property
+    def stdin(self) -> asyncio.StreamWriter:
+        assert self.process.stdin is not None
+        return self.process.stdin
 
     async def wait(self) -> int:
         """The exit status; negative where a signal ended it."""
@@ -102,12 +110,13 @@ class Child:
     async def stop(self) -> None:
         """Kill the whole group, at once, and reap the child."""
         kill_group(self.pid)
+        self.stdin.close()
         await self.process.wait()
         self.drained.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self.drained
-        if self.process.stdin is not None:
-            self.process.stdin.close()
+        for pipe in self._pipes:
+            pipe.close()
         REAPER.forget(self.pid)
 
     async def __aenter__(self) -> Self:
@@ -128,27 +137,55 @@ async def spawn(
     cwd: Path,
     env: Mapping[str, str],
     pass_fds: Sequence[int] = (),
-    stdout: int = asyncio.subprocess.DEVNULL,
+    capture: bool = False,
 ) -> Child:
     """Start a child in its own process group, with exactly this environment.
 
-    stdin is a pipe that stays open as long as we live: children of ours exit when it closes.
+    stdin is a pipe that stays open as long as we live: children of ours exit when it closes. With `capture`, stdout
+    can be read.
     """
-    process = await asyncio.create_subprocess_exec(
-        *argv,
-        cwd=cwd,
-        env=dict(env),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=stdout,
-        stderr=asyncio.subprocess.PIPE,
-        pass_fds=tuple(pass_fds),
-        start_new_session=True,
-        limit=64 * 1024 * 1024,
-    )
+    # Pipes of our own: asyncio would wait for theirs to close, and whoever inherited them may never do that.
+    err, err_pipe, err_end = await _open_pipe()
+    out, out_pipe, out_end = await _open_pipe() if capture else (None, None, asyncio.subprocess.DEVNULL)
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *argv,
+            cwd=cwd,
+            env=dict(env),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=out_end,
+            stderr=err_end,
+            pass_fds=tuple(pass_fds),
+            start_new_session=True,
+        )
+    except BaseException:
+        for pipe in (err_pipe, out_pipe):
+            if pipe:
+                pipe.close()
+        raise
+    finally:
+        os.close(err_end)
+        if capture:
+            os.close(out_end)
     REAPER.register(process.pid)
     tail = TailBuffer()
-    assert process.stderr is not None
-    return Child(process, tail, asyncio.create_task(_drain(process.stderr, tail)))
+    drained = asyncio.create_task(_drain(err, tail))
+    return Child(process, out, tail, drained, [p for p in (err_pipe, out_pipe) if p])
+
+
+async def _open_pipe() -> tuple[asyncio.StreamReader, asyncio.ReadTransport, int]:
+    """A pipe: what reads it, and the end to write to."""
+    read_end, write_end = os.pipe()
+    reader, transport = await _reader(read_end, _LONGEST_LINE)
+    return reader, transport, write_end
+
+
+async def _reader(fd: int, limit: int) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
+    reader = asyncio.StreamReader(limit=limit)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(fd, "rb", 0)
+    )
+    return reader, transport
 
 
 async def _drain(stream: asyncio.StreamReader, into: TailBuffer) -> None:
@@ -169,11 +206,11 @@ async def run(
     argv: Sequence[str | os.PathLike[str]], *, cwd: Path, env: Mapping[str, str], timeout: float
 ) -> Completed:
     """Run a command to its end, at most `timeout` seconds; then its whole process group is killed."""
-    async with await spawn(argv, cwd=cwd, env=env, stdout=asyncio.subprocess.PIPE) as child:
-        assert child.process.stdin is not None and child.process.stdout is not None
-        child.process.stdin.close()
+    async with await spawn(argv, cwd=cwd, env=env, capture=True) as child:
+        assert child.stdout is not None
+        child.stdin.close()
         out = TailBuffer()
-        drain = asyncio.create_task(_drain(child.process.stdout, out))
+        drain = asyncio.create_task(_drain(child.stdout, out))
         status: int | None = None
         try:
             status = await asyncio.wait_for(child.wait(), timeout)

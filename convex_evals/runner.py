@@ -48,7 +48,14 @@ class Runner:
     emit: Emit
 
     async def complete(self, evals: Mapping[str, Eval]) -> Summary | None:
-        """Do what is left of the run; its summary, or None where trials are still to be tried again."""
+        """Do what is left of the run; its summary, or None where trials are still to be tried again.
+
+        Raises `UserError` where another process is doing it.
+        """
+        with self.journal.locked():
+            return await self._complete(evals)
+
+    async def _complete(self, evals: Mapping[str, Eval]) -> Summary | None:
         remove_temporary(self.run.folder)
         async with asyncio.TaskGroup() as group:
             for eval_id in self.run.plan.evals:
@@ -65,8 +72,9 @@ class Runner:
             for t in self.run.grade(ev.id).trials:
                 self.emit(TrialDone(ev.id, t.trial, t.verdict, reused=True))
             return
-        trials = range(1, self.run.plan.trials + 1)
-        entries = await asyncio.gather(*(self._trial(ev, trial) for trial in trials))
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._trial(ev, n)) for n in range(1, self.run.plan.trials + 1)]
+        entries = [task.result() for task in tasks]
         if all(entry.done for entry in entries):
             self._write(ev, entries)
 

@@ -40,6 +40,7 @@ class Eval:
     category: str
     name: str
     config: EvalConfig
+    config_problem: str | None = None
 
     @property
     def id(self) -> str:
@@ -55,7 +56,7 @@ class Eval:
 
     @property
     def task(self) -> str:
-        return _read(self.path / TASK_NAME)
+        return read_source(self.path / TASK_NAME)
 
     def answer(self) -> Project:
         """package.json and the TypeScript of `answer/`: what a model would have written, without `_generated`."""
@@ -83,7 +84,7 @@ class Eval:
 
     def problems(self) -> list[str]:
         """What is missing for this eval to be used, a line each."""
-        missing = []
+        missing = [self.config_problem] if self.config_problem else []
         if not (self.path / TASK_NAME).is_file():
             missing.append(f"{self.path}: no {TASK_NAME}; write what the model is asked")
         if not self.grader.is_file():
@@ -135,9 +136,9 @@ def refuse_incomplete(evals: Sequence[Eval]) -> None:
 
 
 def load_suite(root: Path) -> Suite:
-    """All evals under `root`/evals. Raises `UserError` where there is none, or a settings file is wrong."""
+    """All evals under `root`/evals. Raises `UserError` where there is none."""
     found = [
-        Eval(root, category.name, folder.name, _load_config(folder))
+        _load_eval(root, category, folder)
         for category in _folders(root / "evals")
         for folder in _folders(category)
         if any((folder / part).exists() for part in (TASK_NAME, GRADER_NAME, "answer"))
@@ -147,14 +148,21 @@ def load_suite(root: Path) -> Suite:
     return Suite(root, tuple(found))
 
 
+def _load_eval(root: Path, category: Path, folder: Path) -> Eval:
+    try:
+        return Eval(root, category.name, folder.name, _load_config(folder))
+    except UserError as error:
+        return Eval(root, category.name, folder.name, EvalConfig(), str(error))
+
+
 def _load_config(folder: Path) -> EvalConfig:
     path = folder / "eval.yaml"
     if path.is_file():
-        return parse_human(_read(path), path, EvalConfig)
+        return parse_human(read_source(path), path, EvalConfig)
     path = folder / "eval.json"
     if path.is_file():
         # The format of other tools: what we do not know is theirs.
-        return parse_human(_read(path), path, EvalConfig, ignore_unknown=True)
+        return parse_human(read_source(path), path, EvalConfig, ignore_unknown=True)
     return EvalConfig()
 
 
@@ -179,7 +187,7 @@ def read_project(folder: Path, keep: object = None) -> dict[str, str]:
             relative = path.relative_to(folder).as_posix()
             if path.is_symlink() or (callable(keep) and not keep(relative)):
                 continue
-            files[relative] = _read(path)
+            files[relative] = read_source(path)
     return files
 
 
@@ -196,7 +204,8 @@ def _folders(parent: Path) -> list[Path]:
     )
 
 
-def _read(path: Path) -> str:
+def read_source(path: Path) -> str:
+    """The text of a suite's file with LF line ends and without a byte order mark. Raises `UserError`."""
     try:
         return path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -207,7 +216,7 @@ def _read(path: Path) -> str:
 
 def sha256_text(text: str) -> str:
     """Of the text with LF line ends, so that a checkout with CRLF has the same fingerprints."""
-    return hashlib.sha256(text.replace("\r\n", "\n").encode()).hexdigest()
+    return hashlib.sha256(text.replace("\r\n", "\n").encode("utf-8", "replace")).hexdigest()
 
 
 def sha256_files(files: Mapping[str, str]) -> str:
@@ -218,6 +227,6 @@ def sha256_files(files: Mapping[str, str]) -> str:
 def sha256_parts(parts: Iterable[str]) -> str:
     digest = hashlib.sha256()
     for part in parts:
-        encoded = part.encode()
+        encoded = part.encode("utf-8", "replace")
         digest.update(f"{len(encoded)}:".encode() + encoded)
     return digest.hexdigest()

@@ -35,6 +35,7 @@ def test_help_imports_nothing_heavy() -> None:
         (["valdate"], 2, "no command 'valdate'; did you mean 'validate'?"),
         (["run"], 2, "Missing option '-m' / '--model'"),
         (["validate", "--nope"], 2, "No such option"),
+        (["list", "-c", "x"], 2, "-f and -c choose evals: `cli list evals`"),
         (
             ["list", "evals"],
             1,
@@ -107,6 +108,18 @@ def test_listing_and_showing(invoke: Invoke, tmp_path: Path) -> None:
     assert "no such eval in this run" in invoke("show", "last", "zzz").err
 
 
+def test_answers_that_no_reply_could_hold(tmp_path: Path) -> None:
+    import asyncio
+
+    from convex_evals.errors import UserError
+    from convex_evals.generate.reference import ReferenceAnswerer
+    from convex_evals.suite import load_suite
+
+    make_eval(tmp_path, files={"answer/convex/my file.ts": "export {};"})
+    with pytest.raises(UserError, match=r"answer/convex/my file\.ts: no reply could hold this file"):
+        asyncio.run(ReferenceAnswerer().respond(load_suite(tmp_path).evals[0], 1, "key"))
+
+
 def test_a_damaged_run_is_one_line(invoke: Invoke, tmp_path: Path) -> None:
     make_eval(tmp_path)
     write_files(tmp_path, {"runs/a/b/2026-01-01/x/run.json": "{"})
@@ -131,6 +144,11 @@ def test_doctor_names_what_is_missing(invoke: Invoke, tmp_path: Path, monkeypatc
     assert findings["toolchain"]["status"] == "missing" and findings["toolchain"]["mend"] == "cli doctor --install"
     assert findings["Python"]["status"] == findings["git"]["status"] == findings["Node.js"]["status"] == "ok"
     assert "-> cli doctor --install" in invoke("doctor").out
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("CONVEX_EVALS_CACHE", str(tmp_path / "file"))
+    result = invoke("doctor")
+    assert result.status == 1 and f"broken   cache            {tmp_path}/file: File exists" in result.out
+    assert "Node.js" not in result.out
 
 
 def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,12 @@ def test_without_a_files_heading_paths_count() -> None:
     assert dict(extract("## a.ts\n```\n1\n```\n").files) == {"a.ts": "1\n"}
 
 
+def test_a_long_heading_costs_little() -> None:
+    start = time.monotonic()
+    extract(f"# Files\n## {'a' * 200_000} b\n```\n1\n```\n")
+    assert time.monotonic() - start < 5  # minutes, where a pattern goes back and forth
+
+
 def test_a_nested_fence_stays_in_its_file() -> None:
     assert dict(extract("# Files\n## a.md\n````md\n```\nx\n```\n````\n").files) == {"a.md": "```\nx\n```\n"}
 
@@ -94,6 +101,7 @@ def test_good_paths_are_not(path: str) -> None:
         ({"a/b": "", "a": ""}, "path 'a' collides with 'a/b'"),
         ({"a": "", "a/b": ""}, "path 'a/b' collides with 'a'"),
         ({"A.ts": "", "a.ts": ""}, "path 'a.ts' collides with 'A.ts'"),
+        ({"/".join(["a"] * 21): ""}, "path '" + "a/" * 20 + "a' is longer than 400 bytes or deeper than 20 folders"),
         ({"../x\x1b": ""}, "path '../x\\x1b' has a control character"),
     ],
 )

@@ -72,8 +72,15 @@ def test_a_run_writes_files_and_is_not_done_twice(tmp_path: Path) -> None:
     assert len(list((tmp_path / "runs").rglob("run.json"))) == 2
 
 
+def test_what_init_lays_out_validates(tmp_path: Path) -> None:
+    assert cli(tmp_path, "init", "new").returncode == 0
+    done = cli(tmp_path / "new", "validate")
+    assert done.returncode == 0 and "Everything is as it should be." in done.stdout, done.stdout + done.stderr
+
+
 def test_another_suite_is_only_read(tmp_path: Path) -> None:
     make_eval(tmp_path / "suite")
+    make_git_repo(tmp_path / "suite")
     here = tmp_path / "here"
     here.mkdir()
     before = files_below(tmp_path / "suite")
@@ -85,7 +92,6 @@ def test_another_suite_is_only_read(tmp_path: Path) -> None:
 
 
 WRONG = {
-    "filesystem": {"../x_evil.ts": "x"},
     "install": {"package.json": json.dumps({"dependencies": {"convex": "file:/etc"}})},
     "deploy": {"convex/main.ts": "export const answer = query({});\n}"},
     "tsc": {
@@ -107,11 +113,10 @@ WRONG = {
 def test_each_step_catches_its_mistakes(tmp_path: Path) -> None:
     folder = make_eval(tmp_path)
     for step, files in WRONG.items():
-        if step != "filesystem":
-            write_files(folder / "wrong" / step, {**files, "reason.txt": f"Wrong.\ncaught by: {step}\n"})
+        write_files(folder / "wrong" / step, {**files, "reason.txt": f"Wrong.\ncaught by: {step}\n"})
     rows = validate(tmp_path)
     assert rows["answer"]["outcome"] == "passed", rows["answer"]
-    for step in [s for s in WRONG if s != "filesystem"]:
+    for step in WRONG:
         row = rows[f"wrong/{step}"]
         assert (row["outcome"], row["caught_by"], row["as_expected"]) == ("failed", step, True), row
     assert "does not name a version in the registry" in rows["wrong/install"]["reason"]
@@ -334,6 +339,7 @@ def test_interrupting_says_so_and_goes_on(tmp_path: Path, marked_tmp: Path) -> N
         [*CLI, "run", "-m", "reference"], cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True
     )
     while not list(marked_tmp.glob("convex-evals-*/trial-*")):
+        assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)

@@ -16,7 +16,7 @@ from convex_evals.grade.packages import PackageError, link_packages, parse_depen
     "spec", ["^1.31.2", "1.x || >=2.5.0 <3", "*", "", "latest", "~1.2", "1.2.3-beta.1", "npm:@scope/x@^1.0.0"]
 )
 def test_what_the_registry_has_is_accepted(spec: str) -> None:
-    assert parse_dependencies(json.dumps({"dependencies": {"@a/b": spec}})) == {"@a/b": spec}
+    assert parse_dependencies(json.dumps({"dependencies": {"@a/b": spec}}))["dependencies"] == {"@a/b": spec}
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_anything_else_is_refused(spec: str) -> None:
 )
 def test_package_json_is_the_models_text(text: str, message: str | None) -> None:
     if message is None:
-        assert parse_dependencies(text) == {}
+        assert not any(parse_dependencies(text).values())
         return
     with pytest.raises(PackageError, match=message):
         parse_dependencies(text)
@@ -54,7 +54,12 @@ def test_dependencies_win_over_dev_dependencies() -> None:
     text = json.dumps(
         {"devDependencies": {"a": "1"}, "peerDependencies": {"a": "3", "b": "4"}, "dependencies": {"a": "2"}}
     )
-    assert parse_dependencies(text) == {"a": "2", "b": "4"}
+    assert parse_dependencies(text) == {"dependencies": {"a": "2", "b": "4"}, "optionalDependencies": {}}
+
+
+def test_optional_dependencies_stay_optional() -> None:
+    text = json.dumps({"optionalDependencies": {"a": "1", "b": "2"}, "dependencies": {"a": "3"}})
+    assert parse_dependencies(text) == {"dependencies": {"a": "3"}, "optionalDependencies": {"b": "2"}}
 
 
 @given(st.text())

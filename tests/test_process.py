@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from convex_evals.process import OUTPUT_LIMIT, read_fd, run, spawn
 from tests.conftest import ROOT
 
@@ -15,6 +17,8 @@ ENV = {"PATH": os.environ["PATH"]}
 FAMILY = """
 import asyncio, os, sys
 from pathlib import Path
+import pytest
+
 from convex_evals.process import spawn
 async def main():
     argv = ["sh", "-c", "sleep 300 & echo $! $$ > pids; wait"]
@@ -29,8 +33,8 @@ def test_output_and_status(tmp_path: Path) -> None:
     assert (done.status, done.stdout, done.stderr) == (3, "out\n", "err\n")
 
 
-def test_the_environment_is_exactly_what_is_given(tmp_path: Path) -> None:
-    os.environ["PLANTED"] = "secret"
+def test_the_environment_is_exactly_what_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLANTED", "secret")
     done = asyncio.run(
         run([sys.executable, "-c", "import os; print(sorted(os.environ))"], cwd=tmp_path, env=ENV, timeout=10)
     )
@@ -42,6 +46,14 @@ def test_a_time_limit_ends_the_whole_group(tmp_path: Path) -> None:
     done = asyncio.run(run(["sh", "-c", "sleep 300 & echo $!; wait"], cwd=tmp_path, env=ENV, timeout=0.5))
     assert done.status is None and time.monotonic() - start < 5
     assert gone(int(done.stdout), 2)
+
+
+def test_whoever_left_the_group_holds_nobody_up(tmp_path: Path) -> None:
+    """A grandchild in a session of its own keeps the pipes open for as long as it likes."""
+    start = time.monotonic()
+    script = "setsid sleep 20 & echo done"
+    done = asyncio.run(run(["sh", "-c", script], cwd=tmp_path, env=ENV, timeout=10))
+    assert (done.status, done.stdout) == (0, "done\n") and time.monotonic() - start < 8
 
 
 def test_endless_output_is_cut(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_a_run_is_complete_once_its_summary_is_there(tmp_path: Path) -> None:
     assert not run.is_written("000-fundamentals/000-answer")
     run.write_eval(make_generation_file(), {1: "# Files\n"}, make_grade_file())
     assert run.is_written("000-fundamentals/000-answer") and not run.is_complete
-    assert run.response("000-fundamentals/000-answer", 1) == "# Files\n"
+    assert (run.eval_folder("000-fundamentals/000-answer") / "1.md").read_text() == "# Files\n"
     assert [r.plan for r in store.same_work(make_plan(run_id="other", date="2026-02-01"))] == [make_plan()]
     assert store.same_work(make_plan(trials=2)) == []
 

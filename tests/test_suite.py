@@ -82,6 +82,15 @@ def test_an_incomplete_eval_is_named(missing: str, message: str, tmp_path: Path)
         refuse_incomplete(load_suite(tmp_path).select())
 
 
+def test_a_bad_settings_file_is_its_evals_problem(tmp_path: Path) -> None:
+    make_eval(tmp_path, "000-a/000-good")
+    make_eval(tmp_path, "000-a/001-bad", {"eval.yaml": "packages: 2026-13-45"})
+    suite = load_suite(tmp_path)
+    refuse_incomplete(suite.select("good"))
+    with pytest.raises(UserError, match=r"eval\.yaml: a value is not valid: month must be in"):
+        refuse_incomplete(suite.select())
+
+
 def test_settings_may_be_json(tmp_path: Path) -> None:
     make_eval(tmp_path, files={"eval.json": '\ufeff{"pipeline": "static", "owner": "somebody"}'})
     assert load_suite(tmp_path).evals[0].config.pipeline is Pipeline.STATIC
@@ -102,5 +111,10 @@ def test_the_commit_of_a_clean_suite(tmp_path: Path) -> None:
     make_git_repo(tmp_path)
     commit = clean_commit(tmp_path)
     assert commit and len(commit) == 40
-    make_eval(tmp_path, "000-fundamentals/001-new")
+    before = (tmp_path / ".git" / "index").read_bytes()
+    (tmp_path / "evals/000-fundamentals/000-answer/TASK.txt").touch()
+    write_files(tmp_path, {"runs/a.json": "", ".cache/x": ""})
+    assert clean_commit(tmp_path) == commit
+    assert (tmp_path / ".git" / "index").read_bytes() == before
+    write_files(tmp_path, {"grader/index.ts": ""})
     assert clean_commit(tmp_path) is None

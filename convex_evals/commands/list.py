@@ -33,6 +33,8 @@ def list_(
     """
     from convex_evals.config import open_workspace
 
+    if what == "runs" and (pattern or categories):
+        raise click.UsageError("-f and -c choose evals: `cli list evals`")
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     if what == "evals":
         _evals(workspace.suite, pattern, categories, as_json)

@@ -134,8 +134,9 @@ async def _complete(
     count = workers or workspace.workers
     async with ready_grader(workspace.suite, workspace.config, count, display.preparing, display.warn) as grader:
         plan = await make_plan(request, grader)
-        earlier = [] if fresh else store.same_work(plan)
-        run = earlier[0] if earlier else store.create(plan)
+        # A run that is not complete goes on only with the toolchain that it says it was graded with.
+        same = [r for r in store.same_work(plan) if r.is_complete or r.plan.toolchain == plan.toolchain]
+        run = same[0] if same and not fresh else store.create(plan)
         summary = run.summary()
         if summary:
             return run, summary

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from convex_evals.extract import render_response
+from convex_evals.errors import UserError
+from convex_evals.extract import extract, render_response
 from convex_evals.generate import Reply
 from convex_evals.records import Generation
 from convex_evals.suite import Eval, sha256_files, sha256_parts, sha256_text
@@ -20,7 +21,14 @@ class ReferenceAnswerer:
         return {"answer": sha256_files(ev.answer().files)}
 
     async def respond(self, ev: Eval, trial: int, generation_key: str) -> Reply:
-        response = render_response(ev.answer().files)
+        files = ev.answer().files
+        response = render_response(files)
+        read = extract(response).files
+        lost = [path for path, text in files.items() if read.get(path, "").rstrip("\n") != text.rstrip("\n")]
+        if lost:
+            raise UserError(
+                f"{ev.path / 'answer' / lost[0]}: no reply could hold this file; rename it, or mend its text"
+            )
         generation = Generation(
             trial=trial,
             generation_id=sha256_parts([generation_key, str(trial)])[:16],

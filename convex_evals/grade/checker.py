@@ -42,6 +42,7 @@ class Checker:
     scratch: Path
     _child: Child | None = None
     _next_id: int = 1
+    _closed: bool = False
     _busy: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def request(self, op: str, *, timeout: float, **parameters: Any) -> Any:
@@ -51,6 +52,8 @@ class Checker:
         longer than `timeout` seconds.
         """
         async with self._busy:
+            if self._closed:
+                raise ProcessFault(f"{op}: grading has ended")
             child = self._child or await self._start()
             self._next_id += 1
             line = json.dumps({"id": self._next_id, "op": op, **parameters}, default=str) + "\n"
@@ -59,7 +62,7 @@ class Checker:
             except TimeoutError:
                 await self._stop()
                 raise ProcessFault(f"{op}: not finished within {timeout:.0f} s") from None
-            except (ProcessFault, asyncio.CancelledError):
+            except BaseException:
                 await self._stop()
                 raise
             if _resident_mib(child.pid) > _RECYCLED_AT_MIB:
@@ -72,17 +75,20 @@ class Checker:
         raise ProcessFault(f"{op}: {error['message']}")
 
     async def _exchange(self, child: Child, line: str) -> dict[str, Any]:
-        assert child.process.stdin is not None and child.process.stdout is not None
+        assert child.stdout is not None
         try:
-            child.process.stdin.write(line.encode())
-            await child.process.stdin.drain()
-            reply = await child.process.stdout.readline()
-        except (BrokenPipeError, ConnectionResetError):
+            child.stdin.write(line.encode())
+            await child.stdin.drain()
+            reply = await child.stdout.readline()
+        except (BrokenPipeError, ConnectionResetError, ValueError):  # ValueError: a line that is too long
             reply = b""
         if not reply:
             tail = child.stderr.text().strip().splitlines()
             raise ProcessFault(f"the checker process ended: {tail[-1] if tail else 'no message'}")
-        answer: dict[str, Any] = json.loads(reply)
+        try:
+            answer: dict[str, Any] = json.loads(reply)
+        except (ValueError, RecursionError):
+            raise ProcessFault("the checker process answered something else than JSON") from None
         return answer
 
     async def _start(self) -> Child:
@@ -92,9 +98,7 @@ class Checker:
             f"--max-old-space-size={_MAX_OLD_SPACE_MIB}",
             self.toolchain.script("checker/main.ts"),
         ]
-        self._child = await spawn(
-            argv, cwd=self.scratch, env=node.environment(self.scratch), stdout=asyncio.subprocess.PIPE
-        )
+        self._child = await spawn(argv, cwd=self.scratch, env=node.environment(self.scratch), capture=True)
         return self._child
 
     async def _stop(self) -> None:
@@ -108,4 +112,5 @@ class Checker:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._closed = True
         await self._stop()

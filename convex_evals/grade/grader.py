@@ -46,17 +46,17 @@ class Grader:
     async def grade(self, ev: Eval, files: Mapping[str, str]) -> Verdict:
         """The verdict on `files` as an answer to `ev`.
 
-        Where a process of ours failed, the project is graded again, alone: twice the same fault beside a passing
-        canary is the project's doing.
+        Where a process of ours failed, the project is graded again, alone: if one fails again, and a canary passes,
+        it is the project's doing.
         """
         async with self.gate.together():
             first, fault = await self._attempt(ev, files)
         if first.outcome is not Outcome.UNSCORED or not isinstance(fault, ProcessFault):
             return first
         async with self.gate.alone():
-            second, _ = await self._attempt(ev, files)
+            second, fault = await self._attempt(ev, files)
             second = second.model_copy(update={"attempts": 2})
-            if second.outcome is not Outcome.UNSCORED or second.caught_by != first.caught_by:
+            if second.outcome is not Outcome.UNSCORED or not isinstance(fault, ProcessFault):
                 return second
             canary, _ = await self.canary()
         return blame(second) if canary.outcome is Outcome.PASSED else second
@@ -92,7 +92,7 @@ async def open_grader(
         for _ in range(workers):
             scratch = Path(tempfile.mkdtemp(prefix="checker-", dir=folder))
             checkers.put_nowait(await stack.enter_async_context(Checker(toolchain, scratch)))
-        yield Grader(toolchain, packages, backend, tester, folder, checkers, Gate())
+        yield Grader(toolchain, packages, backend, tester, folder, checkers, Gate(workers))
 
 
 @dataclass(frozen=True)

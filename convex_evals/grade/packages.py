@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from convex_evals.errors import InfrastructureError
 from convex_evals.grade.node import Node
@@ -16,12 +16,18 @@ from convex_evals.grade.npm import Progress, npm
 from convex_evals.grade.once import make_once
 from convex_evals.suite import sha256_parts
 
-_SECTIONS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
 _PACKAGE_NAME = re.compile(r"^(@[a-z0-9~_.-]+/)?[a-z0-9~_-][a-z0-9~._-]*$", re.IGNORECASE)
 # A version range or a dist-tag: no protocol, no path, no `user/repository`.
 _REGISTRY_SPEC = re.compile(r"^[\w\s.^~<>=|*+-]*$")
 _ALIAS = re.compile(r"^npm:(@[\w.~-]+/)?[\w.~-]+(@[\w\s.^~<>=|*+-]*)?$")
 _LARGEST = 200
+
+
+class Dependencies(TypedDict):
+    """Names and ranges, sorted by name."""
+
+    dependencies: dict[str, str]
+    optionalDependencies: dict[str, str]
 
 
 class PackageError(Exception):
@@ -35,9 +41,8 @@ class PackageStore:
     root: Path
     node: Node
     before: date
-    timeout: float = 180
 
-    async def install(self, package_json: str, progress: Progress | None = None) -> Path:
+    async def install(self, package_json: str, *, timeout: float = 180, progress: Progress | None = None) -> Path:
         """The `node_modules` with what `package_json` (the file's text) asks for.
 
         Raises `PackageError` for the project's fault and `InfrastructureError` for the registry's or ours.
@@ -45,47 +50,55 @@ class PackageStore:
         wanted = parse_dependencies(package_json)
         key = sha256_parts([self.before.isoformat(), json.dumps(wanted, sort_keys=True)])[:16]
         target = self.root / key
-        await make_once(target, lambda folder: self._fill(folder, wanted), progress)
+        try:
+            async with asyncio.timeout(timeout):
+                await make_once(target, lambda folder: self._fill(folder, wanted, timeout), progress)
+        except TimeoutError:
+            raise InfrastructureError(f"npm install did not finish within {timeout:.0f} s") from None
         return target / "node_modules"
 
-    async def _fill(self, folder: Path, wanted: Mapping[str, str]) -> None:
+    async def _fill(self, folder: Path, wanted: Dependencies, timeout: float) -> None:
         (folder / "node_modules").mkdir()
-        if not wanted:
+        if not any(wanted.values()):
             return
-        manifest = {"name": "project", "private": True, "dependencies": dict(wanted)}
+        manifest: dict[str, object] = {"name": "project", "private": True, **wanted}
         (folder / "package.json").write_text(json.dumps(manifest, indent=2))
         arguments = ["install", f"--before={self.before.isoformat()}"]
-        failure = await npm(self.node, arguments, cwd=folder, timeout=self.timeout)
+        failure = await npm(self.node, arguments, cwd=folder, timeout=timeout)
         if failure and failure.code == "ERESOLVE":
             # Peer ranges that disagree are a warning to other package managers, and no mistake in the code.
-            failure = await npm(self.node, [*arguments, "--force"], cwd=folder, timeout=self.timeout)
+            failure = await npm(self.node, [*arguments, "--force"], cwd=folder, timeout=timeout)
         if failure and failure.is_project_fault:
             raise PackageError(failure.summary)
         if failure:
             raise InfrastructureError(f"npm install failed: {failure.advice}")
 
 
-def parse_dependencies(package_json: str) -> dict[str, str]:
-    """Packages and ranges of a package.json, all sections together.
+def parse_dependencies(package_json: str) -> Dependencies:
+    """Packages and ranges of a package.json: what must be there, and what may be left out.
 
     Raises `PackageError` where the text is no package.json, or asks for something that is not in the registry.
     """
     try:
         data: Any = json.loads(package_json)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise PackageError(f"package.json: not valid JSON: {error}") from None
     if not isinstance(data, dict):
         raise PackageError("package.json: not a JSON object")
     wanted: dict[str, str] = {}
-    for section in reversed(_SECTIONS):
-        entries = data.get(section) or {}
-        if not isinstance(entries, dict):
-            raise PackageError(f"package.json: '{section}' is not an object")
-        for name, spec in entries.items():
-            wanted[name] = _check(name, spec)
-    if len(wanted) > _LARGEST:
-        raise PackageError(f"package.json: {len(wanted)} dependencies (at most {_LARGEST})")
-    return dict(sorted(wanted.items()))
+    for section in ("peerDependencies", "devDependencies", "dependencies"):
+        wanted |= _section(data, section)
+    optional = {name: spec for name, spec in _section(data, "optionalDependencies").items() if name not in wanted}
+    if len(wanted) + len(optional) > _LARGEST:
+        raise PackageError(f"package.json: {len(wanted) + len(optional)} dependencies (at most {_LARGEST})")
+    return {"dependencies": dict(sorted(wanted.items())), "optionalDependencies": dict(sorted(optional.items()))}
+
+
+def _section(data: dict[str, Any], section: str) -> dict[str, str]:
+    entries = data.get(section) or {}
+    if not isinstance(entries, dict):
+        raise PackageError(f"package.json: '{section}' is not an object")
+    return {name: _check(name, spec) for name, spec in entries.items()}
 
 
 def _check(name: str, spec: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -9,7 +10,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from convex_evals.errors import InfrastructureError
+from convex_evals.errors import InfrastructureError, ProcessFault, UserError
 from convex_evals.extract import files_problem
 from convex_evals.grade.backends import Backend, Endpoints
 from convex_evals.grade.backends.push import DeployError, push
@@ -20,6 +21,9 @@ from convex_evals.grade.verdict import StepFailed, build_verdict, skipped, summa
 from convex_evals.records import Pipeline, StepName, StepOutcome, StepResult, Verdict
 from convex_evals.store.files import write_error
 from convex_evals.suite import Eval
+
+# What no project can be blamed for, and no other trial would survive.
+_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EMFILE, errno.ENFILE})
 
 
 @dataclass(frozen=True)
@@ -80,8 +84,14 @@ class Attempt:
         except InfrastructureError as error:
             outcome, reason = StepOutcome.UNSCORED, str(error)
             self.fault = error
-        except OSError as error:
-            raise write_error(self.folder, error) from error
+        except UserError:
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno in _MACHINE:
+                raise write_error(self.folder, error) from error
+            # A fault of ours, which an odd project may have brought about: the canary will tell.
+            self.fault = ProcessFault(f"internal error: {type(error).__name__}: {error}")
+            outcome, reason = StepOutcome.UNSCORED, str(self.fault)
         duration = round((time.monotonic() - start) * 1000)
         self.steps.append(StepResult(step=name, outcome=outcome, duration_ms=duration, reason=reason))
 
@@ -94,7 +104,8 @@ class Attempt:
     async def _install(self) -> None:
         if "package.json" not in self.files:
             raise StepFailed("package.json is missing")
-        store = await self.tools.packages.install(self.files["package.json"])
+        limit = self.ev.config.timeouts.install
+        store = await self.tools.packages.install(self.files["package.json"], timeout=limit)
         link_packages(store, self.project)
 
     async def _deploy(self, stack: AsyncExitStack) -> None:
@@ -113,10 +124,10 @@ class Attempt:
 
     async def _check(self, op: str, found: str, limit: float) -> str | None:
         result = await self.tools.checker.request(op, project=self.project, timeout=limit)
+        repairs = "; ".join(result.get("repairs") or [])
         if not result["ok"]:
-            raise StepFailed(summarize(result[found]))
-        repairs = result.get("repairs") or []
-        return "; ".join(repairs) or None
+            raise StepFailed("\n".join([summarize(result[found]), *([f"({repairs})"] if repairs else [])]))
+        return repairs or None
 
     async def _tests(self, stack: AsyncExitStack) -> None:
         scratch = _made(self.folder / "tester")
@@ -135,6 +146,8 @@ class Attempt:
         try:
             link_packages(await self.tools.packages.install(files.get("package.json", "{}")), answer)
             return await self._deployed(answer, "answer", stack)
+        except ProcessFault as error:
+            raise ProcessFault(f"the answer: {error}") from None
         except (PackageError, DeployError, CheckerError, InfrastructureError) as error:
             raise InfrastructureError(f"the answer of {self.ev.id} does not deploy: {error}") from None
 

@@ -20,6 +20,7 @@ from convex_evals.grade.tester import Tester
 from convex_evals.grade.toolchain import ensure_toolchain
 
 Warn = Callable[[str], None]
+_PACKAGES_SECONDS = 600
 
 
 @asynccontextmanager
@@ -58,6 +59,6 @@ async def _suite_packages(suite: Path, packages: PackageStore, progress: Progres
 async def _install(packages: PackageStore, manifest: str, progress: Progress) -> Path:
     progress("preparing packages", 0, 0)
     try:
-        return await packages.install(manifest, progress)
+        return await packages.install(manifest, timeout=_PACKAGES_SECONDS, progress=progress)
     except InfrastructureError as error:
         raise UserError(str(error)) from None

@@ -33,7 +33,7 @@ def grader_packages(suite: Path, warn: Callable[[str], None]) -> dict[str, str]:
         if name in _OURS or not any(_mentions(text, name) for text in texts):
             continue
         try:
-            wanted |= parse_dependencies(json.dumps({"dependencies": {name: spec}}))
+            wanted |= parse_dependencies(json.dumps({"dependencies": {name: spec}}))["dependencies"]
         except PackageError:
             warn(f"{manifest}: '{name}' does not come from the registry; graders that import it will fail")
     return wanted

@@ -73,7 +73,7 @@ class Tester:
             *(node.executable, self.toolchain.script("tester/main.ts")),
             *("--grader", ev.grader, "--suite", ev.root),
             *(word for folder in self.suite_packages for word in ("--packages", folder)),
-            *("--verdict-fd", str(write_end), "--token", token, "--test-timeout", str(int(limit * 500))),
+            *("--verdict-fd", str(write_end), "--test-timeout", str(int(limit * 500))),
         ]
         env = {**node.environment(scratch), "MODEL_OUTPUT_DIR": str(project), **_ports(backends)}
         try:
@@ -93,6 +93,8 @@ class Tester:
         finally:
             os.close(write_end)
         async with child:
+            # On a command line every process of the same user could read it.
+            child.stdin.write(f"{token}\n".encode())
             try:
                 data = await asyncio.wait_for(read_fd(read_end, _VERDICT_LIMIT, line=True), limit)
             except TimeoutError:

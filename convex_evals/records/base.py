@@ -7,8 +7,6 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
-SHA256_LENGTH = 64
-
 
 class Record(BaseModel):
     """One value object. Unknown keys are refused: a typo in a file must not be lost silently."""

@@ -40,6 +40,8 @@ def _load(text: str, path: Path) -> Any:
         raise UserError(f"{where}: not valid YAML: {getattr(error, 'problem', None) or error}") from None
     except json.JSONDecodeError as error:
         raise UserError(f"{path}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}") from None
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path}: a value is not valid: {error}") from None
 
 
 def explain(error: ValidationError, model: type[Record]) -> str:

@@ -30,7 +30,7 @@ def write_atomic(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f"{TEMPORARY}{os.getpid()}-{secrets.token_hex(4)}")
         try:
-            _write_whole(temporary, text.encode("utf-8"))
+            _write_whole(temporary, text.encode("utf-8", "replace"))
             temporary.replace(path)
         except BaseException:
             with contextlib.suppress(OSError):

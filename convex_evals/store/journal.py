@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
+from convex_evals.errors import UserError
 from convex_evals.records.journal import JournalEntry
+from convex_evals.store.files import write_error
 from convex_evals.store.records import read_record, write_record
 
 
@@ -14,6 +20,26 @@ class Journal:
 
     def __init__(self, root: Path, run_id: str) -> None:
         self.folder = root / run_id
+        self._lock = root / f"{run_id}.lock"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes from the same run. Raises `UserError` where one is at it."""
+        lock = FileLock(self._lock)
+        try:
+            self._lock.parent.mkdir(parents=True, exist_ok=True)
+            lock.acquire(blocking=False)
+        except Timeout:
+            name = self.folder.name
+            raise UserError(
+                f"run {name} is under way in another process; wait for it, or start another with --fresh"
+            ) from None
+        except OSError as error:
+            raise write_error(self.folder, error) from error
+        try:
+            yield
+        finally:
+            lock.release()
 
     def read(self, eval_id: str, trial: int) -> JournalEntry | None:
         path = self._path(eval_id, trial)
@@ -25,6 +51,7 @@ class Journal:
     def drop(self) -> None:
         """Forget the run: everything of it is written."""
         shutil.rmtree(self.folder, ignore_errors=True)
+        self._lock.unlink(missing_ok=True)
 
     def _path(self, eval_id: str, trial: int) -> Path:
         return self.folder / eval_id / f"{trial}.json"

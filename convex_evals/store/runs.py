@@ -17,6 +17,10 @@ SUMMARY_NAME = "summary.json"
 GENERATION_NAME = "generation.json"
 
 
+def _newest(plan: Path) -> tuple[str, float]:
+    return plan.parts[-3], plan.stat().st_mtime
+
+
 def grade_name(grading_key: str) -> str:
     return f"grade.{grading_key[:8]}.json"
 
@@ -50,10 +54,6 @@ class Run:
     def grade(self, eval_id: str) -> GradeFile:
         return read_record(self.eval_folder(eval_id) / grade_name(self.plan.evals[eval_id].grading_key), GradeFile)
 
-    def response(self, eval_id: str, trial: int) -> str | None:
-        path = self.eval_folder(eval_id) / f"{trial}.md"
-        return path.read_text(encoding="utf-8") if path.is_file() else None
-
     def write_eval(self, generation: GenerationFile, responses: Mapping[int, str], grade: GradeFile) -> None:
         """All files of one eval, the grade last: where it is, the others are."""
         folder = self.eval_folder(generation.eval)
@@ -78,16 +78,15 @@ class RunStore:
         return run
 
     def all(self) -> Iterator[Run]:
-        """Newest day first; runs of one day by name."""
-        plans = sorted(self.root.glob(f"*/*/*/*/{PLAN_NAME}"), key=lambda p: p.parts[-2])
-        for path in sorted(plans, key=lambda p: p.parts[-3], reverse=True):
+        """Newest first: by day, then by the time that the file system remembers."""
+        for path in sorted(self.root.glob(f"*/*/*/*/{PLAN_NAME}"), key=_newest, reverse=True):
             yield Run(path.parent, read_record(path, RunPlan))
 
     def same_work(self, plan: RunPlan) -> list[Run]:
         """Runs that planned exactly what `plan` does, newest first."""
         wanted = plan.fingerprint_inputs()
         folder = self.root.joinpath(*slug_folders(plan.model))
-        paths = sorted(folder.glob(f"*/*/{PLAN_NAME}"), key=lambda p: (p.parts[-3], p.stat().st_mtime), reverse=True)
+        paths = sorted(folder.glob(f"*/*/{PLAN_NAME}"), key=_newest, reverse=True)
         runs = [Run(path.parent, read_record(path, RunPlan)) for path in paths]
         return [run for run in runs if run.plan.fingerprint_inputs() == wanted]
 
@@ -100,7 +99,7 @@ class RunStore:
         if not runs:
             raise UserError(f"{self.root}: no runs here yet; `cli run --model reference` makes one")
         if name == "last":
-            return max(runs, key=lambda r: (r.plan.date, (r.folder / PLAN_NAME).stat().st_mtime))
+            return runs[0]
         found = [r for r in runs if r.plan.run_id.startswith(name)]
         if len(found) == 1:
             return found[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,10 @@ import httpx
 
 from convex_evals.errors import ProcessFault
 from convex_evals.grade.backends import ADMIN_KEY, Endpoints
+
+_POLL_SECONDS = 0.05
+_LARGEST_ANSWER = 64 * 1024 * 1024
+_LONGEST_MESSAGE = 20_000
 
 
 class DeployError(Exception):
@@ -24,12 +29,15 @@ async def push(endpoints: Endpoints, bundle: Path, *, timeout: float) -> dict[st
     request = json.loads(bundle.read_text(encoding="utf-8"))
     request["adminKey"] = ADMIN_KEY
     try:
-        async with httpx.AsyncClient(base_url=endpoints.url, timeout=timeout, trust_env=False) as client:
+        async with (
+            asyncio.timeout(timeout),
+            httpx.AsyncClient(base_url=endpoints.url, timeout=timeout, trust_env=False) as client,
+        ):
             started = await _post(client, "start_push", request)
             await _wait_for_schema(client, started)
             await _post(client, "finish_push", {"adminKey": ADMIN_KEY, "startPush": started, "dryRun": False})
             return started
-    except httpx.TimeoutException:
+    except (TimeoutError, httpx.TimeoutException):
         raise ProcessFault(f"the backend did not answer a push within {timeout:.0f} s") from None
     except httpx.HTTPError as error:
         raise ProcessFault(f"the backend broke off a push: {error}") from None
@@ -38,7 +46,7 @@ async def push(endpoints: Endpoints, bundle: Path, *, timeout: float) -> dict[st
 async def _wait_for_schema(client: httpx.AsyncClient, started: dict[str, Any]) -> None:
     body = {
         "adminKey": ADMIN_KEY,
-        "schemaChange": started["schemaChange"],
+        "schemaChange": started.get("schemaChange"),
         "timeoutMs": 10_000,
         "dryRun": False,
     }
@@ -49,20 +57,29 @@ async def _wait_for_schema(client: httpx.AsyncClient, started: dict[str, Any]) -
                 return
             case "failed":
                 raise DeployError(f"Schema validation failed: {status.get('error')}")
-            case "raceDetected":
-                raise ProcessFault("the schema was changed by another push")
-            case _:
-                continue
+            case "inProgress":
+                await asyncio.sleep(_POLL_SECONDS)
+            case other:
+                raise ProcessFault(f"wait_for_schema: the backend answered {str(other)[:80]!r}")
 
 
 async def _post(client: httpx.AsyncClient, call: str, body: dict[str, Any]) -> dict[str, Any]:
-    response = await client.post(f"/api/deploy2/{call}", json=body)
+    # Model code lives in the backend's process: whatever comes from there is checked.
+    received = bytearray()
+    async with client.stream("POST", f"/api/deploy2/{call}", json=body) as response:
+        async for chunk in response.aiter_bytes():
+            received += chunk
+            if len(received) > _LARGEST_ANSWER:
+                raise ProcessFault(f"{call}: the backend's answer is too large")
     try:
-        data: dict[str, Any] = response.json()
-    except ValueError:
+        data = json.loads(received)
+    except (ValueError, RecursionError):
         raise ProcessFault(f"{call}: HTTP {response.status_code} without JSON") from None
+    if not isinstance(data, dict):
+        raise ProcessFault(f"{call}: the backend's answer is no object")
     if response.status_code == 200:
         return data
+    message = str(data.get("message") or data.get("code"))[:_LONGEST_MESSAGE]
     if response.status_code == 400:
-        raise DeployError(str(data.get("message") or data.get("code")))
-    raise ProcessFault(f"{call}: HTTP {response.status_code}: {data.get('message') or data}")
+        raise DeployError(message)
+    raise ProcessFault(f"{call}: HTTP {response.status_code}: {message}")

@@ -1,12 +1,14 @@
 /**
  * The tester: runs one grader file in vitest, once, and writes one verdict to an inherited file descriptor.
  *
- *     node tester/main.ts --grader FILE --suite DIR --packages DIR... --verdict-fd 3 --token T --test-timeout MS
+ *     node tester/main.ts --grader FILE --suite DIR --packages DIR... --verdict-fd 3 --test-timeout MS
  *
- * What graders print goes to stderr. When stdin ends, so does the tester, with all that it started.
+ * The first line of stdin is a token that the verdict repeats: a command line could be read by others. What graders
+ * print goes to stderr. When stdin ends, so does the tester, with all that it started.
  */
 import { enableCompileCache } from "node:module";
 import path from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { runGrader } from "./run.ts";
@@ -22,7 +24,6 @@ const { values, positionals } = parseArgs({
     suite: { type: "string" },
     packages: { type: "string", multiple: true, default: [] },
     "verdict-fd": { type: "string", default: "3" },
-    token: { type: "string", default: "" },
     "test-timeout": { type: "string", default: "60000" },
   },
   // `--packages A B` and `--packages A --packages B` mean the same.
@@ -36,6 +37,11 @@ function fail(message: string): never {
 
 function failedRun(message: string): Verdict {
   return { tests: [], errors: [{ phase: "unhandled", message, file: null, line: null }] };
+}
+
+/** The first line of stdin. */
+function readToken(): Promise<string> {
+  return new Promise((resolve) => createInterface({ input: process.stdin }).once("line", resolve));
 }
 
 function endWithStdin(): void {
@@ -58,11 +64,12 @@ async function main(): Promise<void> {
   if (!Number.isInteger(fd) || !(timeout > 0)) fail("--verdict-fd and --test-timeout are numbers");
   endWithStdin();
   capOutput();
+  const token = await readToken();
   let sent = false;
   // Vitest ends the process when a worker dies under it; the caller still gets its document.
   process.on("exit", (code) => {
     const message = `the run ended before the grader did (exit code ${code}): the grader may have ended its own process`;
-    if (!sent) sendVerdict(fd, values.token, failedRun(message));
+    if (!sent) sendVerdict(fd, token, failedRun(message));
     process.exitCode = 0;
   });
   let verdict: Verdict;
@@ -74,7 +81,7 @@ async function main(): Promise<void> {
     verdict = failedRun(message);
   }
   sent = true;
-  sendVerdict(fd, values.token, verdict);
+  sendVerdict(fd, token, verdict);
   process.exit(0);
 }
 

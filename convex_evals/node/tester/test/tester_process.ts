@@ -38,13 +38,15 @@ export interface Options {
 
 /** Starts the tester at the head of its own process group, with the verdict on descriptor 3. */
 export function startTester(suite: string, grader: string, { packages = [], env = {}, timeout = 5000 }: Options = {}): ChildProcess {
-  const args = [main, "--grader", path.join(suite, grader), "--suite", suite, "--verdict-fd", "3", "--token", "secret"];
+  const args = [main, "--grader", path.join(suite, grader), "--suite", suite, "--verdict-fd", "3"];
   if (packages.length > 0) args.push("--packages", ...packages);
-  return spawn(process.execPath, [...args, "--test-timeout", String(timeout)], {
+  const child = spawn(process.execPath, [...args, "--test-timeout", String(timeout)], {
     stdio: ["pipe", "pipe", "pipe", "pipe"],
     detached: true,
     env: { PATH: `${path.dirname(process.execPath)}:${process.env.PATH}`, HOME: suite, TMPDIR: tmpdir(), ...env },
   });
+  child.stdin?.write("secret\n");
+  return child;
 }
 
 /** Runs a grader to its end. */
