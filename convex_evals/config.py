@@ -20,7 +20,10 @@ PACKAGES_BEFORE = date(2026, 11, 20)
 class ProjectConfig(Record):
     """`convex-evals.yaml` at the root of a suite. Every key has a default; the file is optional."""
 
-    runs_dir: str = Field(default="runs", description="where results are written; relative to this file, or absolute")
+    runs_dir: str = Field(
+        default="runs",
+        description="where results are written, relative to this file or absolute; not used with -C",
+    )
     packages_before: date = Field(
         default=PACKAGES_BEFORE,
         description="npm packages published after this day are not used, so that `^1.31` means the same next year",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import random
@@ -16,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from convex_evals.grade.checker import Checker
+from convex_evals.grade.toolchain import locate_toolchain
 from convex_evals.records import FileRecord, GenerationFile, GradeFile, RunPlan, Summary
 from convex_evals.store.records import read_record
 from tests.conftest import ROOT, clean_environment
@@ -377,3 +380,17 @@ test("file", () => {
 """
     make_eval(tmp_path, files={"eval.json": '{"pipeline": "static"}', "grader.test.ts": grader})
     assert validate(tmp_path)["answer"]["outcome"] == "passed"
+
+
+def test_a_heavy_checker_is_replaced(toolchain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def pids() -> list[list[int]]:
+        found = []
+        async with Checker(locate_toolchain(toolchain), tmp_path) as checker:
+            for limit in (100_000, 100_000, 1, 100_000):
+                monkeypatch.setattr("convex_evals.grade.checker._RECYCLED_AT_MIB", limit)
+                await checker.request("versions", timeout=60)
+                found.append(processes_in(tmp_path))
+        return found
+
+    first, second, third, fourth = asyncio.run(pids())
+    assert first == second != [] and third == [] and fourth not in ([], first)
