@@ -1,6 +1,8 @@
 /** Who is calling: an administrator, a user with a token, or nobody. */
 
+import { TokenVerifier, type AuthProvider } from "./auth_providers.ts";
 import { BadAdminKeyError, HttpError } from "./errors.ts";
+import { impersonatedIdentity } from "./identity.ts";
 import type { UserIdentity } from "./app/runtime_types.ts";
 import { ADMIN_KEY } from "./versions.ts";
 
@@ -11,20 +13,38 @@ export type Caller =
 
 export const ANONYMOUS: Caller = { kind: "anonymous", identity: null };
 
-/** Reads an `Authorization` header; throws `HttpError` 401 for one that is refused. */
-export function callerOfHeader(header: string | undefined): Caller {
-  if (header === undefined) return ANONYMOUS;
-  const [scheme, credentials] = splitOnce(header, " ");
-  switch (scheme.toLowerCase()) {
-    case "convex": {
-      const [key, identity] = splitOnce(credentials, ":");
-      return adminCaller(key, identity === "" ? undefined : decodeJson(Buffer.from(identity, "base64")));
-    }
-    case "bearer":
-      return userCaller(credentials);
-    default:
-      throw new HttpError(401, "InvalidAuthHeader", `Unsupported authorization scheme: ${scheme}`);
+/** Finds out who is behind headers and tokens, with the providers of the running app. */
+export class Authenticator {
+  readonly #providers: () => readonly AuthProvider[];
+  readonly #tokens = new TokenVerifier();
+
+  constructor(providers: () => readonly AuthProvider[]) {
+    this.#providers = providers;
   }
+
+  /** Reads an `Authorization` header; throws `HttpError` 401 for one that is refused. */
+  async callerOfHeader(header: string | undefined): Promise<Caller> {
+    if (header === undefined) return ANONYMOUS;
+    const [scheme, credentials] = splitOnce(header, " ");
+    switch (scheme.toLowerCase()) {
+      case "convex":
+        return adminOfHeader(credentials);
+      case "bearer":
+        return await this.callerOfToken(credentials.trim());
+      default:
+        throw new HttpError(401, "InvalidAuthHeader", `Unsupported authorization scheme: ${scheme}`);
+    }
+  }
+
+  /** The caller behind a JWT. */
+  async callerOfToken(token: string): Promise<Caller> {
+    return { kind: "user", identity: await this.#tokens.identityOf(token, this.#providers()) };
+  }
+}
+
+function adminOfHeader(credentials: string): Caller {
+  const [key, identity] = splitOnce(credentials, ":");
+  return adminCaller(key, identity === "" ? undefined : decodeJson(Buffer.from(identity, "base64")));
 }
 
 /** The caller behind an admin key, acting as `impersonating` where given. */
@@ -37,62 +57,11 @@ export function checkAdminKey(key: unknown): void {
   if (key !== ADMIN_KEY) throw new BadAdminKeyError();
 }
 
-/** Whether an `Authorization` header carries the admin key. */
+/** Refuses an `Authorization` header that does not carry the admin key. */
 export function requireAdmin(header: string | undefined): void {
-  const caller = callerOfHeader(header);
-  if (caller.kind !== "admin") throw new BadAdminKeyError();
-}
-
-/** The caller behind a JWT. Its signature is not verified yet; its form and expiry are. */
-export function userCaller(token: string): Caller {
-  const [, payload, ...rest] = token.split(".");
-  if (payload === undefined || rest.length !== 1) throw invalidToken("Token is not a JWT");
-  const claims = decodeJson(Buffer.from(payload, "base64url"));
-  if (typeof claims !== "object" || claims === null) throw invalidToken("Token has no claims");
-  const { sub, iss, exp, ...others } = claims as Record<string, unknown>;
-  if (typeof sub !== "string" || typeof iss !== "string") throw invalidToken("Token lacks `sub` or `iss`");
-  if (typeof exp === "number" && exp * 1000 < Date.now()) throw invalidToken("Token expired");
-  return { kind: "user", identity: identityOfClaims(sub, iss, others) };
-}
-
-function invalidToken(reason: string): HttpError {
-  return new HttpError(401, "InvalidAuthHeader", `Could not parse as id token: ${reason}`);
-}
-
-const ATTRIBUTE_OF_CLAIM: Readonly<Record<string, string>> = {
-  given_name: "givenName",
-  family_name: "familyName",
-  preferred_username: "preferredUsername",
-  profile: "profileUrl",
-  picture: "pictureUrl",
-  email_verified: "emailVerified",
-  birthdate: "birthday",
-  zoneinfo: "timezone",
-  locale: "language",
-  phone_number: "phoneNumber",
-  phone_number_verified: "phoneNumberVerified",
-  updated_at: "updatedAt",
-};
-
-const REGISTERED_CLAIMS = new Set(["aud", "iat", "nbf", "jti"]);
-
-function identityOfClaims(subject: string, issuer: string, claims: Record<string, unknown>): UserIdentity {
-  const identity: UserIdentity = { tokenIdentifier: `${issuer}|${subject}`, issuer, subject };
-  for (const [claim, value] of Object.entries(claims)) {
-    if (REGISTERED_CLAIMS.has(claim)) continue;
-    identity[ATTRIBUTE_OF_CLAIM[claim] ?? claim] = value as string;
-  }
-  return identity;
-}
-
-function impersonatedIdentity(attributes: unknown): UserIdentity {
-  if (typeof attributes !== "object" || attributes === null || Array.isArray(attributes)) {
-    throw new HttpError(400, "InvalidIdentity", "The identity to act as must be an object");
-  }
-  const { subject, issuer, tokenIdentifier, ...rest } = attributes as Record<string, string | undefined>;
-  const token = tokenIdentifier ?? `${issuer}|${subject}`;
-  const [tokenIssuer, tokenSubject] = splitOnce(token, "|");
-  return { ...rest, subject: subject ?? tokenSubject, issuer: issuer ?? tokenIssuer, tokenIdentifier: token };
+  const [scheme, credentials] = splitOnce(header ?? "", " ");
+  if (scheme.toLowerCase() !== "convex") throw new BadAdminKeyError();
+  adminOfHeader(credentials);
 }
 
 function decodeJson(bytes: Buffer): unknown {

@@ -22,6 +22,7 @@ interface Entry {
   readonly job: CronJob;
   nextRunMs: number;
   lastRunMs: number | null;
+  running: boolean;
   cancel: () => void;
 }
 
@@ -44,6 +45,7 @@ export class CronTimers {
         job,
         nextRunMs: known?.nextRunMs ?? firstRun(job.spec.schedule, Date.now()),
         lastRunMs: known?.lastRunMs ?? null,
+        running: false,
         cancel: () => {},
       };
       this.#arm(entry);
@@ -57,11 +59,22 @@ export class CronTimers {
 
   #arm(entry: Entry): void {
     entry.cancel = runAt(entry.nextRunMs, () => {
-      entry.lastRunMs = entry.nextRunMs;
-      entry.nextRunMs = nextRun(entry.job.spec.schedule, Date.now(), entry.lastRunMs);
+      const dueMs = entry.nextRunMs;
+      entry.nextRunMs = nextRun(entry.job.spec.schedule, Date.now(), dueMs);
       this.#arm(entry);
-      void this.#run(entry.job);
+      // At most one run at a time; those that come due meanwhile are skipped.
+      if (!entry.running) void this.#start(entry, dueMs);
     });
+  }
+
+  async #start(entry: Entry, dueMs: number): Promise<void> {
+    entry.lastRunMs = dueMs;
+    entry.running = true;
+    try {
+      await this.#run(entry.job);
+    } finally {
+      entry.running = false;
+    }
   }
 }
 

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { App, CallOutcome } from "./app/app.ts";
 import type { FunctionType, JsonValue } from "./app/runtime_types.ts";
-import { callerOfHeader, checkAdminKey, requireAdmin } from "./auth.ts";
+import { checkAdminKey, requireAdmin } from "./auth.ts";
 import { HttpError, serverErrorText } from "./errors.ts";
 import { readBody, readJson, sendError, sendJson } from "./http_body.ts";
 import type { PushApi } from "./push/push_api.ts";
@@ -116,14 +116,14 @@ function parseCall(body: unknown): CallBody {
 }
 
 async function callFunction({ request, response }: Exchange, parts: ApiParts, type: FunctionType | "any"): Promise<void> {
-  const caller = callerOfHeader(request.headers.authorization);
+  const caller = await parts.app.auth.callerOfHeader(request.headers.authorization);
   const body = parseCall(await readJson(request));
   const outcome = await parts.app.call({ type, path: body.path, componentPath: body.componentPath, args: body.args, caller });
   sendOutcome(response, outcome, body.format);
 }
 
 async function callByUrl({ request, response, url }: Exchange, parts: ApiParts): Promise<void> {
-  const caller = callerOfHeader(request.headers.authorization);
+  const caller = await parts.app.auth.callerOfHeader(request.headers.authorization);
   const args = JSON.parse(url.searchParams.get("args") ?? "{}") as unknown;
   const body = parseCall({ path: url.searchParams.get("path"), args, format: url.searchParams.get("format") });
   sendOutcome(response, await parts.app.call({ type: "query", ...body, caller }), body.format);
@@ -131,7 +131,7 @@ async function callByUrl({ request, response, url }: Exchange, parts: ApiParts):
 
 // POST /api/run/dir/module/function: https://docs.convex.dev/http-api/#functions
 async function runByPath({ request, response }: Exchange, parts: ApiParts, path: string): Promise<void> {
-  const caller = callerOfHeader(request.headers.authorization);
+  const caller = await parts.app.auth.callerOfHeader(request.headers.authorization);
   const at = path.lastIndexOf("/");
   const udfPath = at < 0 ? path : `${path.slice(0, at)}:${path.slice(at + 1)}`;
   const body = parseCall({ ...((await readJson(request)) as object), path: udfPath });
@@ -189,10 +189,24 @@ async function upload({ request, response, url }: Exchange, { app }: ApiParts): 
   sendJson(response, { storageId: await app.storeFile(componentPath, blob) });
 }
 
-async function download({ response }: Exchange, { app }: ApiParts, publicId: string): Promise<void> {
+async function download({ request, response }: Exchange, { app }: ApiParts, publicId: string): Promise<void> {
   const address = app.files.fileOf(publicId);
   const blob = address ? app.storedFile(address) : null;
   if (!blob) throw new HttpError(404, "FileNotFound", `File ${publicId} not found`);
-  response.writeHead(200, { ...(blob.type ? { "content-type": blob.type } : {}), "content-length": blob.size, "cache-control": "private, max-age=2592000" });
-  response.end(Buffer.from(await blob.arrayBuffer()));
+  const headers = { ...(blob.type ? { "content-type": blob.type } : {}), "accept-ranges": "bytes", "cache-control": "private, max-age=2592000" };
+  const range = byteRange(request.headers.range, blob.size);
+  if (range === "unsatisfiable") return void response.writeHead(416, { "content-range": `bytes */${blob.size}` }).end();
+  const part = range ? blob.slice(range.first, range.last + 1) : blob;
+  const partHeaders = range ? { "content-range": `bytes ${range.first}-${range.last}/${blob.size}` } : {};
+  response.writeHead(range ? 206 : 200, { ...headers, ...partHeaders, "content-length": part.size });
+  response.end(Buffer.from(await part.arrayBuffer()));
+}
+
+// One range, as media players send it; a header of another form is ignored.
+function byteRange(header: string | undefined, size: number): { first: number; last: number } | "unsatisfiable" | null {
+  const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(header ?? "") ?? [];
+  if (from === undefined || to === undefined || (from === "" && to === "")) return null;
+  const first = from === "" ? Math.max(0, size - Number(to)) : Number(from);
+  const last = from === "" || to === "" ? size - 1 : Math.min(Number(to), size - 1);
+  return first > last ? "unsatisfiable" : { first, last };
 }

@@ -6,6 +6,8 @@
 import { writeSync } from "node:fs";
 import { parseArgs } from "node:util";
 import vm from "node:vm";
+import { releaseMemorySoon } from "./app/idle_memory.ts";
+import { reportRejection, stopWatching } from "./app/watchdog.ts";
 import { startBackend } from "./server.ts";
 import { BACKEND_VERSION } from "./versions.ts";
 
@@ -55,18 +57,28 @@ async function main(): Promise<void> {
   // the real `process`.
   for (const name of Object.keys(process.env)) delete process.env[name];
   // A promise or timer that the app left dangling is the app's failure, not ours.
-  process.on("unhandledRejection", (reason) => log(`unhandled rejection: ${String(reason)}`));
+  process.on("unhandledRejection", (reason) => void (reportRejection(reason) || log(`unhandled rejection: ${String(reason)}`)));
   process.on("uncaughtException", (error) => log(`uncaught exception: ${String(error)}`));
   if (options.exitWithStdin) exitWithStdin();
+  process.once("SIGTERM", exit).once("SIGINT", exit);
   const backend = await startBackend({ port: options.port, sitePort: options.sitePort, onLog: log });
   const ready = { kind: "ready", port: backend.port, site_port: backend.sitePort, version: BACKEND_VERSION };
   writeSync(options.readyFd, `${JSON.stringify(ready)}\n`);
   // The first push comes soon; what it needs is loaded while its sender bundles.
-  void backend.app.prepare();
+  await backend.app.prepare();
+  releaseMemorySoon();
+  backend.app.onDeployed(releaseMemorySoon);
+}
+
+let exiting = false;
+
+function exit(): void {
+  if (exiting) return;
+  exiting = true;
+  void stopWatching().finally(() => process.exit(0));
 }
 
 function exitWithStdin(): void {
-  const exit = (): void => process.exit(0);
   process.stdin.on("end", exit).on("error", exit).on("close", exit).resume();
 }
 

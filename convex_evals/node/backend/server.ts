@@ -3,6 +3,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { App } from "./app/app.ts";
+import { stopWatchingSoon } from "./app/watchdog.ts";
+import { functionLimits, type FunctionTimes } from "./limits.ts";
 import { handleApi } from "./http_api.ts";
 import { PushApi } from "./push/push_api.ts";
 import { handleSite } from "./site.ts";
@@ -14,13 +16,12 @@ export interface BackendOptions {
   readonly sitePort?: number;
   /** Environment variables that the deployment starts with. */
   readonly env?: Readonly<Record<string, string>>;
-  /** How long a query or mutation may take to settle; 10 s unless given. */
-  readonly functionTimeLimitMs?: number;
+  /** Time limits of functions; Convex's unless given. */
+  readonly limits?: Partial<FunctionTimes>;
   /** Called for every console line of the app's functions. */
   readonly onLog?: (line: string) => void;
 }
 
-const FUNCTION_TIME_LIMIT_MS = 10_000;
 // Longer than clients keep idle connections: the side that reuses one must be
 // the side that closes it.
 const KEEP_ALIVE_MS = 75_000;
@@ -43,7 +44,7 @@ export async function startBackend(options: BackendOptions = {}): Promise<Backen
   const siteUrl = (): string => `http://127.0.0.1:${sitePort}`;
   const app = new App(
     { cloudUrl, siteUrl },
-    { env: options.env ?? {}, onLog: options.onLog ?? (() => {}), functionTimeLimitMs: options.functionTimeLimitMs ?? FUNCTION_TIME_LIMIT_MS },
+    { env: options.env ?? {}, onLog: options.onLog ?? (() => {}), limits: functionLimits(options.limits) },
   );
   const parts = { app, push: new PushApi(app), cloudUrl, siteUrl };
   const sync = new SyncServer(app);
@@ -64,6 +65,7 @@ export async function startBackend(options: BackendOptions = {}): Promise<Backen
     close: async () => {
       app.close();
       sync.close();
+      stopWatchingSoon();
       await Promise.all([apiListener.close(), siteListener.close()]);
     },
   };

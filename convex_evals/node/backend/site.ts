@@ -4,7 +4,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { App } from "./app/app.ts";
-import { ANONYMOUS, callerOfHeader, type Caller } from "./auth.ts";
+import { EndedError } from "./app/watchdog.ts";
+import { ANONYMOUS, type Caller } from "./auth.ts";
 import { newRequestId } from "./errors.ts";
 import { sendJson } from "./http_body.ts";
 
@@ -18,12 +19,17 @@ export async function handleSite(request: IncomingMessage, response: ServerRespo
   request.on("error", () => {});
   response.on("error", () => {});
   try {
-    answer = await app.fetch(request.url ?? "/", requestInit(request), callerOf(request));
+    answer = await app.fetch(request.url ?? "/", requestInit(request), await callerOf(app, request));
   } catch (error) {
-    const trace = `Uncaught ${error instanceof Error || isErrorLike(error) ? `${error.name}: ${error.message}` : String(error)}`;
+    const trace = traceOf(error);
     return sendJson(response, { code: `[Request ID: ${newRequestId()}] Server Error`, trace }, 500);
   }
   await sendResponse(response, answer);
+}
+
+function traceOf(error: unknown): string {
+  if (error instanceof EndedError) return error.message;
+  return `Uncaught ${error instanceof Error || isErrorLike(error) ? `${error.name}: ${error.message}` : String(error)}`;
 }
 
 function isErrorLike(error: unknown): error is Error {
@@ -32,9 +38,9 @@ function isErrorLike(error: unknown): error is Error {
 
 // Apps use the Authorization header for schemes of their own: one that Convex
 // does not understand means nobody in particular.
-function callerOf(request: IncomingMessage): Caller {
+async function callerOf(app: App, request: IncomingMessage): Promise<Caller> {
   try {
-    return callerOfHeader(request.headers.authorization);
+    return await app.auth.callerOfHeader(request.headers.authorization);
   } catch {
     return ANONYMOUS;
   }

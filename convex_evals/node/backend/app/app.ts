@@ -1,6 +1,7 @@
 /** The one app of this process: its data, its current deployment, and every way to run a function. */
 
-import type { Caller } from "../auth.ts";
+import { Authenticator, type Caller } from "../auth.ts";
+import type { AuthProvider } from "../auth_providers.ts";
 import { CronTimers, type CronStatus } from "../crons.ts";
 import { DeployError } from "../errors.ts";
 import { PushEvaluation } from "../push/evaluate.ts";
@@ -14,12 +15,15 @@ import { detached } from "../timers.ts";
 import { newCallRecord, withCallRecord, type CallRecord } from "./call_record.ts";
 import { DataStore, type ReadSet } from "./data_store.ts";
 import { Deployment, type PreparedContext } from "./deployment.ts";
+import { ContextEnvironment } from "./environment.ts";
 import { createAppContext } from "./globals.ts";
-import { createHost } from "./host.ts";
+import { createHost, type FunctionLimits } from "./host.ts";
+import { routeRequest } from "./http_mounts.ts";
 import { nodeGlobals } from "./node_realm.ts";
 import type { DocumentRequest, FunctionResult, FunctionType, JsonValue, RuntimeHost, ScheduledJob } from "./runtime_types.ts";
 import { loadRuntime } from "./runtime_loader.ts";
 import { callSystemFunction } from "../system/index.ts";
+import { ownTurn } from "./watchdog.ts";
 
 export interface AppUrls {
   cloudUrl(): string;
@@ -28,7 +32,7 @@ export interface AppUrls {
 
 export interface AppSettings {
   readonly env: Readonly<Record<string, string>>;
-  readonly functionTimeLimitMs: number;
+  readonly limits: FunctionLimits;
   readonly onLog: (line: string) => void;
 }
 
@@ -55,6 +59,7 @@ export class App {
   readonly store = new DataStore();
   readonly files: FileUrls;
   readonly log = new FunctionLog();
+  readonly auth = new Authenticator(() => this.#authProviders());
   readonly env: Record<string, string>;
   readonly #userEnv: Map<string, string>;
   readonly #scheduler: Scheduler;
@@ -64,7 +69,7 @@ export class App {
   #deployment: Deployment | null = null;
   #prepared: Promise<PreparedContext> | null = null;
 
-  constructor(urls: AppUrls, { env, onLog, functionTimeLimitMs }: AppSettings) {
+  constructor(urls: AppUrls, { env, onLog, limits }: AppSettings) {
     this.files = new FileUrls(() => urls.cloudUrl());
     this.#userEnv = new Map(Object.entries(env));
     // One object for the life of the process: contexts hold on to it.
@@ -78,7 +83,7 @@ export class App {
       const args = spec.args[0] ?? {};
       await this.call({ type: "any", path: spec.name, componentPath, args, caller: { kind: "admin", identity: null } });
     });
-    this.#host = createHost({ store: this.store, scheduler: this.#scheduler, files: this.files, functionTimeLimitMs, siteUrl: () => urls.siteUrl(), onLog });
+    this.#host = createHost({ store: this.store, scheduler: this.#scheduler, files: this.files, limits, siteUrl: () => urls.siteUrl(), onLog });
     this.store.onCommit((commit) => this.#scheduler.onCommit(commit));
   }
 
@@ -89,22 +94,24 @@ export class App {
   /** Loads the runtime ahead of the next push. */
   prepare(): Promise<PreparedContext> {
     this.#prepared ??= detached(async () => {
-      const context = createAppContext(this.env);
-      return { context, entry: await loadRuntime(context, this.#host) };
+      const environment = new ContextEnvironment(this.env);
+      const context = createAppContext(environment.variables);
+      return { context, environment, entry: await loadRuntime(context, this.#host) };
     });
     return this.#prepared;
   }
 
   /** Evaluates a push and applies the deploy rules; the running app is not touched. */
   async evaluate(request: StartPushRequest): Promise<Deployment> {
-    const { context, entry } = await this.prepare();
+    const prepared = await this.prepare();
     this.#prepared = null;
-    const evaluation = new PushEvaluation(request, context, entry, this.env, () =>
-      nodeGlobals(this.env, context["console"], () => context["Convex"]),
+    const { context, entry, environment } = prepared;
+    const evaluation = new PushEvaluation(request, context, entry, environment, () =>
+      nodeGlobals(environment.variables, context["console"], () => context["Convex"]),
     );
     const push = await evaluation.run();
     checkPush(push);
-    return new Deployment(push, entry);
+    return new Deployment(push, prepared);
   }
 
   /** The first document that the schemas of `deployment` refuse, or null. */
@@ -151,7 +158,10 @@ export class App {
   async call(call: AppCall): Promise<CallOutcome> {
     const startedMs = Date.now();
     const record = newCallRecord(call.journal ?? null);
-    const result = await detached(() => withCallRecord(record, () => this.#dispatch(call, record)));
+    const result = await detached(async () => {
+      await ownTurn();
+      return await withCallRecord(record, () => this.#dispatch(call, record));
+    });
     this.log.add({ path: call.path, udfType: this.#typeOf(call), result, logLines: record.logLines, startedMs });
     return outcomeOf(result, record);
   }
@@ -175,10 +185,11 @@ export class App {
 
   /** Runs an HTTP action. Throws what the action throws. */
   async fetch(pathAndQuery: string, init: RequestInit, caller: Caller): Promise<Response> {
-    const runtime = this.#deployment?.runtime;
-    if (!runtime) return new Response("This Convex deployment does not have HTTP actions enabled.", { status: 404 });
+    const deployment = this.#deployment;
+    if (!deployment) return new Response("This Convex deployment does not have HTTP actions enabled.", { status: 404 });
     const identity = caller.identity === null ? null : JSON.stringify(caller.identity);
-    return await detached(() => withCallRecord(newCallRecord(), () => runtime.fetch(pathAndQuery, init, identity)));
+    const routed = routeRequest(deployment.push.app, pathAndQuery.split("?", 1)[0] ?? "/");
+    return await detached(() => withCallRecord(newCallRecord(), () => deployment.runtime.fetch({ pathAndQuery, init, ...routed }, identity)));
   }
 
   /** The content of a committed file, or null once it is deleted. */
@@ -227,6 +238,11 @@ export class App {
     const { runtime, push } = this.#deployment;
     const result = JSON.parse(await runtime.call(JSON.stringify(request))) as FunctionResult;
     return result.ok ? result : { ...result, errorMessage: push.sourceMaps.translate(result.errorMessage) };
+  }
+
+  #authProviders(): readonly AuthProvider[] {
+    const config = this.#deployment?.push.app.definition.authConfig as { providers?: readonly AuthProvider[] } | null | undefined;
+    return config?.providers ?? [];
   }
 
   #typeOf(call: AppCall): "Query" | "Mutation" | "Action" {

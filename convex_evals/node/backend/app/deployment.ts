@@ -2,6 +2,7 @@
 
 import type vm from "node:vm";
 import { allComponents, findFunction, type ComponentInstance, type EvaluatedPush } from "../push/evaluated.ts";
+import type { ContextEnvironment } from "./environment.ts";
 import type { AnalyzedFunction, ComponentSetup, Runtime, RuntimeEntry } from "./runtime_types.ts";
 import type { CronJob } from "../crons.ts";
 
@@ -9,6 +10,7 @@ import type { CronJob } from "../crons.ts";
 export interface PreparedContext {
   readonly context: vm.Context;
   readonly entry: RuntimeEntry;
+  readonly environment: ContextEnvironment;
 }
 
 export class Deployment {
@@ -16,10 +18,11 @@ export class Deployment {
   readonly runtime: Runtime;
   readonly #components: ReadonlyMap<string, ComponentInstance>;
 
-  constructor(push: EvaluatedPush, entry: RuntimeEntry) {
+  constructor(push: EvaluatedPush, { entry, environment }: PreparedContext) {
     this.push = push;
     this.#components = new Map([...allComponents(push.app)].map((instance) => [instance.componentPath, instance]));
     this.runtime = entry.createRuntime([...this.#components.values()].map(componentSetup));
+    environment.runningComponent = () => this.runtime.currentComponent();
   }
 
   component(componentPath: string): ComponentInstance | undefined {
@@ -50,6 +53,6 @@ function componentSetup(instance: ComponentInstance): ComponentSetup {
   return {
     path: instance.componentPath,
     schema: definition.schema,
-    modules: Object.fromEntries(definition.modules.map((module) => [module.name, module.namespace])),
+    modules: Object.fromEntries(instance.namespaces),
   };
 }

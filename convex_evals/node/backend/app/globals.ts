@@ -9,17 +9,26 @@ const HOST_GLOBALS = [
   "ReadableStream", "ReadableStreamBYOBReader", "ReadableStreamDefaultReader", "Request", "Response", "SubtleCrypto",
   "TextDecoder", "TextDecoderStream", "TextEncoder", "TextEncoderStream", "TransformStream", "URL", "URLSearchParams",
   "WritableStream", "WritableStreamDefaultWriter", "atob", "btoa", "clearInterval", "clearTimeout", "crypto",
-  "performance", "queueMicrotask", "setInterval", "setTimeout", "structuredClone",
+  "performance", "queueMicrotask", "structuredClone",
   // Host APIs return and expect the host's buffers, so the context has no others.
   "ArrayBuffer", "BigInt64Array", "BigUint64Array", "DataView", "Float32Array", "Float64Array", "Int16Array",
   "Int32Array", "Int8Array", "Uint16Array", "Uint32Array", "Uint8Array", "Uint8ClampedArray",
 ] as const;
+
+// Timers are numbers in Convex. Their callbacks run as microtasks, because what
+// Node calls from its own JavaScript cannot be ended without leaving traces.
+function timerFunction(start: typeof setTimeout | typeof setInterval) {
+  return (callback: (...args: unknown[]) => void, delayMs?: number, ...args: unknown[]): number =>
+    Number(start(() => void Promise.resolve().then(() => callback(...args)), delayMs));
+}
 
 /** Creates the context in which one deployment's code runs. `env` becomes `process.env`. */
 export function createAppContext(env: Record<string, string>): vm.Context {
   const globals: Record<string, unknown> = {};
   for (const name of HOST_GLOBALS) globals[name] = (globalThis as Record<string, unknown>)[name];
   globals["fetch"] = (...args: Parameters<typeof fetch>) => fetch(...args);
+  globals["setTimeout"] = timerFunction(setTimeout);
+  globals["setInterval"] = timerFunction(setInterval);
   globals["process"] = { env };
   const context = vm.createContext(globals, {
     name: "convex-app",

@@ -3,17 +3,25 @@
 import { randomInt } from "node:crypto";
 import type { FileUrls } from "../storage.ts";
 import type { Scheduler } from "../scheduler.ts";
-import { detached } from "../timers.ts";
 import { currentCallRecord } from "./call_record.ts";
 import type { DataStore } from "./data_store.ts";
 import type { LogLevel, RuntimeHost } from "./runtime_types.ts";
+import { TableNumbers } from "./table_numbers.ts";
+import { guarded, setCommitting, settled, signOfLife, type ExecutionLimits } from "./watchdog.ts";
+
+/** How long functions may run. */
+export interface FunctionLimits {
+  /** Queries and mutations. */
+  readonly transaction: ExecutionLimits;
+  /** Actions and HTTP actions. */
+  readonly action: ExecutionLimits;
+}
 
 export interface HostParts {
   readonly store: DataStore;
   readonly scheduler: Scheduler;
   readonly files: FileUrls;
-  /** How long a query or mutation may take to settle. */
-  readonly functionTimeLimitMs: number;
+  readonly limits: FunctionLimits;
   siteUrl(): string;
   /** Called for every console line of the app. */
   onLog(line: string): void;
@@ -24,6 +32,7 @@ const MAX_LOG_LINES = 256;
 
 export function createHost(parts: HostParts): RuntimeHost {
   const { store, scheduler, files } = parts;
+  const tables = new TableNumbers();
   return {
     committedData: (componentPath) => store.component(componentPath),
     lastCommitTs: () => store.lastCommitTs,
@@ -31,9 +40,15 @@ export function createHost(parts: HostParts): RuntimeHost {
       const record = currentCallRecord();
       if (record) record.commitTs = ts;
       store.commit(ts);
+      setCommitting(false);
     },
+    committing: () => setCommitting(true),
     acquireTransaction: () => store.lock.acquire(),
-    releaseTransaction: () => store.lock.release(),
+    releaseTransaction: () => {
+      // Also after a commit that failed half-way: the watchdog must not stay blind.
+      setCommitting(false);
+      store.lock.release();
+    },
     recordRead: (componentPath, table) => currentCallRecord()?.readSet.add(componentPath, table),
     journaledEndCursor: () => currentCallRecord()?.journal ?? null,
     journalEndCursor: (cursor) => {
@@ -50,12 +65,13 @@ export function createHost(parts: HostParts): RuntimeHost {
     storageUrl: (componentPath, storageId) => files.downloadUrl(componentPath, storageId),
     uploadUrl: (componentPath) => files.uploadUrl(componentPath),
     siteUrl: () => parts.siteUrl(),
-    setTimer: (callback, delayMs) => {
-      const timer = detached(() => setTimeout(callback, delayMs));
-      return () => clearTimeout(timer);
-    },
-    functionTimeLimitMs: () => parts.functionTimeLimitMs,
+    guardTransaction: (run) => guarded(parts.limits.transaction, () => settled(run)),
+    guardNested: (run) => settled(run),
+    guardAction: (run) => guarded(parts.limits.action, run),
+    signOfLife,
     randomSeed: () => randomInt(2 ** 32),
+    tableNumber: (table) => tables.numberOf(table),
+    tableName: (number) => tables.nameOf(number),
     base64Encode: (bytes) => Buffer.from(bytes).toString("base64"),
     base64Decode: (text) => new Uint8Array(Buffer.from(text, "base64")),
   };

@@ -7,6 +7,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createRequire, isBuiltin } from "node:module";
 import type vm from "node:vm";
+import { adoptHostErrors } from "../runtime/host_errors.ts";
 import { ModuleGraph, ModuleResolutionError } from "./modules.ts";
 
 /** What the app's node code sees instead of the backend's own globals. */
@@ -23,6 +24,7 @@ let installed = false;
 function installGlobals(): void {
   if (installed) return;
   installed = true;
+  adoptHostErrors();
   for (const name of ["process", "console", "Convex", "require"] as const) {
     const outside = (globalThis as Record<string, unknown>)[name];
     Object.defineProperty(globalThis, name, {

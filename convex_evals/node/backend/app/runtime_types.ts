@@ -98,9 +98,19 @@ export interface RuntimeHost {
   storageUrl(componentPath: string, storageId: string): string;
   uploadUrl(componentPath: string): string;
   siteUrl(): string;
-  setTimer(callback: () => void, delayMs: number): () => void;
-  functionTimeLimitMs(): number;
+  /** Announces a commit that must not be interrupted; `commit` ends it. */
+  committing(): void;
+  /** Runs a top-level query or mutation; rejects when it spins or never settles. */
+  guardTransaction<T>(run: () => Promise<T>): Promise<T>;
+  /** Runs a query or mutation that another one called, on its time. */
+  guardNested<T>(run: () => Promise<T>): Promise<T>;
+  guardAction<T>(run: () => Promise<T>): Promise<T>;
+  /** Called by every syscall. */
+  signOfLife(): void;
   randomSeed(): number;
+  /** The number that ids of `table` carry; made up when it has none yet. */
+  tableNumber(table: string): number;
+  tableName(number: number): string | null;
   base64Encode(bytes: Uint8Array): string;
   base64Decode(text: string): Uint8Array<ArrayBuffer>;
 }
@@ -163,13 +173,23 @@ export type DocumentRequest =
   | { readonly op: "replace"; readonly id: string; readonly document: JsonValue }
   | { readonly op: "delete"; readonly ids: string[] };
 
+export interface HttpActionRequest {
+  readonly pathAndQuery: string;
+  readonly init: RequestInit;
+  readonly componentPath: string;
+  /** The path to look up in the component's router. */
+  readonly route: string;
+}
+
 /** The app's code and convex-test, inside one context. */
 export interface Runtime {
   /** Runs a function; resolves to a `FunctionResult` as JSON text. */
   call(callJson: string): Promise<string>;
   /** Runs an HTTP action; the body of the response may still be streaming. */
-  fetch(pathAndQuery: string, init: RequestInit, identityJson: string | null): Promise<Response>;
+  fetch(request: HttpActionRequest, identityJson: string | null): Promise<Response>;
   runJob(jobJson: string): Promise<void>;
+  /** The component whose function is running; "" outside of functions. */
+  currentComponent(): string;
   /** Runs a `DocumentRequest`; resolves to a `FunctionResult` as JSON text. */
   documents(componentPath: string, requestJson: string): Promise<string>;
   storeFile(componentPath: string, blob: Blob): Promise<string>;

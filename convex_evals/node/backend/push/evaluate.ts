@@ -2,13 +2,16 @@
 
 import vm from "node:vm";
 import path from "node:path";
+import { loadingComponent, type ContextEnvironment } from "../app/environment.ts";
 import { ModuleGraph, ModuleResolutionError } from "../app/modules.ts";
 import { NodeRealm, type NodeGlobals } from "../app/node_realm.ts";
 import { SourceMaps } from "../app/source_maps.ts";
+import { guarded } from "../app/watchdog.ts";
 import type { ModuleInspection, RuntimeEntry, SchemaJson } from "../app/runtime_types.ts";
 import { DeployError } from "../errors.ts";
-import type { ComponentInstance, DefinitionExport, EvaluatedDefinition, EvaluatedModule, EvaluatedPush } from "./evaluated.ts";
+import { allComponents, type ComponentInstance, type DefinitionExport, type EvaluatedDefinition, type EvaluatedModule, type EvaluatedPush } from "./evaluated.ts";
 import type { DefinitionConfig, ModuleConfig, StartPushRequest } from "./request.ts";
+import { withoutSystemFields } from "./rules/schema.ts";
 
 const EMPTY_APP: DefinitionExport = {
   definitionType: { type: "app" },
@@ -18,6 +21,8 @@ const EMPTY_APP: DefinitionExport = {
 };
 
 const AUTH_CONFIG = "auth.config";
+const SCHEMA_FAILURE = "Hit an error while evaluating your schema:";
+const SEE_SCHEMA_DOCS = "To learn more, see the schema documentation at https://docs.convex.dev/database/schemas.";
 
 /** Evaluates definitions, schemas and modules, and instantiates the component tree. */
 export class PushEvaluation {
@@ -28,19 +33,20 @@ export class PushEvaluation {
   readonly #isolate: ModuleGraph;
   readonly #context: vm.Context;
   readonly #nodeGlobals: () => NodeGlobals;
-  readonly #env: Record<string, string>;
+  readonly #environment: ContextEnvironment;
   readonly #exports = new Map<string, DefinitionExport>();
   #node: NodeRealm | null = null;
 
-  constructor(request: StartPushRequest, context: vm.Context, entry: RuntimeEntry, env: Record<string, string>, nodeGlobals: () => NodeGlobals) {
+  constructor(request: StartPushRequest, context: vm.Context, entry: RuntimeEntry, environment: ContextEnvironment, nodeGlobals: () => NodeGlobals) {
     this.#request = request;
     this.#context = context;
     this.#entry = entry;
-    this.#env = env;
+    this.#environment = environment;
     this.#nodeGlobals = nodeGlobals;
     this.#isolate = new ModuleGraph(context, (specifier, importer) => this.#resolveIsolate(specifier, importer));
     for (const definition of [request.app, ...request.components]) {
-      for (const module of definition.functions) this.#sources.set(identifier(definition.definitionPath, module.path), module);
+      const modules = definition.schema ? [...definition.functions, definition.schema] : definition.functions;
+      for (const module of modules) this.#sources.set(identifier(definition.definitionPath, module.path), module);
     }
     this.#sourceMaps = new SourceMaps(mapTexts(this.#sources));
   }
@@ -50,7 +56,22 @@ export class PushEvaluation {
     for (const config of [this.#request.app, ...this.#request.components]) {
       definitions.set(config.definitionPath, await this.#definition(config));
     }
-    return { definitions, app: instantiate("", "", definitions, []), sourceMaps: this.#sourceMaps };
+    const app = instantiate("", "", definitions, []);
+    const instances = new Map([...allComponents(app)].map((instance) => [instance.componentPath, instance as LoadingInstance]));
+    this.#environment.components = instances;
+    for (const instance of instances.values()) if (instance.componentPath !== "") await this.#loadInstance(instance);
+    return { definitions, app, sourceMaps: this.#sourceMaps };
+  }
+
+  async #loadInstance({ componentPath, definition, namespaces }: LoadingInstance): Promise<void> {
+    const isolate: ModuleGraph = new ModuleGraph(this.#context, (specifier, importer) => this.#resolveIsolate(specifier, importer, isolate));
+    const node = new NodeRealm(this.#nodeGlobals(), relativeIdentifier, (path) => this.#source(path).source);
+    for (const { config, name } of definition.modules) {
+      const id = identifier(definition.path, config.path);
+      const evaluate = async (): Promise<object> => (config.environment === "node" ? await node.evaluate(id) : await isolate.evaluate(isolate.module(id, () => config.source)));
+      const namespace = await this.#failingAs("InvalidModules", `Loading the pushed modules encountered the following\n    error:\nFailed to analyze ${config.path}`, () => loadingComponent(componentPath, evaluate));
+      namespaces.set(name, namespace);
+    }
   }
 
   async #definition(config: DefinitionConfig): Promise<EvaluatedDefinition> {
@@ -95,15 +116,26 @@ export class PushEvaluation {
   }
 
   async #schema(config: DefinitionConfig, schema: ModuleConfig): Promise<SchemaJson> {
-    return await this.#failingAs("InvalidSchema", "Hit an error while evaluating your schema", async () => {
-      const namespace = await this.#isolate.evaluate(this.#isolate.module(`schema:${identifier(config.definitionPath, schema.path)}`, () => schema.source));
-      return JSON.parse(this.#entry.inspectSchema(namespace)) as SchemaJson;
+    return await this.#failingAs("InvalidSchema", SCHEMA_FAILURE, async () => {
+      const namespace = await this.#isolate.evaluate(this.#isolate.module(identifier(config.definitionPath, schema.path), () => schema.source));
+      return this.#exportedSchema(namespace);
     });
+  }
+
+  // get-convex/convex-backend crates/isolate/src/environment/schema.rs
+  #exportedSchema(namespace: Record<string, unknown>): SchemaJson {
+    const refused = (code: string, reason: string): DeployError => new DeployError(code, `${SCHEMA_FAILURE}\n${reason} ${SEE_SCHEMA_DOCS}`);
+    if (namespace["default"] === undefined || namespace["default"] === null) throw refused("MissingSchemaExportError", "Schema file missing default export.");
+    try {
+      return withoutSystemFields(JSON.parse(this.#entry.inspectSchema(namespace)) as SchemaJson);
+    } catch {
+      throw refused("InvalidSchemaExport", "Default export from schema file isn't a Convex schema.");
+    }
   }
 
   async #authConfig(module: ModuleConfig): Promise<unknown> {
     let missing: string | null = null;
-    const read = new Proxy(this.#env, {
+    const read = new Proxy(this.#environment.variables, {
       get: (env, name) => {
         if (typeof name === "string" && !(name in env)) missing ??= name;
         return Reflect.get(env, name) as unknown;
@@ -114,6 +146,9 @@ export class PushEvaluation {
     try {
       const config = await this.#failingAs("InvalidAuthConfig", "Failed to evaluate auth.config.js", async () => {
         const namespace = await this.#isolate.evaluate(this.#isolate.module(identifier("", module.path), () => module.source));
+        if (namespace["default"] === undefined || namespace["default"] === null) {
+          throw new DeployError("AuthConfigMissingExportError", "auth config file is missing default export. To learn more, see the auth documentation at https://docs.convex.dev/auth.");
+        }
         return JSON.parse(this.#entry.inspectAuthConfig(namespace)) as unknown;
       });
       if (missing !== null) {
@@ -121,7 +156,7 @@ export class PushEvaluation {
       }
       return config;
     } finally {
-      appProcess.env = this.#env;
+      appProcess.env = this.#environment.variables;
     }
   }
 
@@ -145,20 +180,21 @@ export class PushEvaluation {
     return source;
   }
 
-  #resolveIsolate(specifier: string, importer: string): vm.Module {
+  #resolveIsolate(specifier: string, importer: string, graph = this.#isolate): vm.Module {
     const dependency = /^\.\/_componentDeps\/([\w-]+)$/.exec(specifier);
     if (dependency?.[1]) return this.#importedDefinition(specifier, Buffer.from(dependency[1], "base64url").toString("utf8"));
     const id = relativeIdentifier(specifier, importer);
-    return this.#isolate.module(id, () => this.#source(id).source);
+    return graph.module(id, () => this.#source(id).source);
   }
 
   async #failingAs<T>(code: string, what: string, run: () => Promise<T>): Promise<T> {
     try {
-      return await withinLimit(run);
+      return await guarded(ANALYZE_LIMITS, run);
     } catch (error) {
       if (error instanceof DeployError) throw error;
       const text = error instanceof ModuleResolutionError ? `Uncaught Error: ${error.message}` : this.#entry.errorText(error);
-      throw new DeployError(code, `${what}: ${this.#sourceMaps.translate(text)}`);
+      const separator = what.endsWith(":") ? "\n" : ": ";
+      throw new DeployError(code, `${what}${separator}${this.#sourceMaps.translate(text)}`);
     }
   }
 
@@ -183,8 +219,14 @@ function identifier(definitionPath: string, modulePath: string): string {
 
 function relativeIdentifier(specifier: string, importer: string): string {
   if (!specifier.startsWith(".")) throw new ModuleResolutionError(`Relative import path "${specifier}" not prefixed with / or ./ or ../`);
-  const folder = path.posix.dirname(importer.replace(/^schema:/, "").replace(/^convex:/, ""));
+  const folder = path.posix.dirname(importer.replace(/^convex:/, ""));
   return `convex:${path.posix.join(folder, specifier)}`;
+}
+
+/** An instance whose modules are being evaluated. */
+interface LoadingInstance extends ComponentInstance {
+  readonly children: ReadonlyMap<string, LoadingInstance>;
+  readonly namespaces: Map<string, object>;
 }
 
 function instantiate(
@@ -192,33 +234,23 @@ function instantiate(
   definitionPath: string,
   definitions: ReadonlyMap<string, EvaluatedDefinition>,
   ancestors: readonly string[],
-): ComponentInstance {
+): LoadingInstance {
   const definition = definitions.get(definitionPath);
   if (!definition) throw new DeployError("InvalidDefinition", `Component definition ${definitionPath} was not pushed`);
   if (ancestors.includes(definitionPath)) throw new DeployError("InvalidDefinition", `Component definition ${definitionPath} contains itself`);
-  const children = new Map<string, ComponentInstance>();
+  const children = new Map<string, LoadingInstance>();
   for (const child of definition.export.childComponents) {
     if (children.has(child.name)) throw new DeployError("InvalidDefinition", `Duplicate child component name: ${child.name}`);
     const childPath = componentPath === "" ? child.name : `${componentPath}/${child.name}`;
     children.set(child.name, instantiate(childPath, child.path, definitions, [...ancestors, definitionPath]));
   }
-  return { componentPath, definition, children };
+  const own = componentPath === "" ? definition.modules.map((module) => [module.name, module.namespace] as const) : [];
+  return { componentPath, definition, children, namespaces: new Map(own) };
 }
 
-// A module whose top-level await never settles must not keep its sender waiting.
-const EVALUATION_LIMIT_MS = 10_000;
-
-async function withinLimit<T>(run: () => Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const expired = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new ModuleResolutionError(`Module evaluation timed out (maximum duration: ${EVALUATION_LIMIT_MS / 1000}s)`)), EVALUATION_LIMIT_MS);
-  });
-  try {
-    return await Promise.race([run(), expired]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+// ISOLATE_ANALYZE_USER_TIMEOUT of get-convex/convex-backend crates/common/src/knobs.rs
+const ANALYZE_MS = 4000;
+const ANALYZE_LIMITS = { busyMs: ANALYZE_MS, totalMs: ANALYZE_MS, idleMs: ANALYZE_MS, idleMessage: `Function execution timed out (maximum duration: ${ANALYZE_MS / 1000}s)` };
 
 function mapTexts(sources: ReadonlyMap<string, ModuleConfig>): Map<string, string> {
   return new Map([...sources].flatMap(([id, { sourceMap }]) => (sourceMap === undefined ? [] : [[id, sourceMap]])));

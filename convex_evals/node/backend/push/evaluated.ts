@@ -56,6 +56,8 @@ export interface ComponentInstance {
   readonly componentPath: string;
   readonly definition: EvaluatedDefinition;
   readonly children: ReadonlyMap<string, ComponentInstance>;
+  /** Its modules by name: instances of one definition share code, not state. */
+  readonly namespaces: ReadonlyMap<string, object>;
 }
 
 export interface EvaluatedPush {

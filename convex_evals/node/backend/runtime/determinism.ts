@@ -1,13 +1,74 @@
-/** Globals of a query or mutation: the clock stands still, chance is seeded. */
+/**
+ * Globals of a query or mutation: the clock stands still, chance is seeded, and
+ * nothing reaches outside.
+ * get-convex/convex-backend crates/isolate/src/environment/udf/mod.rs
+ */
 
 import { host } from "embedded:host";
 
 const RealDate = Date;
 const RealMath = Math;
 
+const realCrypto = globalThis.crypto;
+
+type Random = () => number;
+
 /** Overrides for one execution. */
-export function deterministicGlobals(): { Date: DateConstructor; Math: Math } {
-  return { Date: frozenDate(RealDate.now()), Math: seededMath(host.randomSeed()) };
+export function deterministicGlobals(): Record<string, unknown> {
+  const random = seededRandom(host.randomSeed());
+  return {
+    Date: frozenDate(RealDate.now()),
+    Math: seededMath(random),
+    crypto: seededCrypto(random),
+    performance: { now: () => 0, timeOrigin: RealDate.now() },
+    fetch: notAllowed("fetch()"),
+    setTimeout: notAllowed("setTimeout"),
+    setInterval: notAllowed("setInterval"),
+    clearTimeout: () => {},
+    clearInterval: () => {},
+  };
+}
+
+function notAllowed(what: string): () => never {
+  return () => {
+    throw new Error(`Can't use ${what} in queries and mutations. Please consider using an action. See https://docs.convex.dev/functions/actions for more details.`);
+  };
+}
+
+const BYTES_PER_CALL = 65_536;
+// Operations that draw random bytes of their own.
+const RANDOM_ALGORITHMS = new Set(["ECDSA", "RSA-PSS"]);
+
+// Random values come from the seed; keys and signatures that need real
+// randomness are for actions.
+function seededCrypto(random: Random): Crypto {
+  const fill = <T extends ArrayBufferView | null>(view: T): T => {
+    if (view === null) return view;
+    if (view.byteLength > BYTES_PER_CALL) throw new DOMException(`The requested length exceeds ${BYTES_PER_CALL} bytes`, "QuotaExceededError");
+    const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+    for (let at = 0; at < bytes.length; at++) bytes[at] = random() * 256;
+    return view;
+  };
+  const randomUUID = (): string => {
+    const bytes = fill(new Uint8Array(16));
+    bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+    bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+    const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  };
+  const subtle = new Proxy(realCrypto.subtle, {
+    get: (target, name) => {
+      const method: unknown = Reflect.get(target, name, target);
+      if (typeof method !== "function") return method;
+      return (...args: unknown[]) => {
+        const algorithm = typeof args[0] === "string" ? args[0] : (args[0] as { name?: string } | undefined)?.name;
+        const random = name === "generateKey" || (name === "sign" && RANDOM_ALGORITHMS.has(String(algorithm)));
+        if (random || (name === "encrypt" && algorithm === "RSA-OAEP")) notAllowed("cryptographic randomness")();
+        return Reflect.apply(method, target, args) as unknown;
+      };
+    },
+  });
+  return { getRandomValues: fill, randomUUID, subtle } as Crypto;
 }
 
 function frozenDate(now: number): DateConstructor {
@@ -29,17 +90,20 @@ function frozenDate(now: number): DateConstructor {
   return FrozenDate as unknown as DateConstructor;
 }
 
-function seededMath(seed: number): Math {
-  let state = seed >>> 0;
+function seededMath(random: Random): Math {
   const math = Object.create(null) as Record<string | symbol, unknown>;
   Object.defineProperties(math, Object.getOwnPropertyDescriptors(RealMath));
+  Object.defineProperty(math, "random", { value: random, writable: true, configurable: true });
+  return Object.setPrototypeOf(math, Object.prototype) as Math;
+}
+
+function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
   // mulberry32: 32 bits of state are plenty for one execution.
-  const random = (): number => {
+  return () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = RealMath.imul(state ^ (state >>> 15), 1 | state);
     mixed = (mixed + RealMath.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
-  Object.defineProperty(math, "random", { value: random, writable: true, configurable: true });
-  return Object.setPrototypeOf(math, Object.prototype) as Math;
 }

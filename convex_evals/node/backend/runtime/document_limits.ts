@@ -1,63 +1,95 @@
-/** Limits on stored values: https://docs.convex.dev/production/state/limits#documents */
+/**
+ * What may be stored: https://docs.convex.dev/production/state/limits#documents,
+ * get-convex/convex-backend crates/value/src/{size,object,array}.rs, crates/common/src/document.rs
+ */
 
-import { getDocumentSize, type Value } from "convex/values";
+import { getConvexSize, type Value } from "convex/values";
+import { identifierProblem } from "../push/rules/identifiers.ts";
+import { fieldsOf, formatValue } from "./validator_text.ts";
 
 const MAX_DOCUMENT_BYTES = 1 << 20;
-const MAX_NESTING = 64;
+const MAX_VALUE_NESTING = 64;
+const MAX_DOCUMENT_NESTING = 16;
 const MAX_ARRAY_LENGTH = 8192;
 const MAX_FIELDS = 1024;
-const MAX_FIELD_NAME_LENGTH = 1024;
 
-/** Throws when `document` is larger, deeper or wider than Convex stores. */
-export function checkDocument(table: string, document: Record<string, Value>): void {
+type Fields = Readonly<Record<string, Value>>;
+export type WriteMethod = "db.insert" | "db.patch" | "db.replace";
+
+/** Refuses what cannot be an argument of a write, before the document is looked at. */
+export function checkWriteArguments(method: WriteMethod, table: string | null, value: unknown): void {
+  const problem = table === null ? null : identifierProblem(table);
+  if (problem !== null) throw new Error(`Invalid argument \`table\` for \`${method}\`: ${problem}`);
+  if (!isObject(value)) throw new Error(`Invalid argument \`value\` for \`${method}\`: Value must be an Object`);
+  try {
+    nestingOf(value);
+  } catch (error) {
+    throw new Error(`Invalid argument \`value\` for \`${method}\`: ${(error as Error).message}`);
+  }
+}
+
+/** Throws when `document`, without its system fields, is larger, deeper or wider than Convex stores. */
+export function checkDocument(table: string, document: Fields): void {
   // System tables hold what the backend itself writes.
   if (table.startsWith("_")) return;
-  checkTableName(table);
-  checkValue(document, 1);
-  const size = getDocumentSize(document);
+  const size = getConvexSize(document as Value);
   if (size > MAX_DOCUMENT_BYTES) {
-    throw new Error(`Value is too large (${formatBytes(size)} > maximum size 1 MiB)`);
+    throw new Error(`Value is too large (${formatBytes(size)} > maximum size ${formatBytes(MAX_DOCUMENT_BYTES)})`);
+  }
+  const nesting = nestingOf(document);
+  const violations = [
+    ...(nesting > MAX_DOCUMENT_NESTING ? [`Document is too nested (nested ${nesting} levels deep > maximum nesting ${MAX_DOCUMENT_NESTING})`] : []),
+    ...fieldsOf(document)
+      .filter(([name]) => name.startsWith("_") && name !== "_id" && name !== "_creationTime")
+      .map(([name]) => `Field '${name}' starts with an underscore, which is only allowed for system fields like '_id'`),
+  ];
+  if (violations.length === 0) return;
+  throw new Error(`Document(value: ${formatValue(document)}) isn't a valid document: ${violations.join("\n ")}`);
+}
+
+/** Refuses system fields that differ from those of the document that is written. */
+export function checkSystemFields(document: Fields, value: Fields): void {
+  const { _id: id, _creationTime: created } = document;
+  if (value["_id"] !== undefined && value["_id"] !== id) {
+    throw new Error(`Provided document ID ${formatValue(id)} doesn't match '_id' field ${formatValue(value["_id"])}`);
+  }
+  if (value["_creationTime"] !== undefined && value["_creationTime"] !== created) {
+    throw new Error(`Provided creation time ${String(created)} doesn't match '_creationTime' field in ${formatValue(value)}`);
   }
 }
 
-function checkTableName(table: string): void {
-  if (!/^[a-zA-Z][a-zA-Z0-9_]{0,63}$/.test(table)) {
-    throw new Error(`Invalid table name ${table}: table names must start with an alphabetic character and contain only alphanumeric characters or underscores`);
+/** 0 for primitives, 1 more than its deepest item otherwise; throws where a part is too large. */
+function nestingOf(value: unknown): number {
+  const isArray = Array.isArray(value);
+  if (!isArray && !isObject(value)) return 0;
+  if (isArray && value.length > MAX_ARRAY_LENGTH) {
+    throw new Error(`Array length is too long (${value.length} > maximum length ${MAX_ARRAY_LENGTH})`);
   }
+  const items: unknown[] = isArray ? value : Object.values(value);
+  if (!isArray && items.length > MAX_FIELDS) {
+    throw new Error(`Object has too many fields (${items.length} > maximum number ${MAX_FIELDS})`);
+  }
+  const nesting = 1 + items.reduce<number>((deepest, item) => Math.max(deepest, nestingOf(item)), 0);
+  if (nesting > MAX_VALUE_NESTING) {
+    throw new Error(`Value is too nested (nested ${nesting} levels deep > maximum nesting ${MAX_VALUE_NESTING})`);
+  }
+  return nesting;
 }
 
-function checkValue(value: unknown, depth: number): void {
-  if (typeof value !== "object" || value === null || value instanceof ArrayBuffer) return;
-  if (depth > MAX_NESTING) {
-    throw new Error(`Value is too nested (nested ${depth} levels deep > maximum nesting ${MAX_NESTING})`);
-  }
-  if (Array.isArray(value)) {
-    if (value.length > MAX_ARRAY_LENGTH) {
-      throw new Error(`Array length is too long (${value.length} > maximum length ${MAX_ARRAY_LENGTH})`);
-    }
-    for (const item of value) checkValue(item, depth + 1);
-    return;
-  }
-  const entries = Object.entries(value);
-  if (entries.length > MAX_FIELDS) {
-    throw new Error(`Object has too many fields (${entries.length} > maximum number ${MAX_FIELDS})`);
-  }
-  for (const [name, field] of entries) {
-    checkFieldName(name);
-    checkValue(field, depth + 1);
-  }
+// Encoded bytes, integers and the like are objects in JSON: they count as values.
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ArrayBuffer);
 }
 
-function checkFieldName(name: string): void {
-  if (name.length > MAX_FIELD_NAME_LENGTH) {
-    throw new Error(`Field name is too long (${name.length} > maximum ${MAX_FIELD_NAME_LENGTH})`);
-  }
-  if (name.startsWith("$")) throw new Error(`Field name ${name} starts with '$', which is reserved.`);
-  if (!/^[\x20-\x7e]*$/.test(name)) {
-    throw new Error(`Field name ${name} has invalid character: Field names can only contain non-control ASCII characters.`);
-  }
-}
+const UNITS = ["B", "KiB", "MiB", "GiB"];
 
-function formatBytes(size: number): string {
-  return `${(size / (1 << 20)).toFixed(2)} MiB`;
+/** "1.05 MiB" */
+export function formatBytes(size: number): string {
+  let unit = 0;
+  let amount = size;
+  while (amount >= 1024 && unit < UNITS.length - 1) {
+    amount /= 1024;
+    unit++;
+  }
+  return `${Number.isInteger(amount) ? amount : amount.toFixed(2)} ${UNITS[unit]}`;
 }

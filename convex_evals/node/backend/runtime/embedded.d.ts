@@ -25,7 +25,7 @@ declare module "embedded:convex-test" {
     queryFromPath(path: FunctionPath, args: unknown): Promise<unknown>;
     mutationFromPath(path: FunctionPath, args: unknown): Promise<unknown>;
     actionFromPath(path: FunctionPath, args: unknown): Promise<unknown>;
-    fetch(path: string, init: RequestInit): Promise<Response>;
+    fetch(path: string, init: RequestInit, route: string): Promise<Response>;
     runInComponent<T>(componentPath: string, handler: (ctx: TransactionCtx) => Promise<T>): Promise<T>;
     registerComponent(path: string, schema: unknown, modules: unknown): void;
   }
@@ -42,6 +42,7 @@ declare module "embedded:convex-test" {
   }): ConvexTest;
 
   export const internals: {
+    readonly executionContextStorage: import("node:async_hooks").AsyncLocalStorage<{ readonly componentPath: string }>;
     readonly convexGlobalStorage: import("node:async_hooks").AsyncLocalStorage<object>;
     runScheduledFunction(job: {
       db: unknown;

@@ -7,6 +7,7 @@ import type {
   DocumentRequest,
   FunctionCall,
   FunctionResult,
+  HttpActionRequest,
   JsonValue,
   Runtime,
   ScheduledJob,
@@ -25,8 +26,6 @@ export { inspectAuthConfig, inspectDefinition, inspectModule, inspectSchema } fr
 (globalThis as { console: unknown }).console = appConsole();
 adoptHostErrors();
 
-const MAX_RETURN_BYTES = 16 << 20;
-
 /** Builds the runtime of one deployment. */
 export function createRuntime(components: ComponentSetup[]): Runtime {
   const root = components.find((component) => component.path === "");
@@ -40,7 +39,8 @@ export function createRuntime(components: ComponentSetup[]): Runtime {
   }
   return {
     call: async (callJson) => JSON.stringify(await settled(() => call(test, JSON.parse(callJson) as FunctionCall))),
-    fetch: async (path, init, identityJson) => await asCaller(test, identityJson === null ? null : (JSON.parse(identityJson) as UserIdentity)).fetch(path, init),
+    fetch: async (request, identityJson) => await fetchFrom(test, request, identityJson === null ? null : (JSON.parse(identityJson) as UserIdentity)),
+    currentComponent: () => internals.executionContextStorage.getStore()?.componentPath ?? "",
     runJob: async (jobJson) => await runJob(test, JSON.parse(jobJson) as ScheduledJob),
     documents: async (componentPath, requestJson) => {
       const request = JSON.parse(requestJson) as DocumentRequest;
@@ -49,6 +49,13 @@ export function createRuntime(components: ComponentSetup[]): Runtime {
     storeFile: async (componentPath, blob) => await test.runInComponent(componentPath, async (ctx) => await ctx.storage.store(blob)),
     checkDocuments: (componentPath, schemaJson) => firstMismatch(componentPath, JSON.parse(schemaJson) as SchemaJson),
   };
+}
+
+// The identity of the caller stays in the app.
+async function fetchFrom(test: ConvexTest, { pathAndQuery, init, componentPath, route }: HttpActionRequest, identity: UserIdentity | null): Promise<Response> {
+  if (componentPath === "") return await asCaller(test, identity).fetch(pathAndQuery, init, route);
+  const context = { componentPath, udfPath: "http", udfType: "http", depth: 0, paginatedQueries: 0 };
+  return await internals.executionContextStorage.run(context, () => test.fetch(pathAndQuery, init, route));
 }
 
 async function call(test: ConvexTest, request: FunctionCall): Promise<unknown> {
@@ -73,11 +80,7 @@ function asCaller(test: ConvexTest, identity: UserIdentity | null): ConvexTest {
 
 async function settled(run: () => Promise<unknown>): Promise<FunctionResult> {
   try {
-    const value = convexToJson(((await run()) ?? null) as Value) as JsonValue;
-    if (JSON.stringify(value).length > MAX_RETURN_BYTES) {
-      throw new Error("Function return value is too large (limit: 16 MiB)");
-    }
-    return { ok: true, value };
+    return { ok: true, value: convexToJson(((await run()) ?? null) as Value) as JsonValue };
   } catch (error) {
     return failedResult(error);
   }

@@ -9,7 +9,7 @@ import { inspect } from "./inspect_value.ts";
 export function errorText(error: unknown): string {
   if (typeof error !== "object" || error === null) return `Uncaught ${inspect(error)}`;
   const { failure, message } = error as { failure?: unknown; message?: unknown };
-  if (typeof failure === "string") return `${failure}: ${String(message)}`;
+  if (typeof failure === "string") return String(message);
   if (isConvexError(error)) return `Uncaught ConvexError: ${convexErrorMessage(error)}`;
   if (message === undefined) return `Uncaught ${inspect(error)}`;
   return `Uncaught ${errorName(error)}: ${String(message)}${stackFrames(error)}`;
@@ -20,6 +20,16 @@ export function failedResult(error: unknown): FunctionResult {
   const errorMessage = errorText(error);
   if (typeof error !== "object" || error === null || !isConvexError(error)) return { ok: false, errorMessage };
   return { ok: false, errorMessage, errorData: dataOf(error) };
+}
+
+/** Rethrows what a called function threw as the library expects it from a syscall: data in JSON. */
+export async function acrossSyscall<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (typeof error !== "object" || error === null || !isConvexError(error)) throw error;
+    throw Object.assign(new Error((error as unknown as Error).message), { data: dataOf(error) });
+  }
 }
 
 /** For failures that no client waits for. */

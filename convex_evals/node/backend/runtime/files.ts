@@ -1,5 +1,6 @@
 /** File storage: https://docs.convex.dev/file-storage/file-metadata */
 
+import { tableOfId } from "./document_ids.ts";
 import { host } from "embedded:host";
 
 interface StoredFile {
@@ -26,7 +27,7 @@ export function fileMetadata(file: StoredFile | null): object | null {
 }
 
 export function checkStorageId(storageId: unknown, document: unknown): void {
-  if (typeof storageId !== "string" || !storageId.endsWith("_storage")) {
+  if (typeof storageId !== "string" || tableOfId(storageId) !== "_storage") {
     throw new Error(`Invalid storage ID: ${JSON.stringify(storageId)}`);
   }
   if (document === null) throw new Error(`storage id ${storageId} not found`);

@@ -1,7 +1,11 @@
 /**
- * Web APIs (fetch, URL, streams) are the host's and throw the host's errors.
- * `catch (e) { if (e instanceof Error) ... }` is common in app code, so the
- * context's error classes recognise their namesakes from the host.
+ * Errors cross the border between Node's realm and the app's context: web APIs
+ * (fetch, URL, streams) are Node's, and "use node" actions call functions of the
+ * context. `catch (e) { if (e instanceof Error) ... }` is common in app code, so
+ * the error classes of each side recognise their namesakes from the other.
+ *
+ * Every bundle has a copy of ConvexError, which extends Error and so inherits
+ * what it answers to `instanceof` from here.
  */
 
 const ERROR_CLASSES = [Error, TypeError, RangeError, SyntaxError, EvalError, ReferenceError, URIError];
@@ -14,11 +18,17 @@ export function adoptHostErrors(): void {
       configurable: true,
       value(this: unknown, candidate: unknown): boolean {
         if (ordinary.call(this as (...args: unknown[]) => unknown, candidate)) return true;
+        if (isConvexErrorClass(this)) return typeof candidate === "object" && candidate !== null && Symbol.for("ConvexError") in candidate;
         // Subclasses inherit this method; only the class itself has a namesake.
         return this === errorClass && isNamesake(candidate, errorClass);
       },
     });
   }
+}
+
+// Bundlers number the copies of a name.
+function isConvexErrorClass(value: unknown): boolean {
+  return typeof value === "function" && /^_?ConvexError\d*$/.test(value.name);
 }
 
 function isNamesake(candidate: unknown, errorClass: ErrorConstructor): boolean {

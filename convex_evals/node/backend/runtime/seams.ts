@@ -5,17 +5,26 @@
 
 import { host } from "embedded:host";
 
-export { checkDocument } from "./document_limits.ts";
+export { checkDocument, checkSystemFields, checkWriteArguments } from "./document_limits.ts";
+export { checkDocumentId, newDocumentId, tableOfId } from "./document_ids.ts";
+export { filterMatches } from "./filter_expressions.ts";
+export { checkIndexRange, indexFields } from "./index_ranges.ts";
+export { searchText } from "./text_search.ts";
+export { withConvexWording } from "./transaction_limits.ts";
 export { deterministicGlobals } from "./determinism.ts";
-export { errorText, reportBackgroundError } from "./error_text.ts";
-export { checkSearchQuery, checkVectorQuery, checkPageSize } from "./query_rules.ts";
-export { checkAgainstSchema, checkArguments, checkReturns } from "./value_rules.ts";
+export { acrossSyscall, errorText, reportBackgroundError } from "./error_text.ts";
+export { checkPageRequest, checkSearchPosition, checkSearchQuery, checkSinglePage, checkVectorQuery } from "./query_rules.ts";
+export { checkAgainstSchema, checkArguments, checkResultSize, checkReturns } from "./value_rules.ts";
 export { blobFromBase64, blobToBase64, checkStorageId, fileMetadata, newFileFields } from "./files.ts";
+export { cancelJob, checkRunnable, checkSchedulable, jobFailed, jobSucceeded, patchUnlessCanceled } from "./scheduling.ts";
 export { validateValue } from "./validation.ts";
-export { checkTransactionOpen, withinTimeLimit } from "./transactions.ts";
+export { checkTransactionOpen, runTransaction } from "./transactions.ts";
+export { bodyInContext } from "./response_body.ts";
 
 export const committedData = host.committedData;
 export const lastCommitTs = host.lastCommitTs;
+export const runAction = host.guardAction;
+export const committing = host.committing;
 export const committed = host.commit;
 export const acquireTransaction = host.acquireTransaction;
 export const releaseTransaction = host.releaseTransaction;
@@ -31,14 +40,16 @@ export function recordRead(componentPath: string, table: string | null): void {
   host.recordRead(componentPath, table ?? "");
 }
 
-export function checkDecodableId(id: string, table: string | null): void {
-  if (table === null) throw new Error(`Invalid argument \`id\` for \`db.get\`: Unable to decode ID: Invalid ID length ${id.length}`);
+/** "dir/messages.js:send" */
+export function canonicalPath({ udfPath }: { udfPath: string }): string {
+  const [module = "", name = "default"] = udfPath.split(":");
+  return `${module}.js:${name}`;
 }
 
-export function checkSchedulable(func: Record<string, unknown>, path: { udfPath: string }): void {
-  if (func["isQuery"] === true) {
-    throw new Error(`Cannot schedule query ${path.udfPath}. Only mutations and actions can be scheduled.`);
-  }
+/** The error for a call of `func` as something else: get-convex/convex-backend crates/udf/src/validation.rs */
+export function wrongType(path: { udfPath: string }, wanted: string, func: Record<string, unknown>): Error {
+  const type = func["isQuery"] ? "Query" : func["isMutation"] ? "Mutation" : func["isAction"] ? "Action" : "HttpAction";
+  return Object.assign(new Error(`Trying to execute ${canonicalPath(path)} as ${wanted}, but it is defined as ${type}.`), { failure: "wrong type" });
 }
 
 /** What `getDeploymentMetadata` returns. */

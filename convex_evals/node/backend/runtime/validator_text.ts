@@ -52,8 +52,10 @@ function formatField({ fieldType, optional }: FieldValidator): string {
   return optional ? `v.optional(${formatValidator(fieldType)})` : formatValidator(fieldType);
 }
 
-/** The argument of `v.literal`. */
+/** The argument of `v.literal`: JSON where the value has it. */
 export function literalText(literal: unknown): string {
+  if (typeof literal === "bigint") return "<bigint>";
+  if (typeof literal === "number" && !Number.isFinite(literal)) return "<number>";
   return formatValue(literal);
 }
 

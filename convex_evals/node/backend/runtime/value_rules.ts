@@ -1,5 +1,8 @@
 /** Validation of arguments, return values and documents. */
 
+import { getConvexSize, type Value } from "convex/values";
+import { formatBytes } from "./document_limits.ts";
+
 type Validate = (validator: unknown, value: unknown) => void;
 
 /** The kinds of failure that Convex names in the error text instead of "Uncaught Error". */
@@ -10,7 +13,7 @@ export class NamedError extends Error {
   readonly failure: NamedFailure;
 
   constructor(failure: NamedFailure, message: string) {
-    super(message);
+    super(`${failure}: ${message}`);
     this.failure = failure;
   }
 }
@@ -22,6 +25,16 @@ export function checkArguments(
   validate: Validate,
 ): void {
   reportAs("ArgumentValidationError", () => validate(validator, value));
+}
+
+const MAX_RESULT_BYTES = 16 << 20;
+
+/** get-convex/convex-backend crates/isolate/src/helpers.rs (deserialize_udf_result) */
+export function checkResultSize(result: unknown, path: { udfPath: string }): void {
+  const size = getConvexSize(result as Value);
+  if (size <= MAX_RESULT_BYTES) return;
+  const [module, name] = path.udfPath.split(":");
+  throw new Error(`Function ${module}.js:${name ?? "default"} return value is too large (actual: ${formatBytes(size)}, limit: ${formatBytes(MAX_RESULT_BYTES)})`);
 }
 
 export function checkReturns(

@@ -1,7 +1,7 @@
 /** One client of the sync protocol. */
 
 import type { App, AppCall, CallOutcome } from "../app/app.ts";
-import { adminCaller, ANONYMOUS, userCaller, type Caller } from "../auth.ts";
+import { adminCaller, ANONYMOUS, type Caller } from "../auth.ts";
 import { serverErrorText } from "../errors.ts";
 import type { MutationHistory } from "./mutation_history.ts";
 import { encodeTimestamp, parseClientMessage, ProtocolError } from "./protocol.ts";
@@ -37,6 +37,8 @@ export class SyncConnection {
   #owesTransition = false;
   #advancing = false;
   #closed = false;
+  // Messages that wait until a token is verified; null while none is.
+  #held: ClientMessage[] | null = null;
   #mutations: Promise<void> = Promise.resolve();
 
   constructor(app: App, history: MutationHistory, transport: Transport) {
@@ -57,8 +59,16 @@ export class SyncConnection {
   /** Handles one frame; a client that breaks the protocol is disconnected. */
   receive(text: string): void {
     if (this.#closed) return;
+    this.#failingOnProtocol(() => {
+      const message = parseClientMessage(text);
+      if (this.#held) this.#held.push(message);
+      else this.#handle(message);
+    });
+  }
+
+  #failingOnProtocol(run: () => void): void {
     try {
-      this.#handle(parseClientMessage(text));
+      run();
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       this.#transport.send({ type: "FatalError", error: error.message });
@@ -97,15 +107,46 @@ export class SyncConnection {
 
   #authenticate(message: Authenticate): void {
     if (message.baseVersion !== this.#target.identity) throw new ProtocolError(`Base version ${message.baseVersion} passed up doesn't match the current version ${this.#target.identity}`);
-    try {
-      this.#caller = callerOf(message);
-    } catch (error) {
-      this.#transport.send({ type: "AuthError", error: (error as Error).message, baseVersion: message.baseVersion, authUpdateAttempted: true });
-      return;
-    }
-    this.#target = { ...this.#target, identity: message.baseVersion + 1 };
+    this.#held = [];
+    void this.#callerOf(message)
+      .then(
+        (caller) => this.#become(caller, message.baseVersion + 1),
+        (error: Error) => this.#transport.send({ type: "AuthError", error: error.message, baseVersion: message.baseVersion, authUpdateAttempted: true }),
+      )
+      .then(() => this.#handleHeld());
+  }
+
+  #become(caller: Caller, identity: number): void {
+    this.#caller = caller;
+    this.#target = { ...this.#target, identity };
     this.#queries.invalidate();
     this.#advanceSoon();
+  }
+
+  // What came after a token was sent by whoever the token says.
+  #handleHeld(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    this.#failingOnProtocol(() => {
+      for (const message of held) {
+        if (this.#closed) return;
+        if (this.#held) this.#held.push(message);
+        else this.#handle(message);
+      }
+    });
+  }
+
+  async #callerOf(message: Authenticate): Promise<Caller> {
+    switch (message.tokenType) {
+      case "Admin":
+        return adminCaller(message.value, message.impersonating);
+      case "User":
+        return await this.#app.auth.callerOfToken(message.value);
+      case "None":
+        return ANONYMOUS;
+      default:
+        throw message satisfies never;
+    }
   }
 
   #modify(message: ModifyQuerySet): void {
@@ -182,19 +223,6 @@ export class SyncConnection {
     if (this.#closed) return;
     this.#transport.send({ type: "Transition", startVersion: encodeVersion(this.#version), endVersion: encodeVersion(next), modifications });
     this.#version = next;
-  }
-}
-
-function callerOf(message: Authenticate): Caller {
-  switch (message.tokenType) {
-    case "Admin":
-      return adminCaller(message.value, message.impersonating);
-    case "User":
-      return userCaller(message.value);
-    case "None":
-      return ANONYMOUS;
-    default:
-      throw message satisfies never;
   }
 }
 

@@ -109,7 +109,7 @@ export function parseClientMessage(text: string): ClientMessage {
     case "Event":
       return { type: "Event" };
     default:
-      throw new ProtocolError(`Unknown message type: ${String(message["type"])}`);
+      throw new ProtocolError(`Unknown message type: ${shown(message["type"])}`);
   }
 }
 
@@ -133,7 +133,7 @@ function parseAuthenticate(message: Fields): Authenticate {
     case "None":
       return { type: "Authenticate", baseVersion, tokenType: "None" };
     default:
-      throw new ProtocolError(`Unknown token type: ${String(message["tokenType"])}`);
+      throw new ProtocolError(`Unknown token type: ${shown(message["tokenType"])}`);
   }
 }
 
@@ -146,7 +146,7 @@ function parseModification(value: unknown): AddQuery | RemoveQuery {
     case "Remove":
       return { type: "Remove", queryId };
     default:
-      throw new ProtocolError(`Unknown modification type: ${String(modification["type"])}`);
+      throw new ProtocolError(`Unknown modification type: ${shown(modification["type"])}`);
   }
 }
 
@@ -172,6 +172,11 @@ function string(message: Fields, field: string): string {
   const value = message[field];
   if (typeof value !== "string") throw new ProtocolError(`\`${field}\` must be a string`);
   return value;
+}
+
+// Not with `String`, which an object can make fail.
+function shown(value: unknown): string {
+  return JSON.stringify(value ?? null).slice(0, 100);
 }
 
 function nullableString(value: unknown): string | null {

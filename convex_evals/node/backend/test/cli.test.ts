@@ -56,7 +56,7 @@ test("the official command line", async (t) => {
   rmSync(generated);
   await convex("codegen");
   assert.match(readFileSync(generated, "utf8"), /messages: typeof messages/);
-  assert.match(await convex("run", "messages:send", '{"author":"cli","body":"hi"}'), /messages"/);
+  assert.match(await convex("run", "messages:send", '{"author":"cli","body":"hi"}'), /^"[0-9a-z]{32}"$/m);
   assert.match(await convex("run", "messages:list"), /"author": "cli"/);
   await convex("env", "set", "GREETING", "hello");
   assert.match(await convex("env", "list"), /GREETING=hello/);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nextCronTime, parseCronExpression } from "../cron_expression.ts";
-import { nextRun } from "../crons.ts";
+import { CronTimers, nextRun } from "../crons.ts";
+import type { CronSchedule } from "../app/runtime_types.ts";
 import { api, deploy, errorOf, eventually } from "./harness.ts";
 
 const FILES = {
@@ -20,8 +21,13 @@ const FILES = {
     export const failing = mutation({ args: {}, handler: async (ctx) => await ctx.scheduler.runAfter(0, internal.jobs.fails, {}) });
     export const cancel = mutation({ args: { id: v.id("_scheduled_functions") }, handler: async (ctx, { id }) => { await ctx.scheduler.cancel(id); } });
     export const state = query({ args: { id: v.id("_scheduled_functions") }, handler: async (ctx, { id }) => await ctx.db.system.get(id) });
-    export const scheduleQuery = mutation({ args: {}, handler: async (ctx) => { await ctx.scheduler.runAfter(0, internal.jobs.aQuery as any, {}); } });
-    export const scheduleWrongArgs = mutation({ args: {}, handler: async (ctx) => { await ctx.scheduler.runAfter(0, internal.jobs.tick, { name: 1 } as any); } });
+    export const scheduleQuery = mutation({ args: {}, handler: async (ctx) => await ctx.scheduler.runAfter(0, internal.jobs.aQuery as any, {}) });
+    export const scheduleWrongArgs = mutation({ args: {}, handler: async (ctx) => await ctx.scheduler.runAfter(0, internal.jobs.tick, { name: 1 } as any) });
+    export const afterMutation = mutation({ args: {}, handler: async (ctx) => await ctx.scheduler.runAfter(0, internal.jobs.tick, { name: "both" }) });
+    export const overview = query({ args: {}, handler: async (ctx) => ({
+      together: (await ctx.db.query("ticks").collect()).filter((tick) => tick.name === "both").map((tick) => tick.name),
+      states: (await ctx.db.system.query("_scheduled_functions").collect()).filter((job) => (job.args[0] as any).name === "both").map((job) => job.state.kind).filter((kind) => kind !== "pending"),
+    }) });
     export const scheduleNothing = mutation({ args: {}, handler: async (ctx) => { await ctx.scheduler.runAfter(0, (internal as any).jobs.nope, {}); } });`,
   "convex/crons.ts": `
     import { cronJobs } from "convex/server"; import { internal } from "./_generated/api";
@@ -39,7 +45,7 @@ interface Tick {
 }
 
 test("scheduled functions", async (t) => {
-  const { http, admin, redeploy } = await deploy(t, FILES);
+  const { http, admin, redeploy, connect } = await deploy(t, FILES);
   const jobs = api.jobs!;
   const tick = (name: string): Promise<Tick> => eventually(async () => ((await http.query(jobs.ticks)) as Tick[]).find((item) => item.name === name));
   const stateOf = async (id: string): Promise<string | undefined> => ((await http.query(jobs.state, { id })) as { state: { kind: string } } | null)?.state.kind;
@@ -71,10 +77,30 @@ test("scheduled functions", async (t) => {
     await eventually(async () => (await stateOf(id)) === "failed");
   });
 
-  await t.test("targets and arguments are checked when scheduling", async () => {
-    assert.match((await errorOf(() => http.mutation(jobs.scheduleQuery))).message, /Only mutations and actions can be scheduled/);
-    assert.match((await errorOf(() => http.mutation(jobs.scheduleWrongArgs))).message, /Value does not match validator/);
-    assert.match((await errorOf(() => http.mutation(jobs.scheduleNothing))).message, /no such export|Could not find/);
+  await t.test("targets have to exist when they are scheduled, and to fit when they run", async () => {
+    assert.match((await errorOf(() => http.mutation(jobs.scheduleNothing))).message, /no exported function nope found in the file: jobs\.js\. Did you forget to export it\?/);
+    for (const [schedule, error] of [[jobs.scheduleQuery, /is defined as a Query\. Only Mutation and Action can be scheduled/], [jobs.scheduleWrongArgs, /ArgumentValidationError/]] as const) {
+      const id = (await http.mutation(schedule)) as string;
+      await eventually(async () => (await stateOf(id)) === "failed");
+      assert.match(((await http.query(jobs.state, { id })) as { state: { error: string } }).state.error, error);
+    }
+  });
+
+  await t.test("a mutation and the success of its job are one commit", async () => {
+    const client = connect();
+    const seen = new Set<string>();
+    client.onUpdate(jobs.overview, {}, (value) => seen.add(JSON.stringify(value)));
+    await eventually(() => seen.size === 1);
+    await http.mutation(jobs.afterMutation);
+    await eventually(() => [...seen].some((text) => text.includes('"success"')));
+    assert.ok([...seen].every((text) => text.includes('"both"') === text.includes('"success"')), [...seen].join("\n"));
+  });
+
+  await t.test("a job that is over cannot be cancelled", async () => {
+    const id = (await http.mutation(jobs.failing)) as string;
+    await eventually(async () => (await stateOf(id)) === "failed");
+    await http.mutation(jobs.cancel, { id });
+    assert.equal(await stateOf(id), "failed");
   });
 
   await t.test("a job outlives the deployment that scheduled it", async () => {
@@ -136,4 +162,32 @@ test("schedules of every kind come after the present, in UTC", () => {
   assert.equal(at({ type: "weekly", dayOfWeek: "tuesday", hourUTC: 0 }), "2025-01-07T00:00:00.000Z");
   assert.equal(at({ type: "monthly", day: 31, hourUTC: 0 }), "2025-01-31T00:00:00.000Z");
   assert.equal(new Date(nextRun({ type: "interval", seconds: 10 }, now + 35_000, now)).getTime(), now + 40_000);
+});
+
+test("crons of every kind fire, and none overlaps itself", async (t) => {
+  const start = Date.UTC(2024, 11, 31, 22, 59, 30);
+  t.mock.timers.enable({ apis: ["setTimeout", "Date"], now: start });
+  const schedules: Record<string, CronSchedule> = {
+    interval: { type: "interval", hours: 1 },
+    hourly: { type: "hourly", minuteUTC: 0 },
+    daily: { type: "daily", hourUTC: 1, minuteUTC: 30 },
+    weekly: { type: "weekly", dayOfWeek: "wednesday", hourUTC: 0 },
+    monthly: { type: "monthly", day: 1, hourUTC: 0, minuteUTC: 5 },
+    cron: { type: "cron", cron: "*/30 1 * * *" },
+    slow: { type: "interval", minutes: 1 },
+  };
+  const runs: string[] = [];
+  const timers = new CronTimers(async ({ name }) => {
+    runs.push(name);
+    if (name === "slow") await new Promise(() => {});
+  });
+  timers.replace(Object.entries(schedules).map(([name, schedule]) => ({ componentPath: "", name, spec: { name: "jobs:tick", args: [], schedule } })));
+  for (let minute = 0; minute < 180; minute++) {
+    t.mock.timers.tick(60_000);
+    await Promise.resolve();
+  }
+  timers.replace([]);
+  const count = (name: string): number => runs.filter((run) => run === name).length;
+  // Three hours, from 22:59:30 to 01:59:30 on New Year's day, a Wednesday.
+  assert.deepEqual(Object.fromEntries(Object.keys(schedules).map((name) => [name, count(name)])), { interval: 4, hourly: 3, daily: 1, weekly: 1, monthly: 1, cron: 2, slow: 1 });
 });

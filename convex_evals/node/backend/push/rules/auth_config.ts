@@ -1,23 +1,37 @@
 import { DeployError } from "../../errors.ts";
 import type { DeployRule } from "./rule.ts";
 
-/** https://docs.convex.dev/auth/advanced/custom-auth */
+type Fields = Readonly<Record<string, unknown>>;
+
+/** get-convex/convex-backend crates/isolate/src/environment/auth_config.rs */
 export const authConfigRule: DeployRule = (push) => {
   const config = push.app.definition.authConfig;
+  // No module at all; a module without default export evaluates to undefined.
   if (config === null) return;
-  const providers = (config as { providers?: unknown }).providers;
-  if (!Array.isArray(providers)) {
-    throw new DeployError("InvalidAuthConfig", "auth config file must include a list of provider credentials: `export default { providers: [] }`");
-  }
+  if (typeof config !== "object" || Array.isArray(config)) throw notMatching("invalid type, expected struct SerializedAuthConfig");
+  const { providers } = config as Fields;
+  if (providers === undefined) throw notMatching("missing field `providers`");
+  if (!Array.isArray(providers)) throw notMatching("invalid type, expected a sequence");
   providers.forEach(checkProvider);
 };
 
 function checkProvider(provider: unknown, index: number): void {
-  const fields = (typeof provider === "object" && provider !== null ? provider : {}) as Record<string, unknown>;
-  const required = fields["type"] === "customJwt" ? ["issuer", "jwks", "algorithm"] : ["domain", "applicationID"];
-  for (const name of required) {
-    if (typeof fields[name] !== "string" || fields[name] === "") {
-      throw new DeployError("InvalidAuthConfig", `auth config provider ${index} must have a string \`${name}\``);
-    }
+  const fields = (typeof provider === "object" && provider !== null ? provider : {}) as Fields;
+  const type = typeof fields["type"] === "string" ? fields["type"] : "unknown";
+  const isCustom = type === "customJwt";
+  if ("applicationId" in fields || "applicationid" in fields) {
+    throw notMatching(`Provider at index ${index} must have applicationID property spelled lowercase 'application', capital I, capital D.`);
   }
+  if (!["customJwt", "oidc", "unknown"].includes(type)) throw notMatching(`Provider at index ${index} has unexpected 'type' value '${type}'`);
+  if (isCustom && "domain" in fields) throw notMatching(`Provider at index ${index} is a customJwt so cannot have a 'domain' specified`);
+  if (!isCustom && "issuer" in fields) throw notMatching(`Provider at index ${index} is oidc so cannot have an 'issuer' specified.`);
+  const required = isCustom ? ["issuer", "jwks", "algorithm"] : ["domain", "applicationID"];
+  const known = !isCustom || ["RS256", "ES256"].includes(String(fields["algorithm"]));
+  if (!known || required.some((name) => typeof fields[name] !== "string")) {
+    throw notMatching("data did not match any variant of untagged enum SerializedAuthProvider");
+  }
+}
+
+function notMatching(reason: string): DeployError {
+  return new DeployError("AuthConfigNotMatchingSchemaError", `auth config file must include a list of provider credentials: ${reason}`);
 }

@@ -3,7 +3,9 @@
 import { DeployError, invalidModules } from "../../errors.ts";
 import type { EvaluatedModule } from "../evaluated.ts";
 import type { AnalyzedFunction, ValidatorJson } from "../../app/runtime_types.ts";
+import { identifierProblem } from "./identifiers.ts";
 import type { DeployRule } from "./rule.ts";
+import { checkValidator } from "./validators.ts";
 
 function forEachFunction(check: (module: EvaluatedModule, fn: AnalyzedFunction) => void): DeployRule {
   return (push) => {
@@ -13,11 +15,10 @@ function forEachFunction(check: (module: EvaluatedModule, fn: AnalyzedFunction) 
   };
 }
 
-/** get-convex/convex-backend crates/sync_types/src/identifier.rs */
-export const functionNameRule = forEachFunction((module, fn) => {
-  if (!/^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(fn.name)) {
-    throw new DeployError("InvalidFunctionName", `Invalid function name: ${fn.name} in ${module.config.path}. Identifiers must start with an alphabetic character or underscore and can only contain letters, digits and underscores.`);
-  }
+/** get-convex/convex-backend crates/sync_types/src/identifier.rs, crates/model/src/modules/module_versions.rs */
+export const functionNameRule = forEachFunction((_module, fn) => {
+  const problem = identifierProblem(fn.name);
+  if (problem !== null) throw new DeployError("InvalidFunctionName", `Invalid function name: ${problem}`);
 });
 
 /** https://docs.convex.dev/functions/runtimes#nodejs-runtime */
@@ -29,20 +30,26 @@ export const nodeActionRule = forEachFunction((module, fn) => {
   }
 });
 
-/** get-convex/convex-backend crates/isolate/src/environment/analyze.rs */
+/** get-convex/convex-backend crates/isolate/src/environment/analyze.rs, crates/model/src/modules/function_validators.rs */
 export const validatorRule = forEachFunction((module, fn) => {
   const where = `${module.config.path}:${fn.name}`;
-  const args = parseValidator(fn.args, `${where}.exportArgs()`);
+  const args = parse(fn.args, `${where}.exportArgs()`);
   if (args && args.type !== "object" && args.type !== "any") {
-    throw invalidModules(`Invalid JSON returned from \`${where}.exportArgs()\`: Args validator must be an object or any`);
+    throw invalidModules(`Invalid JSON returned from ${where}.exportArgs(): Args validator must be an object or any`);
   }
-  parseValidator(fn.returns, `${where}.exportReturns()`);
+  parse(fn.returns, `${where}.exportReturns()`);
 });
 
-function parseValidator(text: string, where: string): ValidatorJson | null {
+function parse(text: string, where: string): ValidatorJson | null {
+  const complain = (reason: string): never => {
+    throw invalidModules(`Invalid JSON returned from ${where}: ${reason}`);
+  };
+  let validator: ValidatorJson | null = null;
   try {
-    return JSON.parse(text) as ValidatorJson | null;
-  } catch {
-    throw invalidModules(`Invalid JSON returned from \`${where}\``);
+    validator = JSON.parse(text) as ValidatorJson | null;
+    if (validator) checkValidator(validator);
+  } catch (error) {
+    complain((error as Error).message);
   }
+  return validator;
 }

@@ -1,11 +1,11 @@
 /** Paths of modules, and where "use node" is not possible. */
 
-import { invalidModules } from "../../errors.ts";
+import { HttpError, invalidModules } from "../../errors.ts";
 import type { DeployRule } from "./rule.ts";
 
 const MAX_COMPONENT_LENGTH = 64;
 
-/** get-convex/convex-backend crates/sync_types/src/path.rs */
+/** get-convex/convex-backend crates/sync_types/src/path.rs, module_path.rs; crates/model/src/config/types.rs */
 export const modulePathRule: DeployRule = (push) => {
   for (const definition of push.definitions.values()) {
     for (const module of definition.modules) {
@@ -14,9 +14,10 @@ export const modulePathRule: DeployRule = (push) => {
   }
 };
 
+// Refused while the request is read: not "an error while pushing".
 function checkComponent(path: string, component: string): void {
   const problem = problemOf(component);
-  if (problem !== null) throw invalidModules(`${path} is not a valid path to a Convex module. ${problem}`);
+  if (problem !== null) throw new HttpError(400, "InvalidConfig", `${path} is not a valid path to a Convex module. ${problem}`);
 }
 
 function problemOf(component: string): string | null {
@@ -28,7 +29,7 @@ function problemOf(component: string): string | null {
 
 const ISOLATE_ONLY = new Set(["http", "crons", "schema", "auth.config", "convex.config"]);
 
-/** https://docs.convex.dev/functions/runtimes#nodejs-runtime */
+/** https://docs.convex.dev/functions/runtimes#nodejs-runtime; the official bundler says it first */
 export const reservedNodeRule: DeployRule = (push) => {
   for (const definition of push.definitions.values()) {
     for (const module of definition.modules) {

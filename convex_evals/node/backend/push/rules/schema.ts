@@ -1,56 +1,78 @@
-/** https://docs.convex.dev/database/schemas, https://docs.convex.dev/database/reading-data/indexes */
+/** Schemas as Convex parses them: get-convex/convex-backend crates/common/src/schemas/json.rs, mod.rs */
 
 import { DeployError } from "../../errors.ts";
-import type { SchemaJson, TableJson } from "../../app/runtime_types.ts";
-import { checkIndexes } from "./indexes.ts";
+import type { SchemaJson, TableJson, ValidatorJson } from "../../app/runtime_types.ts";
+import { formatValidator, type AnyValidator } from "../../runtime/validator_text.ts";
+import { identifierProblem } from "./identifiers.ts";
+import { checkIndexReferences, checkIndexes } from "./indexes.ts";
 import type { DeployRule } from "./rule.ts";
-import { validatorFields, walkValidator } from "./validators.ts";
+import { checkValidator, validatorFields } from "./validators.ts";
 
 const MAX_TABLES = 10_000;
 
 export const schemaRule: DeployRule = (push) => {
   for (const definition of push.definitions.values()) {
-    if (definition.schema) checkSchema(definition.schema);
+    if (definition.schema) evaluating(definition.schema);
   }
 };
 
+// get-convex/convex-backend crates/application/src/lib.rs (evaluate_schema)
+function evaluating(schema: SchemaJson): void {
+  try {
+    checkSchema(schema);
+  } catch (error) {
+    if (!(error instanceof DeployError)) throw error;
+    throw new DeployError(error.code, `Hit an error while evaluating your schema:\n${error.message}`);
+  }
+}
+
 /** Throws the first `DeployError` of one schema. */
 export function checkSchema(schema: SchemaJson): void {
-  if (schema.tables.length > MAX_TABLES) throw new DeployError("InvalidSchema", `Schemas can have at most ${MAX_TABLES} tables`);
+  if (schema.tables.length > MAX_TABLES) throw new DeployError("TooManyTables", `Number of tables cannot exceed ${MAX_TABLES}.`);
   for (const table of schema.tables) {
+    checkDocumentType(table.documentType);
     checkTableName(table.tableName);
-    checkDocumentType(table, schema);
-    checkIndexes(table, schema);
+    checkIndexes(table);
   }
+  if (!schema.schemaValidation) return;
+  for (const table of [...schema.tables].sort((a, b) => (a.tableName < b.tableName ? -1 : 1))) checkIndexReferences(table);
 }
 
 function checkTableName(name: string): void {
-  if (name.startsWith("_")) {
-    throw new DeployError("InvalidSchema", `Table name "${name}" starts with an underscore, which is reserved for system tables.`);
+  if (identifierProblem(name) !== null) {
+    throw new DeployError("InvalidTableName", `Invalid table name: "${name}". Identifiers must start with a letter and can only contain letters, digits, and underscores.`);
   }
-  if (!/^[a-zA-Z][a-zA-Z0-9_]{0,63}$/.test(name)) {
-    throw new DeployError("InvalidSchema", `Table name "${name}" is not a valid identifier: it must start with a letter and can only contain letters, digits and underscores.`);
+  if (name.startsWith("_")) throw new DeployError("TableNameReserved", `${name} is a reserved table name.`);
+}
+
+function checkDocumentType(validator: ValidatorJson): void {
+  checkValidator(validator);
+  const members = validator.type === "union" ? (validator["value"] as ValidatorJson[]) : [validator];
+  if (validator.type === "any") return;
+  for (const member of members) {
+    if (member.type === "object") continue;
+    const found = formatValidator(member as unknown as AnyValidator);
+    throw new DeployError(
+      "InvalidTopLevelTypeInSchemaError",
+      `The document validator in a schema must be an object, a union of objects, or \`v.any()\`. Found ${found}. To learn more, see the schema documentation at https://docs.convex.dev/database/schemas.`,
+    );
   }
 }
 
-function checkDocumentType(table: TableJson, schema: SchemaJson): void {
-  walkValidator(table.documentType, (validator) => {
-    if (validator.type === "id") checkReference(table, String(validator["tableName"]), schema);
-    if (validator.type === "object") for (const name of validatorFields(validator).keys()) checkFieldName(table, name);
-  });
+/**
+ * The schema without validators for `_id` and other system fields of documents:
+ * Convex drops them, whatever they say.
+ */
+export function withoutSystemFields(schema: SchemaJson): SchemaJson {
+  return { ...schema, tables: schema.tables.map(tableWithoutSystemFields) };
 }
 
-function checkReference(table: TableJson, target: string, schema: SchemaJson): void {
-  if (!schema.schemaValidation || target.startsWith("_")) return;
-  if (schema.tables.some((candidate) => candidate.tableName === target)) return;
-  throw new DeployError("SchemaDefinitionError", `In table "${table.tableName}" a validator references the table "${target}", which is not defined in the schema.`);
+function tableWithoutSystemFields(table: TableJson): TableJson {
+  return { ...table, documentType: documentWithoutSystemFields(table.documentType) };
 }
 
-function checkFieldName(table: TableJson, name: string): void {
-  const complain = (reason: string): never => {
-    throw new DeployError("InvalidSchema", `In table "${table.tableName}" the field name "${name}" ${reason}`);
-  };
-  if (name.startsWith("$")) complain("starts with '$', which is reserved.");
-  if (name.startsWith("_") && name !== "_id" && name !== "_creationTime") complain("starts with an underscore, which is reserved for system fields like '_id'.");
-  if (!/^[\x20-\x7e]+$/.test(name)) complain("can only contain non-control ASCII characters.");
+function documentWithoutSystemFields(validator: ValidatorJson): ValidatorJson {
+  if (validator.type === "union") return { ...validator, value: (validator["value"] as ValidatorJson[]).map(documentWithoutSystemFields) };
+  if (validator.type !== "object") return validator;
+  return { ...validator, value: Object.fromEntries([...validatorFields(validator)].filter(([name]) => !name.startsWith("_"))) };
 }

@@ -1,0 +1,255 @@
+/**
+ * Ends code of the app that keeps the process busy without end.
+ *
+ * App and backend share one thread, so the clock has to be on another one: a
+ * worker sees that the event loop stands still, interrupts the main thread
+ * through the inspector, and asks it who is running (`judge`, which finds the
+ * async context of the code that it interrupts). Only what `judge` condemns is
+ * terminated; V8 unwinds it like an uncatchable exception, and the execution's
+ * promise is rejected from outside, so that its owner can clean up.
+ *
+ * Terminating drops the microtasks that are pending at that moment. Code of the
+ * app therefore starts in a turn of the event loop of its own (`ownTurn`).
+ */
+
+import { AsyncLocalStorage, executionAsyncId } from "node:async_hooks";
+import { readFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { Worker } from "node:worker_threads";
+import { detached } from "../timers.ts";
+import { CELL, CELLS, JUDGE, VERDICT, type WatchdogMessage, type WatchdogSetup } from "./watchdog_cells.ts";
+
+export interface ExecutionLimits {
+  /** Milliseconds without a sign of life (a syscall, a turn of the event loop). */
+  readonly busyMs: number;
+  /** Milliseconds between start and end in which the event loop never turned. */
+  readonly totalMs: number;
+  /** Milliseconds that the promise may stay pending while nothing runs. */
+  readonly idleMs: number;
+  /** What a promise that stays pending is reported as. */
+  readonly idleMessage: string;
+}
+
+/** Thrown for code that was ended; its text reaches clients as it is. */
+export class EndedError extends Error {
+  readonly failure = "ended";
+}
+
+// get-convex/convex-backend crates/isolate/src/termination.rs
+function timedOut(limitMs: number): EndedError {
+  return new EndedError(`Function execution timed out (maximum duration: ${limitMs / 1000}s)`);
+}
+
+class Execution {
+  readonly limits: ExecutionLimits;
+  readonly startedMs = performance.now();
+  aliveMs = this.startedMs;
+  /** CPU time of the main thread when the execution was first looked at. */
+  suspectedCpuMs: number | null = null;
+  /** Unhandled rejections of promises; null where nobody asks for them. */
+  rejections: unknown[] | null = null;
+  readonly expire: (error: Error) => void;
+
+  constructor(limits: ExecutionLimits, expire: (error: Error) => void) {
+    this.limits = limits;
+    this.expire = expire;
+  }
+}
+
+const BEAT_MS = 200;
+// A process that waits for a processor is not a function that spins: this much
+// of the limit must have been spent computing.
+const MIN_CPU_SHARE = 0.5;
+// Our own code, and timers that outlive their function.
+const UNATTRIBUTED_LIMIT_MS = 30_000;
+
+// "use node" code sees another `process`; ours is captured before it can.
+const { threadCpuUsage } = process;
+const running = new AsyncLocalStorage<Execution>();
+const cells = new Int32Array(new SharedArrayBuffer(CELLS * Int32Array.BYTES_PER_ELEMENT));
+
+let worker: Worker | null = null;
+let beats: NodeJS.Timeout | undefined;
+let stopping: NodeJS.Timeout | undefined;
+let lastBeatMs = 0;
+let committing = false;
+let condemned: { readonly execution: Execution | null; readonly limitMs: number } | null = null;
+
+/** Waits for the next turn of the event loop. */
+export function ownTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Runs code of the app; rejects with `EndedError` once it has been given up. */
+export async function guarded<T>(limits: ExecutionLimits, run: () => Promise<T>): Promise<T> {
+  startWatching();
+  let ended = (): void => {};
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      const execution = new Execution(limits, reject);
+      ended = giveUpWhenIdle(execution);
+      // What shares its stack and its microtasks is ended with it.
+      running.run(execution, async () => {
+        await ownTurn();
+        return await run();
+      }).then(resolve, reject);
+    });
+  } finally {
+    ended();
+  }
+}
+
+/** Expires the execution once nothing has happened for too long; returns what ends the wait. */
+function giveUpWhenIdle(execution: Execution): () => void {
+  let ended = false;
+  let timer: NodeJS.Timeout;
+  const arm = (delayMs: number): void => {
+    timer = detached(() => setTimeout(() => void look(), delayMs));
+  };
+  const look = async (): Promise<void> => {
+    // That the timer is due says nothing yet: the execution may have kept the
+    // loop busy until now, and be about to finish.
+    for (let turn = 0; turn < 3; turn++) await ownTurn();
+    const leftMs = execution.aliveMs + execution.limits.idleMs - performance.now();
+    if (ended) return;
+    if (leftMs > 0) arm(leftMs);
+    else execution.expire(new EndedError(execution.limits.idleMessage));
+  };
+  arm(execution.limits.idleMs);
+  return () => {
+    ended = true;
+    clearTimeout(timer);
+  };
+}
+
+/**
+ * Runs a query or mutation to the end of everything that it started: promises
+ * that nobody awaits run too, and fail the function when they are rejected.
+ * get-convex/convex-backend crates/isolate/src/environment/udf/mod.rs
+ */
+export async function settled<T>(run: () => Promise<T>): Promise<T> {
+  const execution = running.getStore();
+  if (execution) execution.rejections ??= [];
+  const result = await run();
+  // All they can wait for are microtasks, and those come before the next turn.
+  await ownTurn();
+  const [rejected] = execution?.rejections ?? [];
+  if (rejected !== undefined) throw rejected;
+  return result;
+}
+
+/** Hands an unhandled rejection to the execution that caused it; false when there is none. */
+export function reportRejection(reason: unknown): boolean {
+  const rejections = running.getStore()?.rejections;
+  rejections?.push(reason);
+  return rejections !== null && rejections !== undefined;
+}
+
+/** Notes that the running execution does something for its time. */
+export function signOfLife(): void {
+  const execution = running.getStore();
+  if (!execution) return;
+  execution.aliveMs = performance.now();
+  execution.suspectedCpuMs = null;
+}
+
+/** Between `true` and `false` nothing is terminated: half a commit must not happen. */
+export function setCommitting(value: boolean): void {
+  committing = value;
+}
+
+/** Starts the worker, once; nothing waits for it, as it counts from the last beat. */
+export function startWatching(): void {
+  clearTimeout(stopping);
+  if (worker) return;
+  lastBeatMs = performance.now();
+  Object.defineProperty(globalThis, JUDGE, { value: judge, enumerable: false, configurable: true });
+  detached(() => {
+    const code = stripTypeScriptTypes(readFileSync(new URL("./watchdog_thread.ts", import.meta.url), "utf8"));
+    const workerData: WatchdogSetup = { memory: cells.buffer, cell: CELL, verdict: VERDICT, judge: JUDGE };
+    // A flag such as --test or --experimental-vm-modules means nothing there.
+    worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), { workerData, execArgv: [], env: {}, resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 } });
+    worker.unref();
+    worker.on("message", (_message: WatchdogMessage) => afterTermination());
+    worker.on("error", () => (worker = null));
+    clearInterval(beats);
+    beats = setInterval(beat, BEAT_MS).unref();
+  });
+}
+
+// Several backends of one process, one after the other, share the worker.
+const LINGER_MS = 300;
+
+/** Ends the worker unless something of the app runs again at once. */
+export function stopWatchingSoon(): void {
+  clearTimeout(stopping);
+  stopping = detached(() => setTimeout(() => void stopWatching(), LINGER_MS));
+}
+
+/** Ends the worker; a process that has one cannot exit, as it looks like a connected debugger. */
+export async function stopWatching(): Promise<void> {
+  clearInterval(beats);
+  await worker?.terminate();
+  worker = null;
+}
+
+function beat(): void {
+  lastBeatMs = performance.now();
+  Atomics.add(cells, CELL.beat, 1);
+  Atomics.notify(cells, CELL.beat);
+}
+
+// Runs on the main thread, in the middle of whatever keeps it busy.
+function judge(): void {
+  const execution = running.getStore() ?? null;
+  const limitMs = committing ? null : exceeded(execution);
+  if (limitMs === null) {
+    answer(VERDICT.spare);
+    return;
+  }
+  condemned = { execution, limitMs };
+  forgetAsyncStack();
+  answer(VERDICT.end);
+  // The termination must hit what was judged: nothing runs until it is on its way.
+  Atomics.wait(cells, CELL.sent, 0, 1000);
+}
+
+function answer(verdict: number): void {
+  Atomics.store(cells, CELL.verdict, verdict);
+  Atomics.notify(cells, CELL.verdict);
+}
+
+/** The limit that the execution has exceeded, or null. */
+function exceeded(execution: Execution | null): number | null {
+  const now = performance.now();
+  if (!execution) return now - lastBeatMs > UNATTRIBUTED_LIMIT_MS ? UNATTRIBUTED_LIMIT_MS : null;
+  const { busyMs, totalMs } = execution.limits;
+  const usage = threadCpuUsage();
+  const cpuMs = (usage.user + usage.system) / 1000;
+  execution.suspectedCpuMs ??= cpuMs;
+  const computedMs = cpuMs - execution.suspectedCpuMs;
+  const stuckMs = now - Math.max(execution.aliveMs, lastBeatMs);
+  if (stuckMs > busyMs && (computedMs > busyMs * MIN_CPU_SHARE || stuckMs > 10 * busyMs)) return busyMs;
+  return now - Math.max(execution.startedMs, lastBeatMs) > totalMs ? totalMs : null;
+}
+
+// Node keeps a stack of async ids that JavaScript pushes and pops; what is
+// terminated never pops, and Node would abort the process over the mismatch.
+// This is the path on which Node itself clears the stack after an exception.
+function forgetAsyncStack(): void {
+  if (executionAsyncId() === 0) return;
+  const internals = process as unknown as { _fatalException?: (error: Error, fromPromise: boolean) => boolean };
+  if (!internals._fatalException || process.hasUncaughtExceptionCaptureCallback()) return;
+  process.setUncaughtExceptionCaptureCallback(() => {});
+  try {
+    internals._fatalException(new Error("terminated"), false);
+  } finally {
+    process.setUncaughtExceptionCaptureCallback(null);
+  }
+}
+
+function afterTermination(): void {
+  const ended = condemned;
+  condemned = null;
+  ended?.execution?.expire(timedOut(ended.limitMs));
+}

@@ -1,0 +1,62 @@
+/** File storage. */
+
+import { moduleFile, schemaFile, type Expected, type Row, type Step } from "../harness.ts";
+
+const STORE = "https://docs.convex.dev/file-storage/store-files";
+const SERVE = "https://docs.convex.dev/file-storage/serve-files";
+const METADATA = "https://docs.convex.dev/file-storage/file-metadata";
+const UPLOAD = "https://docs.convex.dev/file-storage/upload-files";
+const DELETE = "https://docs.convex.dev/file-storage/delete-files";
+
+// SHA-256 of "abc", in base 16 as the documentation says.
+const ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+const FILES = {
+  ...schemaFile('docs: defineTable({ file: v.id("_storage") })'),
+  ...moduleFile(
+    "f",
+    `
+export const store = action({ args: { text: v.string(), type: v.optional(v.string()) }, handler: async (ctx, { text, type }): Promise<any> => await ctx.storage.store(new Blob([text], type ? { type } : {})) });
+export const url = query({ args: { id: v.id("_storage") }, handler: async (ctx, { id }) => (await ctx.storage.getUrl(id)) !== null });
+export const text = action({ args: { id: v.id("_storage") }, handler: async (ctx, { id }) => { const blob = await ctx.storage.get(id); return blob && [await blob.text(), blob.type]; } });
+export const download = action({ args: { id: v.id("_storage") }, handler: async (ctx, { id }): Promise<any> => { const response = await fetch((await ctx.storage.getUrl(id))!, { headers: { range: "bytes=1-1" } }); return [response.status, await response.text(), response.headers.get("content-type"), response.headers.get("content-range")]; } });
+export const metadata = query({ args: { id: v.id("_storage") }, handler: async (ctx, { id }) => { const { _id, _creationTime, ...rest } = (await ctx.db.system.get(id)) as any; return { ...rest, same: _id === id, time: typeof _creationTime }; } });
+export const all = query({ args: {}, handler: async (ctx) => (await ctx.db.system.query("_storage").collect()).length });
+export const remove = mutation({ args: { id: v.id("_storage") }, handler: async (ctx, { id }) => await ctx.storage.delete(id) });
+export const removeAndFail = mutation({ args: { id: v.id("_storage") }, handler: async (ctx, { id }) => { await ctx.storage.delete(id); throw new Error("no"); } });
+export const tryRemove = action({ args: { id: v.id("_storage") }, handler: async (ctx, { id }) => { try { await ctx.runMutation(api.f.removeAndFail, { id }); } catch {} return (await ctx.storage.get(id)) !== null; } });
+export const attach = mutation({ args: { id: v.id("_storage") }, handler: async (ctx, { id }) => { await ctx.db.insert("docs", { file: id }); return true; } });
+export const upload = mutation({ args: {}, handler: async (ctx) => await ctx.storage.generateUploadUrl() });
+export const uploaded = action({ args: { body: v.string() }, handler: async (ctx, { body }): Promise<any> => { const response = await fetch(await ctx.runMutation(api.f.upload, {}), { method: "POST", headers: { "content-type": "text/x-own" }, body }); const { storageId } = await response.json(); return await ctx.runQuery(api.f.metadata, { id: storageId }); } });
+export const badUpload = action({ args: {}, handler: async (ctx): Promise<any> => { const url = new URL(await ctx.runMutation(api.f.upload, {})); url.searchParams.set("token", "wrong"); const response = await fetch(url, { method: "POST", body: "x" }); return response.ok; } });
+export const write = mutation({ args: {}, handler: async (ctx) => { await ctx.db.insert("_storage" as any, { size: 1 } as any); } });
+export const plainGet = query({ args: { id: v.id("_storage") }, handler: async (ctx, { id }) => await (ctx.db as any).get(id) });
+`,
+  ),
+};
+
+const store: Step = { call: "action", path: "f:store", args: { text: "abc", type: "text/plain" } };
+const withId = (call: "query" | "mutation" | "action", path: string): Step => ({ call, path: `f:${path}`, args: (results) => ({ id: results[0] }) });
+
+function row(id: string, rule: string, citation: string, steps: readonly Step[], expected: Expected): Row {
+  return { id: `files/${id}`, rule, citation, files: FILES, steps, expected };
+}
+
+export const rows: readonly Row[] = [
+  row("store", "Actions store blobs and read them back.", STORE, [store, withId("action", "text")], { value: ["abc", "text/plain"] }),
+  row("metadata", "A file's digest, size and type are in a system table.", METADATA, [store, withId("query", "metadata")], { value: { sha256: ABC, size: 3, contentType: "text/plain", same: true, time: "number" } }),
+  row("no-type", "A file without a type has none.", METADATA, [{ call: "action", path: "f:store", args: { text: "abc" } }, withId("query", "metadata")], { value: { sha256: ABC, size: 3, same: true, time: "number" } }),
+  row("url", "A file has a URL.", SERVE, [store, withId("query", "url")], { value: true }),
+  row("range", "Its URL serves parts of it too.", SERVE, [store, withId("action", "download")], { value: [206, "b", "text/plain", "bytes 1-1/3"] }),
+  row("attach", "Documents refer to files.", METADATA, [store, withId("mutation", "attach")], { value: true }),
+  row("upload", "What is posted to an upload URL becomes a file.", UPLOAD, [{ call: "action", path: "f:uploaded", args: { body: "abc" } }], { value: { sha256: ABC, size: 3, contentType: "text/x-own", same: true, time: "number" } }),
+  row("bad-upload", "An upload needs a token of this deployment.", UPLOAD, [{ call: "action", path: "f:badUpload" }], { value: false }),
+  row("delete", "A deleted file is gone.", DELETE, [store, withId("mutation", "remove"), { call: "query", path: "f:all" }], { value: 0 }),
+  row("delete-url", "It has no URL any more.", SERVE, [store, withId("mutation", "remove"), withId("query", "url")], { value: false }),
+  row("delete-get", "It cannot be read any more.", DELETE, [store, withId("mutation", "remove"), withId("action", "text")], { value: null }),
+  row("delete-rollback", "A mutation that fails deletes nothing.", DELETE, [store, withId("action", "tryRemove")], { value: true }),
+  row("delete-twice", "What is not there cannot be deleted.", DELETE, [store, withId("mutation", "remove"), withId("mutation", "remove")], { rejects: /storage id .* not found/ }),
+  row("foreign-id", "Ids of files have to be ids.", "https://docs.convex.dev/functions/validation", [{ call: "query", path: "f:url", args: { id: "nonsense" } }], { rejects: "ArgumentValidationError" }),
+  row("system-write", "The table of files is written by storage only.", METADATA, [{ call: "mutation", path: "f:write" }], { rejects: "System tables (prefixed with `_`) are read-only." }),
+  row("system-read", "It is read through db.system only.", METADATA, [store, withId("query", "plainGet")], { rejects: /System documents can only be accessed|db\.system|system table/ }),
+];

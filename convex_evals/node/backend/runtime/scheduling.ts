@@ -1,0 +1,65 @@
+/** Scheduled functions: https://docs.convex.dev/scheduling/scheduled-functions */
+
+import { errorText } from "./error_text.ts";
+
+interface FunctionPath {
+  readonly componentPath: string;
+  readonly udfPath: string;
+}
+
+interface JobDatabase {
+  get(table: string, id: string): { readonly state: { readonly kind: string } } | null;
+  patch(table: string, id: string, fields: object): void;
+}
+
+const TABLE = "_scheduled_functions";
+const MAX_DISTANCE_SECONDS = 5 * 366 * 24 * 3600;
+
+/**
+ * Refuses what cannot be scheduled. Whether it is a query, and whether its
+ * arguments validate, shows when it runs: get-convex/convex-backend crates/udf/src/validation.rs
+ */
+export async function checkSchedulable(resolve: () => Promise<unknown>, path: FunctionPath, dueSeconds: number): Promise<void> {
+  const distance = dueSeconds - Date.now() / 1000;
+  if (Math.abs(distance) > MAX_DISTANCE_SECONDS) {
+    throw new Error(`${dueSeconds} is more than 5 years in the ${distance > 0 ? "future" : "past"}`);
+  }
+  const [module = "", name = "default"] = path.udfPath.split(":");
+  try {
+    await resolve();
+  } catch (error) {
+    if (String((error as Error).message).startsWith("Could not find module for")) {
+      throw new Error(`Attempted to schedule function at nonexistent path: ${path.componentPath === "" ? "" : `${path.componentPath} `}${module}.js`);
+    }
+    throw new Error(`Attempted to schedule function, but no exported function ${name} found in the file: ${module}.js. Did you forget to export it?`);
+  }
+}
+
+/** Refuses to run a job whose function is neither a mutation nor an action. */
+export function checkRunnable(func: Record<string, unknown>, { udfPath }: FunctionPath): void {
+  if (func["isMutation"] === true || func["isAction"] === true) return;
+  const [module = "", name = "default"] = udfPath.split(":");
+  const type = func["isQuery"] === true ? "Query" : "HttpAction";
+  throw new Error(`Unsupported function type. "${name}" in module "${module}.js" is defined as a ${type}. Only Mutation and Action can be scheduled.`);
+}
+
+export function jobSucceeded(): object {
+  return { state: { kind: "success" }, completedTime: Date.now() };
+}
+
+export function jobFailed(error: unknown): object {
+  return { state: { kind: "failed", error: errorText(error) }, completedTime: Date.now() };
+}
+
+/** A job that was canceled while it ran stays canceled. */
+export function patchUnlessCanceled(db: JobDatabase, jobId: string, fields: object): void {
+  if (db.get(TABLE, jobId)?.state.kind === "canceled") return;
+  db.patch(TABLE, jobId, fields);
+}
+
+/** Cancels a job that is not over yet; for one that is, nothing happens. */
+export function cancelJob(db: JobDatabase, jobId: string): void {
+  const kind = db.get(TABLE, jobId)?.state.kind;
+  if (kind !== "pending" && kind !== "inProgress") return;
+  db.patch(TABLE, jobId, { state: { kind: "canceled" }, completedTime: Date.now() });
+}
