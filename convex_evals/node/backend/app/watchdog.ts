@@ -73,7 +73,8 @@ let beats: NodeJS.Timeout | undefined;
 let stopping: NodeJS.Timeout | undefined;
 let lastBeatMs = 0;
 let committing = false;
-let condemned: { readonly execution: Execution | null; readonly limitMs: number } | null = null;
+// Terminated, and not told so yet; more than one, when the loop finds no time between.
+const condemned: { readonly execution: Execution | null; readonly limitMs: number }[] = [];
 
 /** Waits for the next turn of the event loop. */
 export function ownTurn(): Promise<void> {
@@ -111,7 +112,7 @@ function giveUpWhenIdle(execution: Execution): () => void {
     // loop busy until now, and be about to finish.
     for (let turn = 0; turn < 3; turn++) await ownTurn();
     const leftMs = execution.aliveMs + execution.limits.idleMs - performance.now();
-    if (ended) return;
+    if (ended || condemned.some((item) => item.execution === execution)) return;
     if (leftMs > 0) arm(leftMs);
     else execution.expire(new EndedError(execution.limits.idleMessage));
   };
@@ -207,7 +208,7 @@ function judge(): void {
     answer(VERDICT.spare);
     return;
   }
-  condemned = { execution, limitMs };
+  condemned.push({ execution, limitMs });
   forgetAsyncStack();
   answer(VERDICT.end);
   // The termination must hit what was judged: nothing runs until it is on its way.
@@ -249,7 +250,5 @@ function forgetAsyncStack(): void {
 }
 
 function afterTermination(): void {
-  const ended = condemned;
-  condemned = null;
-  ended?.execution?.expire(timedOut(ended.limitMs));
+  for (const { execution, limitMs } of condemned.splice(0)) execution?.expire(timedOut(limitMs));
 }
