@@ -25,7 +25,8 @@ def checks(soak: bool) -> dict[str, list[str]]:
         "imports": [PYTHON, "-c", "from importlinter.cli import lint_imports_command as main; main()"],
         "mypy": [PYTHON, "-m", "mypy"],
         "docs": [PYTHON, "-m", "cogapp", "--check", "-I", ".", *map(str, sorted((ROOT / "docs").glob("*.md")))],
-        "pytest": [PYTHON, "-m", "pytest", "-rs", *(["--soak"] if soak else [])],
+        # A file stays on one worker: the tests of the Node side share a folder.
+        "pytest": [PYTHON, "-m", "pytest", "-rs", "-n2", "--dist=loadfile", *(["--soak"] if soak else [])],
     }
 
 
