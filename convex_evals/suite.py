@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -177,7 +177,7 @@ def _caught_by(folder: Path, reason: str | None) -> StepName:
     return StepName(match[1].lower())
 
 
-def read_project(folder: Path, keep: object = None) -> dict[str, str]:
+def read_project(folder: Path, keep: Callable[[str], bool] | None = None) -> dict[str, str]:
     """Text files below `folder` by posix path, without `node_modules`, `_generated` and links."""
     files: dict[str, str] = {}
     for directory, names, filenames in os.walk(folder):
@@ -185,7 +185,7 @@ def read_project(folder: Path, keep: object = None) -> dict[str, str]:
         for filename in sorted(filenames):
             path = Path(directory) / filename
             relative = path.relative_to(folder).as_posix()
-            if path.is_symlink() or (callable(keep) and not keep(relative)):
+            if path.is_symlink() or (keep and not keep(relative)):
                 continue
             files[relative] = read_source(path)
     return files

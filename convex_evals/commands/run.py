@@ -135,8 +135,9 @@ async def _complete(
     async with ready_grader(workspace.suite, workspace.config, count, display.preparing, display.warn) as grader:
         plan = await make_plan(request, grader)
         # A run that is not complete goes on only with the toolchain that it says it was graded with.
-        same = [r for r in store.same_work(plan) if r.is_complete or r.plan.toolchain == plan.toolchain]
-        run = same[0] if same and not fresh else store.create(plan)
+        earlier = [] if fresh else store.same_work(plan)
+        usable = (r for r in earlier if r.is_complete or r.plan.toolchain == plan.toolchain)
+        run = next(usable, None) or store.create(plan)
         summary = run.summary()
         if summary:
             return run, summary

@@ -77,10 +77,10 @@ async def _grade(
     whole = [e for e in evals if e not in [b.ev for b in broken]]
     if not whole:
         return [], broken
-    cases_of(whole, wrong=wrong)  # what is wrong in wrong/ and accept/ is said before anything is installed
+    cases = cases_of(whole, wrong=wrong)
     async with ready_grader(workspace.suite, workspace.config, workers, display.preparing, display.warn) as grader:
         broken += await unreadable(grader, whole)
-        cases = cases_of([e for e in whole if e not in [b.ev for b in broken]], wrong=wrong)
+        cases = [c for c in cases if c.ev not in [b.ev for b in broken]]
         display.start("validating projects", len(cases))
         return await validate_cases(grader, cases, show), broken
 
