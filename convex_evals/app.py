@@ -15,6 +15,7 @@ from convex_evals.errors import ExitCode, InfrastructureError, UserError
 COMMANDS = {
     "run": ("convex_evals.commands.run", "run"),
     "validate": ("convex_evals.commands.validate", "validate"),
+    "codegen": ("convex_evals.commands.codegen", "codegen"),
     "list": ("convex_evals.commands.list", "list_"),
     "show": ("convex_evals.commands.show", "show"),
     "doctor": ("convex_evals.commands.doctor", "doctor"),

@@ -19,7 +19,8 @@ TASK_NAME = "TASK.txt"
 REASON_NAME = "reason.txt"
 DELETE_NAME = "delete.txt"
 _CAUGHT_BY = re.compile(r"^caught by:\s*(\S+)\s*$", re.IGNORECASE)
-_NOT_OURS = {"node_modules", "_generated", ".git"}
+GENERATED = "_generated"
+_NOT_OURS = {"node_modules", GENERATED, ".git"}
 
 
 @dataclass(frozen=True)
@@ -189,6 +190,13 @@ def read_project(folder: Path, keep: Callable[[str], bool] | None = None) -> dic
                 continue
             files[relative] = read_source(path)
     return files
+
+
+def read_generated(project: Path) -> dict[str, str]:
+    """The files below the `_generated` folders of a project, by posix path."""
+    folders = (project / "convex").glob(f"**/{GENERATED}")
+    files = [p for folder in folders for p in sorted(folder.rglob("*")) if p.is_file()]
+    return {p.relative_to(project).as_posix(): read_source(p) for p in files}
 
 
 def _is_answer_file(relative: str) -> bool:

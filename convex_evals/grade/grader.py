@@ -66,12 +66,23 @@ class Grader:
         ev = canary_eval()
         return await self._attempt(ev, ev.answer().files)
 
+    async def generated_code(self, ev: Eval) -> tuple[dict[str, str], str | None]:
+        """What Convex generates for the answer of `ev`, by path below `answer/`, or why there is nothing."""
+        async with self.gate.together(), self._worker() as (tools, folder):
+            attempt = Attempt(ev, ev.answer().files, tools, folder)
+            return await attempt.generate()
+
     async def _attempt(self, ev: Eval, files: Mapping[str, str]) -> tuple[Verdict, Exception | None]:
+        async with self._worker() as (tools, folder):
+            attempt = Attempt(ev, files, tools, folder)
+            return await attempt.run(), attempt.fault
+
+    @asynccontextmanager
+    async def _worker(self) -> AsyncIterator[tuple[Tools, Path]]:
         checker = await self.checkers.get()
         folder = Path(tempfile.mkdtemp(prefix="trial-", dir=self.folder))
         try:
-            attempt = Attempt(ev, files, Tools(checker, self.packages, self.backend, self.tester), folder)
-            return await attempt.run(), attempt.fault
+            yield Tools(checker, self.packages, self.backend, self.tester), folder
         finally:
             self.checkers.put_nowait(checker)
             remove_tree(folder)

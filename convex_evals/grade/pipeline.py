@@ -20,7 +20,7 @@ from convex_evals.grade.tester import Tester, TestReport
 from convex_evals.grade.verdict import StepFailed, build_verdict, skipped, summarize
 from convex_evals.records import Pipeline, StepName, StepOutcome, StepResult, Verdict
 from convex_evals.store.files import write_error
-from convex_evals.suite import Eval
+from convex_evals.suite import Eval, read_generated
 
 # What no project can be blamed for, and no other trial would survive.
 _MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EMFILE, errno.ENFILE})
@@ -69,6 +69,15 @@ class Attempt:
                 ]
             await self._step(StepName.TESTS, lambda: self._tests(stack))
         return build_verdict(self.steps, self.report)
+
+    async def generate(self) -> tuple[dict[str, str], str | None]:
+        """The files that Convex generates for the project, by path, or why it does not deploy."""
+        async with AsyncExitStack() as stack:
+            await self._step(StepName.FILESYSTEM, self._filesystem)
+            await self._step(StepName.INSTALL, self._install)
+            await self._step(StepName.DEPLOY, lambda: self._deploy(stack))
+            failed = next((s for s in self.steps if s.outcome is not StepOutcome.PASSED), None)
+            return (read_generated(self.project), None) if failed is None else ({}, failed.reason)
 
     async def _step(self, name: StepName, work: Callable[[], Awaitable[str | None]]) -> None:
         blocker = _blocker(self.steps)

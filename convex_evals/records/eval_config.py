@@ -21,6 +21,7 @@ class Timeouts(Record):
 class EvalConfig(Record):
     """Optional settings of one eval; every key has a default."""
 
+    concept: str = Field(default="", description="the one thing that a model must know to pass, in one line")
     tags: tuple[str, ...] = Field(default=(), description="free words to select and group by")
     pipeline: Pipeline = Field(default=Pipeline.FULL, description="`full`, or `static`: filesystem and tests only")
     timeouts: Timeouts = Field(default=Timeouts(), description="limits of the steps, in seconds")
