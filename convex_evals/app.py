@@ -16,6 +16,7 @@ COMMANDS = {
     "run": ("convex_evals.commands.run", "run"),
     "validate": ("convex_evals.commands.validate", "validate"),
     "codegen": ("convex_evals.commands.codegen", "codegen"),
+    "new-eval": ("convex_evals.commands.new_eval", "new_eval"),
     "list": ("convex_evals.commands.list", "list_"),
     "show": ("convex_evals.commands.show", "show"),
     "doctor": ("convex_evals.commands.doctor", "doctor"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import json
+import re
 import subprocess
 import types
 import typing
@@ -21,6 +22,9 @@ from convex_evals.grade.node import find_node
 from convex_evals.grade.toolchain import SOURCES
 from convex_evals.records import EvalConfig, FileRecord, GenerationFile, GradeFile, Record, RunPlan, Summary
 from convex_evals.records.journal import JournalEntry
+from convex_evals.suite import Eval, load_suite
+
+ROOT = Path(__file__).parents[1]
 
 FILES: dict[str, type[Record]] = {
     "convex-evals.yaml": ProjectConfig,
@@ -132,3 +136,91 @@ def lint_reference() -> str:
     lines = [f"### Kept: {len(kept)}", "", "| rule | where | why |", "|---|---|---|", *kept, ""]
     lines += [f"### Dropped: {len(dropped)}", "", "| rule | why |", "|---|---|", *dropped, ""]
     return "\n".join(lines)
+
+
+_EXPORT = re.compile(
+    r"/\*\*(?P<doc>(?:(?!\*/).)*)\*/\n\s*"
+    r"export (?:async )?(?P<kind>function|class|const) (?P<name>\w+)(?P<rest>[^\n]*)",
+    re.DOTALL,
+)
+_UNDOCUMENTED = {"closeAll", "fieldTexts"}  # for the library itself
+
+
+def grader_reference() -> str:
+    """What graders can import from `convex-evals/grader`, as a Markdown table: signature and first sentence."""
+    library = SOURCES / "grader"
+    exported = set(re.findall(r"\b\w+\b", " ".join(re.findall(r"^export \{(.*)\}", _read(library / "index.ts"), re.M))))
+    rows = {}
+    for path in sorted(library.glob("*.ts")):
+        for match in _EXPORT.finditer(_read(path)):
+            if match["name"] in exported - _UNDOCUMENTED:
+                rows[match["name"]] = f"| `{_signature(match)}` | {_first_sentence(match['doc'])} |"
+    missing = exported - rows.keys() - _UNDOCUMENTED
+    if missing:
+        raise SystemExit(f"convex-evals/grader: no doc comment: {', '.join(sorted(missing))}")
+    return "\n".join(["| what | does |", "|---|---|", *(rows[name] for name in sorted(rows, key=str.lower))])
+
+
+def _signature(match: re.Match[str]) -> str:
+    if match["kind"] != "function":
+        return match["name"]
+    found = re.match(r"(?:<.*?>)?\((.*)\): .* \{$", match["rest"])
+    arguments = found[1] if found else "..."
+    names = [re.split(r"[?:=]", a.strip().lstrip("{ "))[0].strip(" }") for a in _split(arguments)]
+    return f"{match['name']}({', '.join(n for n in names if n)})"
+
+
+def _split(arguments: str) -> list[str]:
+    """At the commas that are not inside of brackets."""
+    depth, parts = 0, [""]
+    for previous, c in zip(" " + arguments, arguments, strict=False):
+        depth += (c in "([{<") - (c in ")]}" or (c == ">" and previous != "="))
+        if c == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return parts
+
+
+def _first_sentence(comment: str) -> str:
+    text = " ".join(" ".join(line.strip().lstrip("*") for line in comment.splitlines()).split())
+    return (re.split(r"(?<=[.;:]) (?=[A-Z`])", text)[0] if text else "").replace("|", "\\|")
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def suite_reference() -> str:
+    """Every eval of this repository: its concept, its tags, and the mistakes that its grader is known to catch."""
+    suite = load_suite(ROOT)
+    wrong = [p for e in suite.evals for p in e.wrong()]
+    accept = sum(len(e.accept()) for e in suite.evals)
+    caught = sum(p.caught_by == "tests" for p in wrong)
+    parts = [
+        f"{len(suite.evals)} evals in {len(suite.categories)} categories; {len(wrong)} wrong projects, of which the "
+        f"graders' tests must catch {caught}; {accept} unusual ones that must pass.",
+    ]
+    for category in suite.categories:
+        parts.append(f"\n## {category}")
+        parts += [_eval_reference(e) for e in suite.evals if e.category == category]
+    return "\n".join(parts)
+
+
+def _eval_reference(ev: Eval) -> str:
+    lines = [
+        f"\n### {ev.name}\n",
+        f"[Task](../evals/{ev.id}/TASK.txt). {ev.config.concept.rstrip('.')}.\n",
+        f"Tags: {', '.join(ev.config.tags)}\n",
+        "| mistake | caught by |",
+        "|---|---|",
+    ]
+    for project in ev.wrong():
+        reason = " ".join((project.reason or "").strip().splitlines()[:-1]).replace("|", "\\|")
+        lines.append(f"| {reason} | {project.caught_by} |")
+    lines += ["\nAccepted as well:", *(f"- {_one_line(p.reason)}" for p in ev.accept())]
+    return "\n".join(lines)
+
+
+def _one_line(text: str | None) -> str:
+    return " ".join((text or "").split())

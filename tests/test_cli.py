@@ -16,7 +16,7 @@ from tests.factories import make_eval, make_generation_file, make_grade_file, ma
 def test_help_teaches(invoke: Invoke) -> None:
     result = invoke("--help")
     assert result.status == 0 and "Examples:" in result.out
-    for command in ("run", "validate", "list", "show", "doctor", "init"):
+    for command in ("run", "validate", "codegen", "new-eval", "list", "show", "doctor", "init"):
         help_ = invoke(command, "--help")
         assert help_.status == 0 and "Example" in help_.out
 
@@ -134,6 +134,35 @@ def test_init_lays_out_a_repository(invoke: Invoke, tmp_path: Path) -> None:
     assert "000-fundamentals/000-greeting" in invoke("list", "evals", cwd=tmp_path / "new").out
     again = invoke("init", "new")
     assert again.status == 1 and "is already there" in again.err
+
+
+def test_new_eval_takes_the_next_number(invoke: Invoke, tmp_path: Path) -> None:
+    make_eval(tmp_path)
+    result = invoke("new-eval", "fundamentals", "second_thoughts")
+    folder = tmp_path / "evals" / "000-fundamentals" / "001-second_thoughts"
+    assert result.status == 0 and "cli validate -f 000-fundamentals/001-second_thoughts" in result.out
+    assert '"second-thoughts"' in (folder / "TASK.txt").read_text()
+    assert '"name": "second-thoughts"' in (folder / "answer" / "package.json").read_text()
+    assert invoke("new-eval", "001-others", "first").status == 0
+    assert (tmp_path / "evals" / "001-others" / "000-first" / "grader.test.ts").is_file()
+
+
+@pytest.mark.parametrize(
+    ("category", "name", "complaint"),
+    [
+        ("fundamental", "x", "'fundamental': no such category; did you mean 'fundamentals'?"),
+        ("agents", "x", "no such category; there are: 000-fundamentals (a new one is named with its number"),
+        ("fundamentals", "Two Words", "'Two Words': a name is lower-case words joined by '_'"),
+        ("fundamentals", "../up", "'../up': a name is lower-case words joined by '_'"),
+        ("fundamentals", "answer", "000-answer: is already there; choose another name"),
+    ],
+)
+def test_new_eval_refuses(invoke: Invoke, tmp_path: Path, category: str, name: str, complaint: str) -> None:
+    make_eval(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    result = invoke("new-eval", category, name)
+    assert result.status == 1 and complaint in result.err and result.err.count("\n") == 1
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_doctor_names_what_is_missing(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,7 @@ def validate(cwd: Path) -> dict[str, dict[str, Any]]:
     """Projects by label, after `cli validate --json`."""
     done = cli(cwd, "validate", "--json")
     assert done.returncode in (0, 4), done.stderr
-    return {row["project"]: row for row in json.loads(done.stdout)}
+    return {row["project"]: row for row in json.loads(done.stdout)["projects"]}
 
 
 def files_below(folder: Path) -> dict[str, bytes]:
@@ -77,8 +77,29 @@ def test_a_run_writes_files_and_is_not_done_twice(tmp_path: Path) -> None:
 
 def test_what_init_lays_out_validates(tmp_path: Path) -> None:
     assert cli(tmp_path, "init", "new").returncode == 0
+    assert cli(tmp_path / "new", "new-eval", "fundamentals", "next").returncode == 0
     done = cli(tmp_path / "new", "validate")
     assert done.returncode == 0 and "Everything is as it should be." in done.stdout, done.stdout + done.stderr
+
+
+def test_codegen_writes_what_is_missing_and_tells_what_is_stale(tmp_path: Path) -> None:
+    generated = make_eval(tmp_path) / "answer" / "convex" / "_generated"
+    (generated / "old.ts").write_text("// from a module that is gone")
+    checked = cli(tmp_path, "codegen", "--check", "--json")
+    assert checked.returncode == 4
+    (found,) = json.loads(checked.stdout)
+    assert "convex/_generated/api.d.ts" in found["stale"] and found["surplus"] == ["convex/_generated/old.ts"]
+    done = cli(tmp_path, "codegen")
+    assert done.returncode == 0 and "000-fundamentals/000-answer: written:" in done.stdout
+    assert not (generated / "old.ts").exists() and "main" in (generated / "api.d.ts").read_text()
+    again = cli(tmp_path, "codegen", "--check")
+    assert again.returncode == 0 and "1 of 1 up to date" in again.stdout
+
+
+def test_codegen_of_an_answer_that_does_not_deploy(tmp_path: Path) -> None:
+    make_eval(tmp_path, files={"answer/convex/main.ts": "export const x = ;"})
+    done = cli(tmp_path, "codegen")
+    assert done.returncode == 1 and "error: the answer of 000-fundamentals/000-answer does not deploy" in done.stderr
 
 
 def test_another_suite_is_only_read(tmp_path: Path) -> None:
@@ -140,7 +161,8 @@ def test_what_is_off_ends_in_four(tmp_path: Path) -> None:
     write_files(folder / "accept" / "broken", {"convex/main.ts": "export const x = 1;", "reason.txt": "x"})
     done = cli(tmp_path, "validate")
     assert done.returncode == 4
-    assert "answers  1/1 passed (100%)\nwrong    0/2 caught (0%)\naccept   0/1 passed (0%)" in done.stdout
+    cells = next(line.split() for line in done.stdout.splitlines() if line.startswith("000-fundamentals/000-answer"))
+    assert cells[1:5] == ["passed", "0/2", "0/1", "2/2"]
     assert "wrong/survivor: must not pass, and did; expected to be caught by tests" in done.stdout
     assert "wrong/elsewhere: caught by deploy, not by tsc as its reason.txt says" in done.stdout
     assert "accept/broken: must pass, failed at tests" in done.stdout
@@ -262,7 +284,7 @@ def test_two_first_runs_at_the_same_time(tmp_path: Path) -> None:
     both = [subprocess.Popen(argv, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     for process in both:
         out, _ = process.communicate(timeout=300)
-        assert process.returncode == 0 and json.loads(out)[0]["outcome"] == "passed"
+        assert process.returncode == 0 and json.loads(out)["clean"]
     assert not list((cache / "packages").glob("*.tmp-*"))
 
 

@@ -11,14 +11,16 @@ from convex_evals.commands.options import filter_options, json_option, suite_pat
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
     from convex_evals.display import Display
-    from convex_evals.suite import Eval
-    from convex_evals.validation import BrokenEval, CaseResult
+    from convex_evals.validation import BrokenEval, Case, CaseResult, Validation
 
 
 @click.command()
 @filter_options
 @workers_option
 @click.option("--wrong/--no-wrong", default=True, help="Grade the wrong/ projects too.  [default: wrong]")
+@click.option("--foils/--no-foils", default=True, help="Grade an empty project, a package.json and another answer.")
+@click.option("--repeat", type=click.IntRange(1, 100), default=1, metavar="N", help="Everything N times: all alike?")
+@click.option("--grader-limit", type=click.FloatRange(0.1), metavar="SECONDS", help="No grader may take longer.")
 @json_option
 @click.pass_context
 def validate(
@@ -27,17 +29,22 @@ def validate(
     categories: tuple[str, ...],
     workers: int | None,
     wrong: bool,
+    foils: bool,
+    repeat: int,
+    grader_limit: float | None,
     as_json: bool,
 ) -> int:
     """Prove that the graders tell right from wrong.
 
     Grades every answer (must pass), every project under accept/ (must pass) and under wrong/ (must fail, at the
-    step that its reason.txt names). Exit code 4 if anything is off.
+    step that its reason.txt names); and foils that no grader may let pass: an empty project, one with a
+    package.json only, and the answer of another eval. Exit code 4 if anything is off, or not alike every time.
 
     \b
     Examples:
       cli validate
       cli validate -f pagination --no-wrong
+      cli validate --repeat 5 --grader-limit 5
       cli -C ../other-suite validate --json > validation.json
     """
     import asyncio
@@ -48,58 +55,71 @@ def validate(
     from convex_evals.display import Display
     from convex_evals.errors import ExitCode, UserError
     from convex_evals.suite import load_suite
+    from convex_evals.validation import Validation, cases_of, foils_of, incomplete
 
     workspace = open_workspace(suite_path(ctx), None, Path.cwd())
-    evals = load_suite(workspace.suite).select(pattern, categories)
+    suite = load_suite(workspace.suite)
+    evals = suite.select(pattern, categories)
+    broken = incomplete(evals)
+    whole = [e for e in evals if e not in [b.ev for b in broken]]
+    cases = cases_of(whole, wrong=wrong) + (foils_of(whole, suite) if foils else [])
+    results: list[CaseResult] = []
+    interrupted = False
     with Display(quiet=as_json) as display:
-        results, broken = asyncio.run(_grade(workspace, evals, wrong, workers or workspace.workers, display))
+        try:
+            if cases:
+                asyncio.run(_grade(workspace, cases, repeat, workers or workspace.workers, display, results, broken))
+        except KeyboardInterrupt:
+            interrupted = True
+    order = {case: i for i, case in enumerate(dict.fromkeys(e.id for e in evals))}
+    results.sort(key=lambda r: (r.repeat, order[r.case.ev.id]))
     if not results:
+        if interrupted:
+            raise KeyboardInterrupt
         raise UserError(broken[0].complaint)
+    validation = Validation(tuple(results), tuple(broken), grader_limit)
     if as_json:
-        click.echo(json.dumps([*(r.to_json() for r in results), *(b.to_json() for b in broken)], indent=2))
+        click.echo(json.dumps(validation.to_json(), indent=2))
     else:
-        _print_summary(results, broken)
-    return ExitCode.OK if not broken and all(r.as_expected for r in results) else ExitCode.EVALS_FAILED
+        _print(validation)
+    if interrupted:
+        click.echo(f"interrupted: {len(results)} gradings are counted above, the rest is not", err=True)
+        return ExitCode.INTERRUPTED
+    return ExitCode.OK if validation.is_clean else ExitCode.EVALS_FAILED
 
 
 async def _grade(
-    workspace: Workspace, evals: list[Eval], wrong: bool, workers: int, display: Display
-) -> tuple[list[CaseResult], list[BrokenEval]]:
+    workspace: Workspace,
+    cases: list[Case],
+    repeats: int,
+    workers: int,
+    display: Display,
+    results: list[CaseResult],
+    broken: list[BrokenEval],
+) -> None:
+    """Grade `cases`; `results` and `broken` are filled on the way, and keep what was known at an interruption."""
     from convex_evals.grade.setup import ready_grader
-    from convex_evals.validation import cases_of, incomplete, unreadable, validate_cases
+    from convex_evals.validation import unreadable, validate_cases
 
     def show(result: CaseResult) -> None:
+        results.append(result)
         verdict = result.verdict
         note = result.complaint or (f"caught by {verdict.caught_by}" if verdict.caught_by else "")
         display.item("passed" if result.as_expected else "off", result.case.name, verdict.duration_ms / 1000, note)
 
-    broken = incomplete(evals)
-    whole = [e for e in evals if e not in [b.ev for b in broken]]
-    if not whole:
-        return [], broken
-    cases = cases_of(whole, wrong=wrong)
     async with ready_grader(workspace.suite, workspace.config, workers, display.preparing, display.warn) as grader:
-        broken += await unreadable(grader, whole)
+        broken += await unreadable(grader, list(dict.fromkeys(c.ev for c in cases)))
         cases = [c for c in cases if c.ev not in [b.ev for b in broken]]
-        display.start("validating projects", len(cases))
-        return await validate_cases(grader, cases, show), broken
+        display.start("validating projects", len(cases) * repeats)
+        await validate_cases(grader, cases, repeats, show)
 
 
-def _print_summary(results: list[CaseResult], broken: list[BrokenEval]) -> None:
+def _print(validation: Validation) -> None:
     from convex_evals.display import printable
 
-    groups = {
-        "answers": [r for r in results if r.case.project.label == "answer"],
-        "wrong": [r for r in results if not r.case.must_pass],
-        "accept": [r for r in results if r.case.project.label.startswith("accept/")],
-    }
-    words = {"answers": "passed", "wrong": "caught", "accept": "passed"}
-    for name, group in groups.items():
-        if group:
-            good = sum(r.as_expected for r in group)
-            click.echo(f"{name:8} {good}/{len(group)} {words[name]} ({good / len(group):.0%})")
-    off = [f"{r.case.name}: {r.complaint}" for r in results if not r.as_expected]
-    for line in [*off, *(f"{b.ev.id}: cannot be graded: {b.complaint}" for b in broken)]:
+    click.echo(validation.table())
+    click.echo()
+    for line in validation.complaints:
         click.echo(printable(f"off: {line}"))
-    if not off and not broken:
+    if validation.is_clean:
         click.echo("Everything is as it should be.")

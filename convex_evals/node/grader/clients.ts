@@ -25,6 +25,7 @@ export interface Watch<T> {
 /** After this long without a reply a call fails by name, before the test's own limit would end it without one. */
 const CALL_LIMIT_MS = 10_000;
 
+/** Calls functions over HTTP, `query`, `mutation` and `action`, and subscribes to queries over a WebSocket, `watch`. */
 export class GraderClient {
   readonly #url: string;
   readonly #caller: Caller;

@@ -1,0 +1,39 @@
+"""`cli new-eval`"""
+
+from __future__ import annotations
+
+import click
+
+from convex_evals.commands.options import suite_path
+
+
+@click.command("new-eval")
+@click.argument("category", metavar="CATEGORY")
+@click.argument("name", metavar="NAME")
+@click.pass_context
+def new_eval(ctx: click.Context, category: str, name: str) -> None:
+    """Begin a new eval: a small example that validates, to be rewritten piece by piece.
+
+    CATEGORY is one that is there (`queries` or `002-queries`), or a new one with its number (`008-agents`). The next
+    free number is put before NAME.
+
+    \b
+    Example:
+      cli new-eval queries recent_orders
+    """
+    from pathlib import Path
+
+    from convex_evals.config import open_workspace
+    from convex_evals.starter import lay_out_eval
+
+    workspace = open_workspace(suite_path(ctx), None, Path.cwd())
+    written = lay_out_eval(workspace.suite, category, name)
+    folder = next(p.parent for p in written if p.name == "TASK.txt")
+    ident = "/".join(folder.parts[-2:])
+    click.echo(f"Laid out {len(written)} files in {folder}:")
+    for path in written:
+        click.echo(f"  {path.relative_to(folder).as_posix()}")
+    click.echo("Next: write TASK.txt, answer/ and grader.test.ts, then")
+    click.echo(f"  cli codegen -f {ident}     # types of the answer's functions, for the grader")
+    click.echo(f"  cli validate -f {ident}    # answer and accept/ pass, wrong/ is caught")
+    click.echo("docs/writing-evals.md of convex-evals tells how to write one that can be trusted.")
