@@ -26,14 +26,13 @@ _PLAIN = {"passed": "pass", "failed": "FAIL", "unscored": "????", "off": "OFF "}
 class Display:
     """Progress of one command. Off a terminal every finished item is a line, and waiting is told every few seconds."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
+    def __init__(self) -> None:
         self.console = Console(stderr=True, highlight=False, soft_wrap=True)
-        self._quiet = quiet
         self._live: Progress | None = None
         self._preparing: TaskID | None = None
         self._items: TaskID | None = None
         self._told = ("", 0.0)
-        if self.console.is_terminal and not quiet:
+        if self.console.is_terminal:
             self._live = Progress(
                 SpinnerColumn(),
                 TextColumn("{task.description}"),
@@ -61,7 +60,7 @@ class Display:
             if self._preparing is None:
                 self._preparing = self._live.add_task(what)
             self._live.update(self._preparing, description=what, completed=done, total=total or None)
-        elif not self._quiet:
+        else:
             last, when = self._told
             if total and (what != last or time.monotonic() - when >= 3):
                 self._told = (what, time.monotonic())
@@ -74,7 +73,7 @@ class Display:
                 self._live.remove_task(self._preparing)
                 self._preparing = None
             self._items = self._live.add_task(what, total=total)
-        elif not self._quiet:
+        else:
             self._line(f"{what}: {total}")
 
     def item(self, mark: str, name: str, seconds: float, note: str = "") -> None:
@@ -83,7 +82,7 @@ class Display:
             tail = f" [dim]{escape(printable(note))}[/]" if note else ""
             self._live.console.print(f"{_MARKS[mark]} {escape(name)} [dim]{seconds:.1f}s[/]{tail}")
             self._live.advance(self._items)
-        elif not self._quiet:
+        else:
             self._line(f"{_PLAIN[mark]} {name} {seconds:.1f}s{'  ' + note if note else ''}")
 
     def warn(self, message: str) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from convex_evals.errors import UserError
 from convex_evals.grade.grader import Grader, check_graders
 from convex_evals.records import Outcome, StepName, Verdict
 from convex_evals.results import headline, table
@@ -255,6 +257,17 @@ def cases_of(evals: Sequence[Eval], *, wrong: bool = True, accept: bool = True) 
         for ev in evals
         for project in [ev.answer(), *(ev.accept() if accept else []), *(ev.wrong() if wrong else [])]
     ]
+
+
+def matching(cases: Sequence[Case], pattern: str) -> list[Case]:
+    """Those whose project's label matches `pattern` (a regular expression, searched). Raises `UserError`."""
+    try:
+        found = [c for c in cases if re.search(pattern, c.project.label)]
+    except re.error as error:
+        raise UserError(f"-p {pattern!r}: not a regular expression: {error}") from None
+    if not found:
+        raise UserError(f"-p {pattern!r}: none of these {len(cases)} projects matches, like 'answer' or 'wrong/NAME'")
+    return found
 
 
 def foils_of(evals: Sequence[Eval], suite: Suite) -> list[Case]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from convex_evals.errors import UserError
 from convex_evals.grade.verdict import build_verdict
 from convex_evals.records import StepName, StepOutcome, StepResult, Verdict
 from convex_evals.suite import load_suite
-from convex_evals.validation import Case, CaseResult, Validation, cases_of, foils_of
+from convex_evals.validation import Case, CaseResult, Validation, cases_of, foils_of, matching
 from tests.factories import make_eval, write_files
 
 OTHER = "export const other = 1;"
@@ -79,6 +82,15 @@ def test_a_slow_grader_is_off_where_there_is_a_limit(tmp_path: Path) -> None:
     assert Validation(results).is_clean
     (line,) = Validation(results, grader_limit=5).complaints
     assert line == "000-fundamentals/000-answer answer: its tests took 6.0 s, over 5 s"
+
+
+def test_projects_are_chosen_by_name(tmp_path: Path) -> None:
+    found = list(cases(tmp_path).values())
+    assert [c.project.label for c in matching(found, "wrong|two")] == ["accept/two", "wrong/one"]
+    with pytest.raises(UserError, match="none of these 6 projects matches"):
+        matching(found, "nothing")
+    with pytest.raises(UserError, match="not a regular expression"):
+        matching(found, "(")
 
 
 def test_a_foil_is_the_answer_of_the_nearest_eval_that_differs(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def codegen(ctx: click.Context, pattern: str | None, categories: tuple[str, ...]
 
     workspace = open_workspace(suite_path(ctx), None, Path.cwd())
     evals = load_suite(workspace.suite).select(pattern, categories)
-    with Display(quiet=as_json) as display:
+    with Display() as display:
         done = asyncio.run(_generate(workspace, evals, check, display))
     stale = [g for g in done if not g.is_current]
     if as_json:

@@ -33,7 +33,7 @@ def doctor(install: bool, as_json: bool) -> int:
     from convex_evals.health import inspect_grading, inspect_machine
 
     findings = inspect_machine()
-    with Display(quiet=as_json) as display:
+    with Display() as display:
         if install or _is_ok("toolchain", findings):
             graded = asyncio.run(inspect_grading(display.preparing, display.warn))
             findings = [*(inspect_machine() if install else findings), graded]

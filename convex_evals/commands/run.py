@@ -74,7 +74,7 @@ def run(
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     request = _request(workspace, model, pattern, categories, trials)
     store = RunStore(workspace.runs_dir)
-    with Display(quiet=as_json) as display:
+    with Display() as display:
         try:
             done, summary = asyncio.run(_complete(workspace, request, store, workers, fresh, display))
         except KeyboardInterrupt:

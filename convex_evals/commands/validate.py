@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @workers_option
 @click.option("--wrong/--no-wrong", default=True, help="Grade the wrong/ projects too.  [default: wrong]")
 @click.option("--foils/--no-foils", default=True, help="Grade an empty project, a package.json and another answer.")
+@click.option("-p", "--project", metavar="REGEX", help="Only projects whose name (`wrong/NAME`) matches.")
 @click.option("--repeat", type=click.IntRange(1, 100), default=1, metavar="N", help="Everything N times: all alike?")
 @click.option("--grader-limit", type=click.FloatRange(0.1), metavar="SECONDS", help="No grader may take longer.")
 @json_option
@@ -30,6 +31,7 @@ def validate(
     workers: int | None,
     wrong: bool,
     foils: bool,
+    project: str | None,
     repeat: int,
     grader_limit: float | None,
     as_json: bool,
@@ -45,6 +47,7 @@ def validate(
       cli validate
       cli validate -f pagination --no-wrong
       cli validate --repeat 5 --grader-limit 5
+      cli validate -f crons -p wrong/public --repeat 10
       cli -C ../other-suite validate --json > validation.json
     """
     import asyncio
@@ -55,7 +58,7 @@ def validate(
     from convex_evals.display import Display
     from convex_evals.errors import ExitCode, UserError
     from convex_evals.suite import load_suite
-    from convex_evals.validation import Validation, cases_of, foils_of, incomplete
+    from convex_evals.validation import Validation, cases_of, foils_of, incomplete, matching
 
     workspace = open_workspace(suite_path(ctx), None, Path.cwd())
     suite = load_suite(workspace.suite)
@@ -63,9 +66,11 @@ def validate(
     broken = incomplete(evals)
     whole = [e for e in evals if e not in [b.ev for b in broken]]
     cases = cases_of(whole, wrong=wrong) + (foils_of(whole, suite) if foils else [])
+    if project:
+        cases = matching(cases, project)
     results: list[CaseResult] = []
     interrupted = False
-    with Display(quiet=as_json) as display:
+    with Display() as display:
         try:
             if cases:
                 asyncio.run(_grade(workspace, cases, repeat, workers or workspace.workers, display, results, broken))

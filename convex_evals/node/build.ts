@@ -1,5 +1,6 @@
 /**
- * Bundles the parts of the official Convex command line that we call into `build/official.mjs`.
+ * Bundles the parts of the official Convex command line that we call into `build/official.mjs`, and the backend into
+ * `backend/app/backend.bundle.mjs`.
  *
  * The published `convex` package ships those modules as ES modules that import packages it does not depend on (its
  * own binary is bundled), and closes them off with an exports map; bundling once, when the toolchain is set up,
@@ -102,6 +103,21 @@ await build({
 });
 // A rename makes an interrupted build invisible.
 renameSync(draft, path.join(out, "official.mjs"));
+
+// Every graded project starts two backends; as one file they start in a third of the time. It stands beside the modules
+// that it was made of: they find others by their own place.
+const backend = path.join(here, "backend", "app", "backend.bundle.mjs");
+await build({
+  entryPoints: [path.join(here, "backend", "main.ts")],
+  outfile: `${backend}.${process.pid}`,
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "node24",
+  banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },
+  logLevel: "warning",
+});
+renameSync(`${backend}.${process.pid}`, backend);
 
 // Compiled code of the large libraries: the checker and the tester start a quarter faster with it.
 enableCompileCache(path.join(out, "compile-cache"));

@@ -40,7 +40,7 @@ class EmbeddedBackend:
         argv: list[str | Path] = [
             node.executable,
             *_FLAGS,
-            self.toolchain.script("backend/main.ts"),
+            self.toolchain.script("backend/app/backend.bundle.mjs"),
             *("--port", "0", "--site-port", "0", "--exit-with-stdin"),
             *("--ready-fd", str(write_end)),
         ]
