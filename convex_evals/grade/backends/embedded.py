@@ -18,7 +18,7 @@ from convex_evals.process import read_fd
 from convex_evals.records import BackendIdentity
 
 # Raised whenever a rule is added that may turn a verdict. Part of the grading key.
-RULES_VERSION = "2"
+RULES_VERSION = "3"
 _READY_SECONDS = 20.0
 # Deployed modules are evaluated as ES modules in a realm of their own.
 _FLAGS = ("--experimental-vm-modules", "--disable-warning=ExperimentalWarning")

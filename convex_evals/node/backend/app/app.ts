@@ -111,7 +111,7 @@ export class App {
     );
     const push = await evaluation.run();
     checkPush(push);
-    return new Deployment(push, prepared);
+    return new Deployment(push, prepared, request);
   }
 
   /** The first document that the schemas of `deployment` refuse, or null. */
@@ -144,20 +144,36 @@ export class App {
     return this.#userEnv;
   }
 
-  setEnvironmentVariable(name: string, value: string | null): void {
-    if (value === null) {
-      this.#userEnv.delete(name);
-      delete this.env[name];
-    } else {
-      this.#userEnv.set(name, value);
-      this.env[name] = value;
+  /** Sets variables, or takes those away whose value is null; functions see them from their next call on. */
+  async setEnvironmentVariables(changes: ReadonlyMap<string, string | null>): Promise<void> {
+    for (const [name, value] of changes) {
+      if (value === null) {
+        this.#userEnv.delete(name);
+        delete this.env[name];
+      } else {
+        this.#userEnv.set(name, value);
+        this.env[name] = value;
+      }
+    }
+    await this.#loadAgain();
+  }
+
+  /** Convex loads modules for each call, so what they read while they load is up to date there. */
+  async #loadAgain(): Promise<void> {
+    const request = this.#deployment?.request;
+    if (!request) return;
+    try {
+      const deployment = await this.evaluate(request);
+      if (this.#deployment?.request === request) this.activate(deployment);
+    } catch {
+      // A module that cannot be loaded with these variables: the functions go on with those that they were loaded with.
     }
   }
 
   /** Runs one function for a client. Failures of the function are results, not exceptions. */
   async call(call: AppCall): Promise<CallOutcome> {
     const startedMs = Date.now();
-    const record = newCallRecord(call.journal ?? null);
+    const record = newCallRecord(this.#typeOf(call) === "Query", call.journal ?? null);
     const result = await detached(async () => {
       await ownTurn();
       return await withCallRecord(record, () => this.#dispatch(call, record));
@@ -175,7 +191,7 @@ export class App {
       this.store.lock.hold(async () => {
         const outcomes: CallOutcome[] = [];
         for (const call of select()) {
-          const record = newCallRecord(call.journal ?? null);
+          const record = newCallRecord(true, call.journal ?? null);
           outcomes.push(outcomeOf(await withCallRecord(record, () => this.#dispatch(call, record)), record));
         }
         return { ts: this.store.lastCommitTs, outcomes };

@@ -8,14 +8,16 @@ export interface CallRecord {
   readonly readSet: ReadSet;
   /** Where the page of a paginated query ended; in and out. */
   journal: string | null;
+  /** Whether this is a query that a client asks for: the queries of an action have no journal, each begins anew. */
+  readonly keepsJournal: boolean;
   /** Set when a mutation of this call has committed. */
   commitTs: bigint | null;
 }
 
 const records = new AsyncLocalStorage<CallRecord>();
 
-export function newCallRecord(journal: string | null = null): CallRecord {
-  return { logLines: [], readSet: new ReadSet(), journal, commitTs: null };
+export function newCallRecord(keepsJournal = false, journal: string | null = null): CallRecord {
+  return { logLines: [], readSet: new ReadSet(), journal, keepsJournal, commitTs: null };
 }
 
 export function withCallRecord<T>(record: CallRecord, run: () => T): T {

@@ -2,6 +2,7 @@
 
 import type vm from "node:vm";
 import { allComponents, findFunction, type ComponentInstance, type EvaluatedPush } from "../push/evaluated.ts";
+import type { StartPushRequest } from "../push/request.ts";
 import type { ContextEnvironment } from "./environment.ts";
 import type { AnalyzedFunction, ComponentSetup, Runtime, RuntimeEntry } from "./runtime_types.ts";
 import type { CronJob } from "../crons.ts";
@@ -16,10 +17,13 @@ export interface PreparedContext {
 export class Deployment {
   readonly push: EvaluatedPush;
   readonly runtime: Runtime;
+  /** What was pushed: the modules can be loaded again from it. */
+  readonly request: StartPushRequest;
   readonly #components: ReadonlyMap<string, ComponentInstance>;
 
-  constructor(push: EvaluatedPush, { entry, environment }: PreparedContext) {
+  constructor(push: EvaluatedPush, { entry, environment }: PreparedContext, request: StartPushRequest) {
     this.push = push;
+    this.request = request;
     this.#components = new Map([...allComponents(push.app)].map((instance) => [instance.componentPath, instance]));
     this.runtime = entry.createRuntime([...this.#components.values()].map(componentSetup));
     environment.runningComponent = () => this.runtime.currentComponent();

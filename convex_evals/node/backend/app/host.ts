@@ -50,10 +50,13 @@ export function createHost(parts: HostParts): RuntimeHost {
       store.lock.release();
     },
     recordRead: (componentPath, table) => currentCallRecord()?.readSet.add(componentPath, table),
-    journaledEndCursor: () => currentCallRecord()?.journal ?? null,
+    journaledEndCursor: () => {
+      const record = currentCallRecord();
+      return record?.keepsJournal ? record.journal : null;
+    },
     journalEndCursor: (cursor) => {
       const record = currentCallRecord();
-      if (record) record.journal = cursor;
+      if (record?.keepsJournal) record.journal = cursor;
     },
     log: (level: LogLevel, text: string) => {
       const line = `[${level}] ${text}`;

@@ -149,7 +149,7 @@ async function run(t: TestContext, backend: Backend, step: Step, results: Result
   if ("deploy" in step) return await pushFiles(t, backend, step.deploy);
   if ("call" in step) return await callFunction(backend, step, results);
   if ("request" in step) return await siteRequest(backend, typeof step.request === "string" ? step.request : step.request(results), step.init);
-  if ("setEnv" in step) backend.app.setEnvironmentVariable(step.setEnv, step.value);
+  if ("setEnv" in step) await backend.app.setEnvironmentVariables(new Map([[step.setEnv, step.value]]));
   else await new Promise((resolve) => setTimeout(resolve, step.waitMs));
   return { ok: true, value: null };
 }

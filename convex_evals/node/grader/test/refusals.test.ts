@@ -33,6 +33,15 @@ test("a call that reached no function is no refusal", async () => {
   for (const call of elsewhere) await assert.rejects(expectError(call, RULE), /the call never reached it/);
 });
 
+test("a function whose own request failed has refused", async () => {
+  const own = new Error("[Request ID: 1] Server Error\nUncaught TypeError: fetch failed");
+  assert.match((await expectError(Promise.reject(own), RULE)).message, /fetch failed/);
+});
+
+test("calls can be listed first and started one by one", async () => {
+  for (const call of [refusedByCode, refusedByArguments]) await expectError(call, RULE);
+});
+
 test("a function is out of reach only if the server does not know it", async () => {
   await expectNotCallable(missing(), "Clients must not call it");
   await assert.rejects(expectNotCallable(Promise.resolve(null), "Clients must not call it"), /could call it/);

@@ -49,6 +49,14 @@ const accepted: readonly Row[] = [
     expected: { value: ["CONVEX_CLOUD_URL", "CONVEX_SITE_URL", "MINE"] },
   },
   {
+    id: "determinism/environment-at-load",
+    rule: "A variable that is set after the push is seen by modules that read it when they are loaded.",
+    citation: "get-convex/convex-backend crates/isolate/src/environment/udf/phase.rs",
+    files: moduleFile("m", "const late = process.env.LATE;\nexport const run = query({ args: {}, handler: async () => late ?? null });"),
+    steps: [{ call: "query", path: "m:run" }, { setEnv: "LATE", value: "now" }, { call: "query", path: "m:run" }],
+    expected: { value: "now" },
+  },
+  {
     id: "determinism/node",
     rule: '"use node" actions have Node.js.',
     citation: `${RUNTIMES}#nodejs-runtime`,

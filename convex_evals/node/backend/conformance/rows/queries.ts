@@ -105,6 +105,32 @@ const pages: readonly Row[] = [
     expected: { value: [3, 4, 5] },
   },
   {
+    id: "queries/pages-in-action",
+    rule: "The queries of one action page on their own: a cursor leads on from where the page before it ended.",
+    citation: PAGES,
+    files: {
+      ...SCHEMA,
+      ...moduleFile(
+        "m",
+        `export const seed = mutation({ args: {}, handler: async (ctx: any) => { for (let a = 0; a < 5; a += 1) await ctx.db.insert("t", { a }); } });
+export const page = query({ args: { cursor: v.union(v.string(), v.null()) }, handler: async (ctx: any, { cursor }: any) => await ctx.db.query("t").paginate({ numItems: 2, cursor }) });
+export const run = action({ args: {}, handler: async (ctx: any) => {
+  const found: number[] = [];
+  let cursor: string | null = null;
+  for (let pages = 0; pages < 9; pages += 1) {
+    const result: any = await ctx.runQuery("m:page" as any, { cursor });
+    found.push(...result.page.map(({ a }: any) => a));
+    if (result.isDone) return found;
+    cursor = result.continueCursor;
+  }
+  return "no end";
+} });`,
+      ),
+    },
+    steps: [{ call: "mutation", path: "m:seed" }, { call: "action", path: "m:run" }],
+    expected: { value: [0, 1, 2, 3, 4] },
+  },
+  {
     id: "queries/pages-in-component",
     rule: "paginate() is for the app, not for components.",
     citation: "https://docs.convex.dev/components/authoring",
