@@ -17,6 +17,7 @@ COMMANDS = {
     "validate": ("convex_evals.commands.validate", "validate"),
     "codegen": ("convex_evals.commands.codegen", "codegen"),
     "new-eval": ("convex_evals.commands.new_eval", "new_eval"),
+    "models": ("convex_evals.commands.models", "models"),
     "list": ("convex_evals.commands.list", "list_"),
     "show": ("convex_evals.commands.show", "show"),
     "doctor": ("convex_evals.commands.doctor", "doctor"),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+import re
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from convex_evals.errors import UserError
 from convex_evals.records.base import Record
@@ -15,6 +18,26 @@ from convex_evals.records.human import parse_human
 
 CONFIG_NAME = "convex-evals.yaml"
 PACKAGES_BEFORE = date(2026, 11, 20)
+
+
+class Experiment(Record):
+    """A way of asking: which guidelines, which prompt, which extras."""
+
+    guidelines: str | None = Field(
+        default="guidelines/convex.md",
+        description="file, relative to this one; `path@REV` reads it from Git; null: none are given",
+    )
+    prompt: str = Field(default="guidelines/prompt.j2", description="template of the messages, relative to this file")
+    web_search: bool = Field(default=False, description="offer the provider's own web search")
+    parameters: dict[str, Any] = Field(default={}, description="sent with every request, as LiteLLM names them")
+
+
+EXPERIMENTS = {
+    "default": Experiment(),
+    "no_guidelines": Experiment(guidelines=None),
+    "web_search": Experiment(web_search=True),
+    "web_search_no_guidelines": Experiment(guidelines=None, web_search=True),
+}
 
 
 class ProjectConfig(Record):
@@ -28,9 +51,31 @@ class ProjectConfig(Record):
         default=PACKAGES_BEFORE,
         description="npm packages published after this day are not used, so that `^1.31` means the same next year",
     )
+    experiments: dict[str, Experiment] = Field(
+        default=EXPERIMENTS, description="by name; default, no_guidelines, web_search, web_search_no_guidelines ship"
+    )
+    concurrency: int = Field(
+        default=32, ge=1, le=1000, description="requests to one provider at the same time, at most"
+    )
     workers: int | None = Field(
         default=None, ge=1, le=64, description="projects graded at the same time; default: the cores"
     )
+
+    @field_validator("experiments")
+    @classmethod
+    def _add_shipped(cls, own: dict[str, Experiment]) -> dict[str, Experiment]:
+        bad = next((name for name in own if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,39}", name)), None)
+        if bad:
+            raise ValueError(f"'{bad}': a name is lower-case letters, digits, '_' and '-', 40 at most")
+        return {**EXPERIMENTS, **own}
+
+    def experiment(self, name: str) -> Experiment:
+        """Raises `UserError` where there is none of this name."""
+        if name not in self.experiments:
+            near = difflib.get_close_matches(name, self.experiments, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(self.experiments)}"
+            raise UserError(f"-e {name}: no such experiment; {hint}")
+        return self.experiments[name]
 
 
 @dataclass(frozen=True)
@@ -38,6 +83,7 @@ class Workspace:
     """Which suite is read and which folders are written."""
 
     suite: Path
+    home: Path  # where results, the journal, .env and models.yaml stand: the suite, or the working folder with -C
     runs_dir: Path
     journal_dir: Path
     config: ProjectConfig
@@ -58,7 +104,9 @@ def open_workspace(suite: Path | None, runs_dir: Path | None, cwd: Path) -> Work
     home = root if suite is None else cwd
     if runs_dir is None:
         runs_dir = home / (config.runs_dir if suite is None else ProjectConfig().runs_dir)
-    return Workspace(root, runs_dir.absolute(), home.absolute() / ".cache" / "convex-evals" / "journal", config)
+    return Workspace(
+        root, home.absolute(), runs_dir.absolute(), home.absolute() / ".cache" / "convex-evals" / "journal", config
+    )
 
 
 def load_config(root: Path) -> ProjectConfig:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from convex_evals.errors import UserError
+
 
 def clean_commit(folder: Path) -> str | None:
     """The commit of `folder`'s repository; None outside of Git, without git, or where inputs are not committed."""
@@ -21,3 +23,27 @@ def clean_commit(folder: Path) -> str | None:
         return None if changed else repository.head.commit.hexsha
     except (git.GitError, ValueError, OSError):
         return None
+
+
+def text_at(folder: Path, revision: str, path: str) -> str:
+    """The text of `path` (relative to `folder`) as it was committed in `revision`. Raises `UserError`."""
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
+    import git
+
+    try:
+        repository = git.Repo(folder, search_parent_directories=True)
+        root = Path(str(repository.working_tree_dir)).resolve()
+        inside = (folder.resolve() / path).relative_to(root).as_posix()
+        commit = repository.commit(revision)
+    except git.InvalidGitRepositoryError:
+        raise UserError(f"{folder}: not in a Git repository, so there is no '{path}@{revision}'") from None
+    except (git.GitError, git.BadName, ValueError, IndexError):
+        raise UserError(f"{path}@{revision}: no such revision; `git log --oneline -- {path}` lists some") from None
+    try:
+        data: bytes = (commit.tree / inside).data_stream.read()
+    except KeyError:
+        raise UserError(f"{path}@{revision}: the file is not in that revision") from None
+    try:
+        return data.decode("utf-8").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}@{revision}: not UTF-8 text (byte {error.start})") from None

@@ -10,6 +10,7 @@ from typing import Any
 from convex_evals.errors import UserError
 from convex_evals.generate import Answerer
 from convex_evals.grade.grader import Grader, GraderCheck, check_graders
+from convex_evals.prompt import Prompt
 from convex_evals.records import BackendIdentity, EvalPlan, RunPlan, Toolchain
 from convex_evals.suite import Eval, read_project, read_source, sha256_files, sha256_parts, sha256_text
 
@@ -24,8 +25,11 @@ class Request:
 
     answerer: Answerer
     evals: Sequence[Eval]
+    prompts: Mapping[str, Prompt]  # by eval id
     trials: int
     experiment: str
+    guidelines: str | None  # where they come from; None: none are given
+    guidelines_sha256: str | None
     run_id: str
     date: str
     suite_commit: str | None
@@ -45,18 +49,31 @@ async def make_plan(request: Request, grader: Grader) -> RunPlan:
         experiment=request.experiment,
         trials=request.trials,
         synthetic=request.answerer.synthetic,
-        guidelines_sha256=None,
+        guidelines=request.guidelines,
+        guidelines_sha256=request.guidelines_sha256,
         suite_commit=request.suite_commit,
         grading_protocol=GRADING_PROTOCOL,
         backend=backend,
         toolchain=toolchain,
-        evals={e.id: plan_eval(e, request.answerer, checks[e.id], backend, toolchain, library) for e in request.evals},
+        evals={
+            e.id: plan_eval(
+                e,
+                request.answerer.inputs(e, request.prompts[e.id]),
+                request.answerer.model,
+                checks[e.id],
+                backend,
+                toolchain,
+                library,
+            )
+            for e in request.evals
+        },
     )
 
 
 def plan_eval(
     ev: Eval,
-    answerer: Answerer,
+    inputs: Mapping[str, Any],
+    model: str,
     check: GraderCheck,
     backend: BackendIdentity,
     toolchain: Toolchain,
@@ -67,10 +84,8 @@ def plan_eval(
     closure = sha256_files(grader_closure(ev, check, library))
     generation: Mapping[str, Any] = {
         "task": task,
-        "guidelines": None,
-        "prompt": None,
-        "model": answerer.model,
-        "parameters": answerer.parameters(ev),
+        "model": model,
+        **inputs,
     }
     grading: Mapping[str, Any] = {
         "protocol": GRADING_PROTOCOL,

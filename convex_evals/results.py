@@ -37,6 +37,31 @@ def _cells(counts: Counts) -> list[str]:
     return [str(counts.passed), str(counts.failed), str(counts.unscored), percent(counts)]
 
 
+def run_report(run: Run, summary: Summary | None) -> str:
+    """What came of a run, for the one who started it."""
+    plan = run.plan
+    lines = [f"{plan.model}  {plan.experiment}{'  (synthetic: no model was asked)' if plan.synthetic else ''}"]
+    if summary is None:
+        lines.append("Some trials could not be scored, or were not asked; give the same command again to go on.")
+    else:
+        lines += [category_table(summary), _spent(summary)]
+        lines += [f"unscored: {n} x {reason}" for reason, n in summary.unscored.items()]
+    return "\n".join([*lines, f"Results: {run.folder}", f"Look at them: cli show {plan.run_id}"])
+
+
+def _spent(summary: Summary) -> str:
+    usage = summary.usage
+    parts = [f"{summary.generation_ms / 1000:.0f} s of replies, {summary.grading_ms / 1000:.0f} s of grading"]
+    if usage.output_tokens:
+        parts.append(f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out")
+        parts.append(f"${summary.cost_usd:.4f}{' (estimated)' if summary.cost_estimated else ''}")
+    if summary.reused:
+        parts.append(f"{summary.reused} replies of earlier runs")
+    if summary.searches:
+        parts.append(f"{summary.searches} web searches")
+    return "; ".join(parts)
+
+
 def run_row(run: Run, summary: Summary | None) -> list[str]:
     plan = run.plan
     if summary is None:
@@ -67,12 +92,16 @@ def run_to_json(run: Run, summary: Summary | None) -> str:
     return dump_json(run_to_data(run, summary))
 
 
+# Convex's clients put this before the message of a function that threw.
+_SERVER_ERROR = re.compile(r"\[Request ID: \w+\] Server Error\s*")
 _LOCATION = re.compile(r"^\s*(\S+:\d+:\d+):?$")
 
 
 def headline(text: str | None, width: int = 160) -> str:
     """The first line of a reason that says something, after the place that the bundler names below it."""
-    lines = [line.strip() for line in (text or "").splitlines() if line.strip()] or ["no reason given"]
+    lines = [line.strip() for line in _SERVER_ERROR.sub("", text or "").splitlines() if line.strip()] or [
+        "no reason given"
+    ]
     line = lines[0]
     if line.startswith("✘ [ERROR] "):
         place = next((m[1] for m in map(_LOCATION.match, lines[1:]) if m), None)

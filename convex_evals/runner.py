@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from convex_evals.extract import extract
-from convex_evals.generate import Answerer
+from convex_evals.generate import Answerer, Ask
+from convex_evals.generate.faults import BY_WORD, Fault, Meaning, ModelStopped
 from convex_evals.grade.grader import Grader
-from convex_evals.records import (
-    Counts,
-    EvalSummary,
-    GenerationFile,
-    GradeFile,
-    Outcome,
-    Summary,
-    TrialGrade,
-    Verdict,
-)
-from convex_evals.records.journal import JournalEntry
+from convex_evals.grade.verdict import failed_reply, unscored
+from convex_evals.prompt import Prompt
+from convex_evals.records import Generation, GenerationFile, GradeFile, Outcome, Summary, TrialGrade, Verdict
+from convex_evals.records.journal import MAX_ATTEMPTS, JournalEntry
 from convex_evals.store.files import remove_temporary
 from convex_evals.store.journal import Journal
-from convex_evals.store.runs import Run, grade_name
+from convex_evals.store.reuse import EarlierRuns
+from convex_evals.store.runs import Run
 from convex_evals.suite import Eval
+from convex_evals.summary import summarize
+
+
+@dataclass(frozen=True)
+class ReplyReceived:
+    """A model's reply is there, and goes to the grader."""
+
+    eval_id: str
+    trial: int
+    generation: Generation
 
 
 @dataclass(frozen=True)
@@ -34,65 +39,143 @@ class TrialDone:
     trial: int
     verdict: Verdict
     reused: bool
+    generation: Generation
 
 
-Emit = Callable[[TrialDone], None]
+Emit = Callable[[ReplyReceived | TrialDone], None]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Runner:
+    """One run. Trials go their own ways: replies are graded while others stream."""
+
     run: Run
     journal: Journal
     answerer: Answerer
     grader: Grader
+    prompts: Mapping[str, Prompt]
     emit: Emit
+    earlier: EarlierRuns | None = None  # None: nothing is reused
+    retry_unscored: bool = False
+    final: bool = False  # write evals whose trials are not all scored, too
+    stopped: ModelStopped | None = None
+    over_budget: int = 0  # trials that were not asked because the money would not do
+    _asking: bool = field(default=True)
 
-    async def complete(self, evals: Mapping[str, Eval]) -> Summary | None:
-        """Do what is left of the run; its summary, or None where trials are still to be tried again.
+    def stop_asking(self) -> None:
+        """Send nothing more; what is being graded is finished."""
+        self._asking = False
+        self.answerer.stop()
+
+    async def complete(self, evals: Mapping[str, Eval], only: Sequence[str] | None = None) -> Summary | None:
+        """Do what is left of the run, or of the evals `only`; its summary once every eval is written.
 
         Raises `UserError` where another process is doing it.
         """
         with self.journal.locked():
-            return await self._complete(evals)
-
-    async def _complete(self, evals: Mapping[str, Eval]) -> Summary | None:
-        remove_temporary(self.run.folder)
-        async with asyncio.TaskGroup() as group:
-            for eval_id in self.run.plan.evals:
-                group.create_task(self._eval(evals[eval_id]))
-        if not all(self.run.is_written(e) for e in self.run.plan.evals):
-            return None
-        summary = summarize(self.run)
-        self.run.write_summary(summary)
-        self.journal.drop()
-        return summary
+            remove_temporary(self.run.folder)
+            async with asyncio.TaskGroup() as group:
+                for eval_id in only if only is not None else self.run.plan.evals:
+                    group.create_task(self._eval(evals[eval_id]))
+            if not all(self.run.is_written(e) for e in self.run.plan.evals):
+                return None
+            summary = summarize(self.run)
+            self.run.write_summary(summary)
+            self.journal.drop()
+            return summary
 
     async def _eval(self, ev: Eval) -> None:
         if self.run.is_written(ev.id):
+            generations = {g.trial: g for g in self.run.generation(ev.id).trials}
             for t in self.run.grade(ev.id).trials:
-                self.emit(TrialDone(ev.id, t.trial, t.verdict, reused=True))
+                self.emit(TrialDone(ev.id, t.trial, t.verdict, True, generations[t.trial]))
             return
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._trial(ev, n)) for n in range(1, self.run.plan.trials + 1)]
         entries = [task.result() for task in tasks]
-        if all(entry.done for entry in entries):
-            self._write(ev, entries)
+        whole = [e for e in entries if e is not None]
+        if len(whole) == len(entries) and all(e.done or self.final for e in whole):
+            self._write(ev, whole)
 
-    async def _trial(self, ev: Eval, trial: int) -> JournalEntry:
-        entry = self.journal.read(ev.id, trial)
-        if entry is None:
-            key = self.run.plan.evals[ev.id].generation_key
-            reply = await self.answerer.respond(ev, trial, key)
-            entry = JournalEntry(generation=reply.generation, response=reply.response)
-            self.journal.write(ev.id, entry)
-        if entry.done and entry.verdict:
-            self.emit(TrialDone(ev.id, trial, entry.verdict, reused=True))
+    async def _trial(self, ev: Eval, trial: int) -> JournalEntry | None:
+        """The trial's entry when this run has done what it can; None where it was not asked."""
+        entry = self.journal.read(ev.id, trial) or self._reused(ev, trial)
+        if entry is not None and entry.verdict is not None and self._is_done(entry):
+            self.emit(TrialDone(ev.id, trial, entry.verdict, True, entry.generation))
             return entry
-        verdict = await self.grader.grade(ev, extract(entry.response or "").files)
+        if entry is None or not entry.generation.received:
+            entry = await self._asked(ev, trial, entry)
+            if entry is None:
+                return None
+        verdict = await self._judged(ev, entry)
         entry = entry.model_copy(update={"verdict": verdict, "attempts": entry.attempts + 1})
         self.journal.write(ev.id, entry)
-        self.emit(TrialDone(ev.id, trial, verdict, reused=False))
+        self.emit(TrialDone(ev.id, trial, verdict, False, entry.generation))
         return entry
+
+    def _is_done(self, entry: JournalEntry) -> bool:
+        return entry.done and not (self.retry_unscored and _is_unscored(entry))
+
+    def _reused(self, ev: Eval, trial: int) -> JournalEntry | None:
+        """What an earlier run knows of this trial."""
+        planned = self.run.plan.evals[ev.id]
+        found = self.earlier and self.earlier.find(ev.id, trial, planned.generation_key, planned.grading_key)
+        if not found:
+            return None
+        generation = found.generation
+        if not generation.received:
+            given_up = generation.rounds >= MAX_ATTEMPTS
+            verdict = unscored(generation.reason or "nothing was received") if given_up else None
+            # What earlier rounds cost stands in their run; here it would be counted twice.
+            carried = generation.model_copy(update={"attempts": (), "cost_usd": 0.0})
+            return JournalEntry(generation=carried, response=None, verdict=verdict, attempts=generation.rounds)
+        source = generation.reused_from or found.run.plan.run_id
+        entry = JournalEntry(
+            generation=generation.model_copy(update={"reused_from": source}),
+            response=found.response,
+            verdict=found.verdict,
+        )
+        self.journal.write(ev.id, entry)
+        return entry
+
+    async def _asked(self, ev: Eval, trial: int, before: JournalEntry | None) -> JournalEntry | None:
+        """A new reply, or the lack of one, journalled; None where nobody may be asked any more."""
+        if not self._asking or self.stopped:
+            return None
+        log = self.journal.reply_log(ev.id, trial)
+        key = self.run.plan.evals[ev.id].generation_key
+        try:
+            reply = await self.answerer.respond(Ask(ev, trial, key, self.prompts[ev.id]), log)
+        except ModelStopped as stop:
+            self.stopped = stop
+            return None
+        finally:
+            log.close()
+        if reply.generation.fault == Fault.BUDGET.word:
+            # No fault of anybody's: what attempts there were stay in the log, and the next command goes on.
+            self.over_budget += 1
+            return None
+        generation = _joined(before.generation if before else None, reply.generation)
+        notes = extract(reply.response).notes if reply.response is not None else ()
+        entry = JournalEntry(
+            generation=generation.model_copy(update={"notes": notes}),
+            response=reply.response,
+            attempts=before.attempts if before else 0,
+        )
+        self.journal.write(ev.id, entry)
+        log.drop()
+        if generation.received:
+            self.emit(ReplyReceived(ev.id, trial, generation))
+        return entry
+
+    async def _judged(self, ev: Eval, entry: JournalEntry) -> Verdict:
+        generation = entry.generation
+        if not generation.received:
+            return unscored(f"{generation.fault}: {generation.reason}")
+        fault = BY_WORD.get(generation.fault or "")
+        if fault and fault.meaning is Meaning.MODEL:
+            return failed_reply(f"{fault.word}: {fault.happened}")
+        return await self.grader.grade(ev, extract(entry.response or "").files)
 
     def _write(self, ev: Eval, entries: list[JournalEntry]) -> None:
         planned = self.run.plan.evals[ev.id]
@@ -113,44 +196,18 @@ class Runner:
         self.run.write_eval(generation, responses, grade)
 
 
-def count(verdicts: list[Verdict]) -> Counts:
-    return Counts(
-        passed=sum(v.outcome is Outcome.PASSED for v in verdicts),
-        failed=sum(v.outcome is Outcome.FAILED for v in verdicts),
-        unscored=sum(v.outcome is Outcome.UNSCORED for v in verdicts),
-    )
+def _is_unscored(entry: JournalEntry) -> bool:
+    return entry.verdict is not None and entry.verdict.outcome is Outcome.UNSCORED
 
 
-def summarize(run: Run) -> Summary:
-    """The totals of a run whose evals are all written; derived from its files alone."""
-    evals: dict[str, EvalSummary] = {}
-    categories: dict[str, Counts] = {}
-    cost, generation_ms, grading_ms = 0.0, 0, 0
-    for eval_id, planned in run.plan.evals.items():
-        verdicts = [t.verdict for t in run.grade(eval_id).trials]
-        generations = run.generation(eval_id).trials
-        counts = count(verdicts)
-        scored = [v.score for v in verdicts if v.outcome is not Outcome.UNSCORED]
-        evals[eval_id] = EvalSummary(
-            counts=counts,
-            grade=grade_name(planned.grading_key),
-            score=round(sum(scored) / len(scored), 6) if scored else 0.0,
-        )
-        category = eval_id.partition("/")[0]
-        categories[category] = categories.get(category, Counts()) + counts
-        cost += sum(g.cost_usd for g in generations)
-        generation_ms += sum(g.duration_ms for g in generations)
-        grading_ms += sum(v.duration_ms for v in verdicts)
-    plan = run.plan
-    return Summary(
-        run_id=plan.run_id,
-        model=plan.model,
-        experiment=plan.experiment,
-        date=plan.date,
-        counts=sum(categories.values(), Counts()),
-        categories=categories,
-        evals=evals,
-        cost_usd=round(cost, 6),
-        generation_ms=generation_ms,
-        grading_ms=grading_ms,
+def _joined(before: Generation | None, new: Generation) -> Generation:
+    """`new` with the attempts and the costs of the rounds before it."""
+    if before is None:
+        return new
+    return new.model_copy(
+        update={
+            "attempts": before.attempts + new.attempts,
+            "cost_usd": before.cost_usd + new.cost_usd,
+            "rounds": before.rounds + 1,
+        }
     )

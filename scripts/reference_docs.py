@@ -18,16 +18,19 @@ from pydantic.fields import FieldInfo
 
 from convex_evals.app import COMMANDS, cli
 from convex_evals.config import ProjectConfig, cache_dir
+from convex_evals.generate.faults import Fault
 from convex_evals.grade.node import find_node
 from convex_evals.grade.toolchain import SOURCES
 from convex_evals.records import EvalConfig, FileRecord, GenerationFile, GradeFile, Record, RunPlan, Summary
 from convex_evals.records.journal import JournalEntry
+from convex_evals.records.models import ModelsFile
 from convex_evals.suite import Eval, load_suite
 
 ROOT = Path(__file__).parents[1]
 
 FILES: dict[str, type[Record]] = {
     "convex-evals.yaml": ProjectConfig,
+    "models.yaml": ModelsFile,
     "evals/CATEGORY/NAME/eval.yaml": EvalConfig,
     "runs/PROVIDER/MODEL/DATE/RUN/run.json": RunPlan,
     "runs/PROVIDER/MODEL/DATE/RUN/evals/CATEGORY/NAME/generation.json": GenerationFile,
@@ -44,8 +47,17 @@ def cli_reference() -> str:
         for name in COMMANDS:
             command = cli.get_command(parent, name)
             assert command is not None
-            parts.append(_help(f"cli {name}", command, parent))
+            parts += _helps(f"cli {name}", command, parent)
     return "\n".join(parts)
+
+
+def _helps(title: str, command: click.Command, parent: click.Context) -> list[str]:
+    """Of a command and of those below it."""
+    parts = [_help(title, command, parent)]
+    if isinstance(command, click.Group):
+        with click.Context(command, info_name=title.split()[-1], parent=parent) as context:
+            parts += [_help(f"{title} {name}", c, context) for name, c in command.commands.items()]
+    return parts
 
 
 def _help(title: str, command: click.Command, parent: click.Context | None) -> str:
@@ -88,7 +100,7 @@ def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
     value = field.default
-    if isinstance(value, Record):
+    if isinstance(value, Record) or (isinstance(value, dict) and value):
         return "see below"
     shown = "[]" if value == () else str(getattr(value, "value", value))
     return f"`{'null' if value is None else shown}`"
@@ -224,3 +236,9 @@ def _eval_reference(ev: Eval) -> str:
 
 def _one_line(text: str | None) -> str:
     return " ".join((text or "").split())
+
+
+def fault_reference() -> str:
+    """What can happen to a request, as a Markdown table."""
+    rows = [f"| `{f.word}` | {f.happened} | {f.meaning}{f'; {f.mend}' if f.mend else ''} |" for f in Fault]
+    return "\n".join(["| word | what happened | what it means |", "|---|---|---|", *rows])

@@ -16,7 +16,7 @@ from tests.factories import make_eval, make_generation_file, make_grade_file, ma
 def test_help_teaches(invoke: Invoke) -> None:
     result = invoke("--help")
     assert result.status == 0 and "Examples:" in result.out
-    for command in ("run", "validate", "codegen", "new-eval", "list", "show", "doctor", "init"):
+    for command in ("run", "validate", "codegen", "new-eval", "models", "list", "show", "doctor", "init"):
         help_ = invoke(command, "--help")
         assert help_.status == 0 and "Example" in help_.out
 
@@ -57,7 +57,10 @@ def test_wrong_usage(arguments: list[str], status: int, message: str, invoke: In
 def test_unknown_names(invoke: Invoke, tmp_path: Path) -> None:
     make_eval(tmp_path)
     for arguments, message in [
-        (["run", "-m", "gpt-5"], "error: -m gpt-5: no such model; there are: reference\n"),
+        (
+            ["run", "-m", "gpt-5"],
+            "error: -m gpt-5: no such model; add it to models.yaml; `cli models list` shows what is there\n",
+        ),
         (
             ["run", "-m", "reference", "-c", "fundamental"],
             "error: -c fundamental: no such category; did you mean 'fundamentals'?\n",
@@ -85,8 +88,8 @@ def test_incomplete_evals(files: dict[str, str | None], message: str, invoke: In
 
 
 def test_listing_and_showing(invoke: Invoke, tmp_path: Path) -> None:
-    from convex_evals.runner import summarize
     from convex_evals.store.runs import RunStore
+    from convex_evals.summary import summarize
 
     make_eval(tmp_path)
     assert "No runs in" in invoke("list").out
@@ -112,12 +115,16 @@ def test_answers_that_no_reply_could_hold(tmp_path: Path) -> None:
     import asyncio
 
     from convex_evals.errors import UserError
+    from convex_evals.generate import Ask
     from convex_evals.generate.reference import ReferenceAnswerer
+    from convex_evals.prompt import Prompt
+    from convex_evals.store.replies import ReplyFile
     from convex_evals.suite import load_suite
 
     make_eval(tmp_path, files={"answer/convex/my file.ts": "export {};"})
+    ask = Ask(load_suite(tmp_path).evals[0], 1, "key", Prompt("", "task"))
     with pytest.raises(UserError, match=r"answer/convex/my file\.ts: no reply could hold this file"):
-        asyncio.run(ReferenceAnswerer().respond(load_suite(tmp_path).evals[0], 1, "key"))
+        asyncio.run(ReferenceAnswerer().respond(ask, ReplyFile(tmp_path / "1.jsonl")))
 
 
 def test_a_damaged_run_is_one_line(invoke: Invoke, tmp_path: Path) -> None:

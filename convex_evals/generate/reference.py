@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from convex_evals.errors import UserError
 from convex_evals.extract import extract, render_response
-from convex_evals.generate import Reply
+from convex_evals.generate import Ask, Reply, ReplyLog
+from convex_evals.prompt import Prompt
 from convex_evals.records import Generation
 from convex_evals.suite import Eval, sha256_files, sha256_parts, sha256_text
 
@@ -17,21 +21,24 @@ class ReferenceAnswerer:
     model = SLUG
     synthetic = True
 
-    def parameters(self, ev: Eval) -> dict[str, str]:
+    def inputs(self, ev: Eval, prompt: Prompt) -> Mapping[str, Any]:
         return {"answer": sha256_files(ev.answer().files)}
 
-    async def respond(self, ev: Eval, trial: int, generation_key: str) -> Reply:
-        files = ev.answer().files
+    def stop(self) -> None:
+        """Nothing is ever under way."""
+
+    async def respond(self, ask: Ask, log: ReplyLog) -> Reply:
+        files = ask.ev.answer().files
         response = render_response(files)
         read = extract(response).files
         lost = [path for path, text in files.items() if read.get(path, "").rstrip("\n") != text.rstrip("\n")]
         if lost:
             raise UserError(
-                f"{ev.path / 'answer' / lost[0]}: no reply could hold this file; rename it, or mend its text"
+                f"{ask.ev.path / 'answer' / lost[0]}: no reply could hold this file; rename it, or mend its text"
             )
         generation = Generation(
-            trial=trial,
-            generation_id=sha256_parts([generation_key, str(trial)])[:16],
+            trial=ask.trial,
+            generation_id=sha256_parts([ask.generation_key, str(ask.trial)])[:16],
             received=True,
             response_sha256=sha256_text(response),
             finish_reason="stop",

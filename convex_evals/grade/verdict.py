@@ -38,6 +38,20 @@ def build_verdict(steps: Sequence[StepResult], report: TestReport | None) -> Ver
     )
 
 
+def unscored(reason: str) -> Verdict:
+    """Nothing was received, so there is nothing to judge."""
+    return Verdict(
+        outcome=Outcome.UNSCORED, caught_by=None, score=0.0, steps=tuple(skipped(s, reason) for s in StepName)
+    )
+
+
+def failed_reply(reason: str) -> Verdict:
+    """The model's reply is a failure before anything of it runs."""
+    first = StepResult(step=StepName.FILESYSTEM, outcome=StepOutcome.FAILED, reason=reason)
+    rest = [skipped(s, "filesystem did not pass") for s in StepName if s is not StepName.FILESYSTEM]
+    return build_verdict([first, *rest], None)
+
+
 def blame(verdict: Verdict) -> Verdict:
     """The verdict on a project that brings our processes down while a canary beside it does well: failed."""
     steps = tuple(

@@ -2,13 +2,14 @@
 
 from convex_evals.records.base import FileRecord, Record, dump_json
 from convex_evals.records.eval_config import EvalConfig, Timeouts
-from convex_evals.records.generation import Generation, GenerationFile, Usage
+from convex_evals.records.generation import Attempt, Generation, GenerationFile, Usage
 from convex_evals.records.grade import GradeFile, StepResult, TestResult, TrialGrade, Verdict
 from convex_evals.records.outcome import Outcome, Pipeline, StepName, StepOutcome
 from convex_evals.records.run import BackendIdentity, EvalPlan, RunPlan, Toolchain
 from convex_evals.records.summary import Counts, EvalSummary, Summary
 
 __all__ = [
+    "Attempt",
     "BackendIdentity",
     "Counts",
     "EvalConfig",

@@ -12,6 +12,18 @@ from convex_evals.records.base import FileRecord, Record
 class Usage(Record):
     input_tokens: int = Field(default=0, ge=0, description="tokens of the prompt")
     output_tokens: int = Field(default=0, ge=0, description="tokens of the reply, reasoning included")
+    cached_tokens: int = Field(default=0, ge=0, description="of the prompt, those read from the provider's cache")
+    reasoning_tokens: int = Field(default=0, ge=0, description="of the reply, those that nobody sees")
+
+
+class Attempt(Record):
+    """One request, whatever came of it."""
+
+    fault: str | None = Field(default=None, description="a word of docs/running.md's table; null where a reply came")
+    message: str | None = Field(default=None, description="what the provider said, without keys")
+    max_output_tokens: int | None = Field(default=None, ge=1, description="the limit that was sent")
+    cost_usd: float = Field(default=0.0, ge=0, description="dollars")
+    duration_ms: int = Field(default=0, ge=0, description="wall clock")
 
 
 class Generation(Record):
@@ -22,11 +34,18 @@ class Generation(Record):
     received: bool = Field(description="whether `<trial>.md` holds a reply")
     response_sha256: str | None = Field(description="of `<trial>.md`; null where nothing was received")
     finish_reason: str | None = Field(default=None, description="as the provider said it")
-    reason: str | None = Field(default=None, description="why nothing was received")
-    attempts: int = Field(default=1, ge=1, description="requests made for this trial")
+    fault: str | None = Field(default=None, description="why nothing was received, or why what was is a failure")
+    reason: str | None = Field(default=None, description="the same in words")
+    attempts: tuple[Attempt, ...] = Field(default=(), description="all requests made for this trial, in order")
+    rounds: int = Field(default=1, ge=1, description="runs that asked for this reply; after three it is left alone")
     cost_usd: float = Field(default=0.0, ge=0, description="dollars, all attempts together")
+    cost_estimated: bool = Field(default=False, description="true where a price map, and not the provider, says so")
     duration_ms: int = Field(default=0, ge=0, description="wall clock of the attempt that counted")
-    usage: Usage = Field(default=Usage(), description="tokens of the attempt that counted")
+    first_token_ms: int | None = Field(default=None, ge=0, description="time to the first text of that attempt")
+    usage: Usage = Field(default=Usage(), description="tokens of that attempt")
+    searches: int = Field(default=0, ge=0, description="web searches that the provider reports")
+    notes: tuple[str, ...] = Field(default=(), description="what was odd about the reply's format")
+    reused_from: str | None = Field(default=None, description="run that paid for this reply; null: this one")
 
 
 class GenerationFile(FileRecord):

@@ -20,7 +20,7 @@ class JournalEntry(FileRecord):
     generation: Generation = Field(description="as it will stand in generation.json")
     response: str | None = Field(description="as it will stand in `<trial>.md`")
     verdict: Verdict | None = Field(default=None, description="as it will stand in the grade file")
-    attempts: int = Field(default=0, ge=0, description="gradings that ended, unscored ones included")
+    attempts: int = Field(default=0, ge=0, description="rounds of asking and grading that ended")
 
     @property
     def done(self) -> bool:

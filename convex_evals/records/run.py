@@ -17,9 +17,7 @@ class EvalPlan(Record):
     answer_sha256: str = Field(description="of the reference project without `_generated`")
     grader_sha256: str = Field(description="of grader.test.ts and everything it imports relatively")
     pipeline: Pipeline = Field(description="`full` or `static`")
-    generation_key: str = Field(
-        description="task, guidelines, prompt, model and parameters; the trial number is added to it"
-    )
+    generation_key: str = Field(description="rendered prompt, model and parameters; the trial number is added to it")
     grading_key: str = Field(description="what must be equal for two verdicts to be comparable")
 
 
@@ -51,7 +49,8 @@ class RunPlan(FileRecord):
     experiment: str = Field(description="name of the experiment")
     trials: int = Field(ge=1, description="trials per eval")
     synthetic: bool = Field(description="true where no model was asked: never published, never ranked")
-    guidelines_sha256: str | None = Field(description="of the rendered guidelines; null where none are given")
+    guidelines: str | None = Field(default=None, description="the file that was given, `path@REV` from Git; or null")
+    guidelines_sha256: str | None = Field(description="of the guidelines without comments; null where none are given")
     suite_commit: str | None = Field(
         description="commit of the suite's repository; null outside of Git or with uncommitted changes"
     )
@@ -61,5 +60,6 @@ class RunPlan(FileRecord):
     evals: dict[str, EvalPlan] = Field(description="by eval id, `category/name`")
 
     def fingerprint_inputs(self) -> dict[str, object]:
-        """What makes two plans the same work: everything but the name and the day."""
-        return self.model_dump(mode="json", by_alias=True, exclude={"run_id", "date", "suite_commit", "toolchain"})
+        """What makes two plans the same work: everything but names and the day."""
+        named = {"run_id", "date", "suite_commit", "toolchain", "guidelines"}
+        return self.model_dump(mode="json", by_alias=True, exclude=named)

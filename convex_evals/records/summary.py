@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from convex_evals.records.base import FileRecord, Record
+from convex_evals.records.generation import Usage
 
 
 class Counts(Record):
@@ -36,6 +37,7 @@ class Counts(Record):
 class EvalSummary(Record):
     counts: Counts = Field(description="trials of this eval")
     grade: str = Field(description="name of the grade file that counts")
+    generation_ms: int = Field(default=0, ge=0, description="mean wall clock of its replies")
     score: float = Field(ge=0, le=1, description="mean over its scored trials of passed tests / tests that ran")
 
 
@@ -49,6 +51,13 @@ class Summary(FileRecord):
     counts: Counts = Field(description="all trials")
     categories: dict[str, Counts] = Field(description="trials by category")
     evals: dict[str, EvalSummary] = Field(description="by eval id")
-    cost_usd: float = Field(ge=0, description="dollars, all attempts of all trials")
+    cost_usd: float = Field(ge=0, description="dollars that this run paid, all attempts together")
+    replies_cost_usd: float = Field(default=0.0, ge=0, description="dollars that its replies cost, whoever paid")
+    cost_estimated: bool = Field(default=False, description="true where a price map says so, for at least one reply")
+    reused: int = Field(default=0, ge=0, description="replies that an earlier run paid for")
+    usage: Usage = Field(default=Usage(), description="tokens of all replies together")
+    searches: int = Field(default=0, ge=0, description="web searches that providers report, all replies together")
+    unscored: dict[str, int] = Field(default={}, description="trials without a verdict, by the reason")
+    missing: tuple[str, ...] = Field(default=(), description="evals that no shard delivered")
     generation_ms: int = Field(ge=0, description="sum of the replies' wall clock")
     grading_ms: int = Field(ge=0, description="sum of the steps' wall clock")

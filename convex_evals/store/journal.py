@@ -13,6 +13,7 @@ from convex_evals.errors import UserError
 from convex_evals.records.journal import JournalEntry
 from convex_evals.store.files import write_error
 from convex_evals.store.records import read_record, write_record
+from convex_evals.store.replies import ReplyFile
 
 
 class Journal:
@@ -47,6 +48,10 @@ class Journal:
 
     def write(self, eval_id: str, entry: JournalEntry) -> None:
         write_record(self._path(eval_id, entry.generation.trial), entry)
+
+    def reply_log(self, eval_id: str, trial: int) -> ReplyFile:
+        """Where a reply is kept while it arrives."""
+        return ReplyFile(self.folder / eval_id / f"{trial}.reply.jsonl")
 
     def drop(self) -> None:
         """Forget the run: everything of it is written."""

@@ -48,6 +48,9 @@ class Run:
         """Whether this eval's trials are done. Its grade file is written last."""
         return (self.eval_folder(eval_id) / grade_name(self.plan.evals[eval_id].grading_key)).is_file()
 
+    def has_generation(self, eval_id: str) -> bool:
+        return (self.eval_folder(eval_id) / GENERATION_NAME).is_file()
+
     def generation(self, eval_id: str) -> GenerationFile:
         return read_record(self.eval_folder(eval_id) / GENERATION_NAME, GenerationFile)
 
@@ -85,10 +88,13 @@ class RunStore:
     def same_work(self, plan: RunPlan) -> list[Run]:
         """Runs that planned exactly what `plan` does, newest first."""
         wanted = plan.fingerprint_inputs()
-        folder = self.root.joinpath(*slug_folders(plan.model))
+        return [run for run in self.of_model(plan.model) if run.plan.fingerprint_inputs() == wanted]
+
+    def of_model(self, slug: str) -> list[Run]:
+        """The runs of one model, newest first."""
+        folder = self.root.joinpath(*slug_folders(slug))
         paths = sorted(folder.glob(f"*/*/{PLAN_NAME}"), key=_newest, reverse=True)
-        runs = [Run(path.parent, read_record(path, RunPlan)) for path in paths]
-        return [run for run in runs if run.plan.fingerprint_inputs() == wanted]
+        return [Run(path.parent, read_record(path, RunPlan)) for path in paths]
 
     def find(self, name: str) -> Run:
         """The run with this id (or the beginning of it), folder, or `last`. Raises `UserError`."""

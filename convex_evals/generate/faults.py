@@ -1,0 +1,84 @@
+"""What can happen to a request, and what it means: one table, here and in docs/running.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+
+
+class Meaning(StrEnum):
+    """Whose business a fault is."""
+
+    RETRY = "tried again; in the end unscored"
+    WAIT = "left for the next command"
+    STOP = "stops the model"
+    MODEL = "the model failed"
+
+
+@dataclass(frozen=True)
+class _Row:
+    word: str  # what results call it
+    happened: str
+    meaning: Meaning
+    mend: str = ""
+
+
+class Fault(Enum):
+    """A row of the table."""
+
+    TIMEOUT = _Row("timeout", "no reply, or no end of it, in time", Meaning.RETRY)
+    RATE_LIMIT = _Row(
+        "rate_limit", "HTTP 429; the provider is asked less at a time, and not before Retry-After", Meaning.RETRY
+    )
+    SERVER = _Row("server_error", "HTTP 5xx", Meaning.RETRY)
+    CONNECTION = _Row("connection", "no connection, or it was reset", Meaning.RETRY)
+    CUT = _Row("cut_off", "the stream ended before the reply did", Meaning.RETRY)
+    MALFORMED = _Row("malformed", "something that is not the protocol: broken JSON, no choices", Meaning.RETRY)
+    EMPTY = _Row("empty", "a reply without text", Meaning.RETRY)
+    NO_TOKENS = _Row("zero_tokens", "a reply that counts no output tokens and has no text", Meaning.RETRY)
+    FILTERED = _Row("content_filter", "the provider's filter held the reply back", Meaning.RETRY)
+    CONTEXT = _Row("context_overflow", "the prompt is longer than the model takes", Meaning.RETRY)
+    REQUEST = _Row("bad_request", "the provider refuses the request as it is", Meaning.RETRY)
+    INTERRUPTED = _Row("interrupted", "we were stopped while it streamed", Meaning.RETRY)
+    BUDGET = _Row("budget", "not sent: its worst price does not fit into what is left", Meaning.WAIT, "raise --budget")
+    AUTH = _Row("auth", "HTTP 401 or 403", Meaning.STOP, "check the key")
+    QUOTA = _Row("quota", "the account has no credit left", Meaning.STOP, "top up the account, or choose another key")
+    UNKNOWN_MODEL = _Row(
+        "unknown_model", "the provider has no such model", Meaning.STOP, "check `litellm` in models.yaml"
+    )
+    TRUNCATED = _Row("truncated", "cut at our token limit, and again at the model's own maximum", Meaning.MODEL)
+    REFUSED = _Row("refused", "the model declines, by the provider's mark", Meaning.MODEL)
+
+    @property
+    def word(self) -> str:
+        return self.value.word
+
+    @property
+    def meaning(self) -> Meaning:
+        return self.value.meaning
+
+    @property
+    def happened(self) -> str:
+        return self.value.happened
+
+    @property
+    def mend(self) -> str:
+        return self.value.mend
+
+
+# Trying again at once changes nothing: one attempt in a round is enough.
+HOPELESS = frozenset({Fault.CONTEXT, Fault.REQUEST, Fault.BUDGET})
+BY_WORD = {fault.word: fault for fault in Fault}
+
+
+class ProviderFault(Exception):
+    """A request that brought no reply."""
+
+    def __init__(self, fault: Fault, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.fault = fault
+        self.retry_after = retry_after  # seconds, where the provider said so
+
+
+class ModelStopped(Exception):
+    """No further request to this model makes sense; the message says why and what to do."""

@@ -1,0 +1,283 @@
+"""One request to a provider, through LiteLLM. LiteLLM's retries, and those of the SDKs below it, are off."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from convex_evals.generate.faults import Fault, ProviderFault
+from convex_evals.records import Usage
+from convex_evals.records.models import ModelEntry
+
+FIRST_BYTE_SECONDS = 300.0  # reasoning models may be silent for long
+BETWEEN_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Call:
+    """What is sent."""
+
+    messages: list[dict[str, str]]
+    max_output_tokens: int
+    web_search: bool
+    extra: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """A reply whose end arrived."""
+
+    text: str
+    finish_reason: str
+    usage: Usage
+    searches: int
+    cost_usd: float | None  # the provider's own figure
+    first_token_ms: int | None
+    duration_ms: int
+
+
+async def stream(entry: ModelEntry, call: Call, on_text: Callable[[str], None]) -> Streamed:
+    """Ask once; `on_text` hears of every piece of the reply as it arrives. Raises `ProviderFault`."""
+    litellm = load_litellm()
+    start = time.monotonic()
+    parts: list[str] = []
+    first: float | None = None
+    found = _Found()
+    try:
+        async with asyncio.timeout(FIRST_BYTE_SECONDS) as limit:
+            response = await litellm.acompletion(**_arguments(entry, call))
+            response.completion_stream = _Peek(response.completion_stream, found)
+            async for chunk in response:
+                limit.reschedule(asyncio.get_running_loop().time() + BETWEEN_SECONDS)
+                text = found.take(chunk)
+                if text:
+                    first = first or time.monotonic()
+                    parts.append(text)
+                    on_text(text)
+    except asyncio.CancelledError:
+        raise
+    except Exception as error:
+        raise fault_of(error, entry) from None
+    finish = found.refusal or getattr(response, "received_finish_reason", None) or found.finish_reason_of_provider
+    if finish is None:
+        # LiteLLM says "stop" whenever a stream ends; only the provider's own word counts.
+        raise ProviderFault(Fault.CUT, "the stream ended before the reply did")
+    end = time.monotonic()
+    return Streamed(
+        text="".join(parts),
+        finish_reason=str(finish),
+        usage=found.usage,
+        searches=found.searches,
+        cost_usd=found.cost,
+        first_token_ms=round((first - start) * 1000) if first else None,
+        duration_ms=round((end - start) * 1000),
+    )
+
+
+def load_litellm() -> Any:
+    """LiteLLM, quiet, with the price map that it brings: nothing is fetched, nothing is reported to anybody."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    os.environ.setdefault("LITELLM_LOG", "CRITICAL")
+    import logging
+
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.drop_params = True
+    litellm.telemetry = False
+    for name in ("LiteLLM", "httpx", "openai"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    return litellm
+
+
+def _arguments(entry: ModelEntry, call: Call) -> dict[str, Any]:
+    name = entry.litellm_name
+    if entry.api == "responses":
+        provider, _, rest = name.partition("/")
+        name = f"{provider}/responses/{rest}"
+    parameters = entry.parameters
+    optional = {
+        "temperature": parameters.temperature,
+        "reasoning_effort": parameters.reasoning_effort,
+        "api_base": entry.base_url,
+        "api_key": api_key(entry),
+        "web_search_options": {"search_context_size": "medium"} if call.web_search else None,
+    }
+    return {
+        "model": name,
+        "messages": call.messages,
+        "max_tokens": call.max_output_tokens,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "timeout": FIRST_BYTE_SECONDS,
+        "num_retries": 0,
+        "max_retries": 0,
+        **({"extra_body": {"usage": {"include": True}}} if name.startswith("openrouter/") else {}),
+        **{key: value for key, value in optional.items() if value is not None},
+        **call.extra,
+    }
+
+
+def api_key(entry: ModelEntry) -> str | None:
+    """The key for this model, None where LiteLLM looks for it itself. A server of one's own may need none."""
+    if entry.key_env:
+        key = os.environ.get(entry.key_env)
+        if not key:
+            raise ProviderFault(Fault.AUTH, f"{entry.key_env} is not set")
+        return key
+    return "none" if entry.base_url else None
+
+
+class _Found:
+    """What the chunks of one stream say besides the text."""
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+        self.searches = 0
+        self.cost: float | None = None
+        self.refusal: str | None = None
+        self.finish_reason_of_provider: str | None = None
+
+    def take(self, chunk: Any) -> str:
+        self._usage(getattr(chunk, "usage", None))
+        if not chunk.choices:
+            return ""
+        delta = chunk.choices[0].delta
+        return str(delta.content or "")
+
+    def _usage(self, usage: Any) -> None:
+        if usage is None:
+            return
+        prompt, output = (
+            getattr(usage, "prompt_tokens_details", None),
+            getattr(usage, "completion_tokens_details", None),
+        )
+        self.usage = Usage(
+            input_tokens=usage.prompt_tokens or 0,
+            output_tokens=usage.completion_tokens or 0,
+            cached_tokens=getattr(prompt, "cached_tokens", None) or 0,
+            reasoning_tokens=getattr(output, "reasoning_tokens", None) or 0,
+        )
+        tools = getattr(usage, "server_tool_use", None)
+        self.searches = (
+            getattr(tools, "web_search_requests", None)
+            or getattr(prompt, "web_search_requests", None)
+            or getattr(usage, "num_search_queries", None)
+            or self.searches
+        )
+        cost = getattr(usage, "cost", None)
+        if isinstance(cost, int | float) and cost > 0:
+            self.cost = float(cost)
+
+
+class _Peek:
+    """The provider's own stream below LiteLLM's, which leaves out chunks that have a refusal and no content."""
+
+    def __init__(self, inner: Any, found: _Found) -> None:
+        self._inner = inner
+        self._iterator = aiter(inner) if hasattr(inner, "__aiter__") else inner
+        self._found = found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def __aiter__(self) -> _Peek:
+        return self
+
+    async def __anext__(self) -> Any:
+        chunk = await anext(self._iterator)
+        choices = getattr(chunk, "choices", None)
+        if choices and getattr(getattr(choices[0], "delta", None), "refusal", None):
+            self._found.refusal = "refusal"
+        return chunk
+
+
+_QUOTA = re.compile(r"insufficient_quota|insufficient credits|exceeded your current quota|credit balance|billing", re.I)
+
+
+def fault_of(error: Exception, entry: ModelEntry) -> ProviderFault:
+    """The row of the table for an exception of LiteLLM."""
+    import httpx
+    import litellm.exceptions as lite
+
+    if isinstance(error, ProviderFault):
+        return error
+    message = redacted(_first_line(error), entry)
+    status = getattr(error, "status_code", None)
+    wait = _retry_after(error)
+    if isinstance(error, lite.MidStreamFallbackError):
+        inner = error.original_exception
+        return fault_of(inner, entry) if isinstance(inner, Exception) else ProviderFault(Fault.CUT, message)
+    table: list[tuple[bool, Fault]] = [
+        (status in (402, 429) and bool(_QUOTA.search(str(error))), Fault.QUOTA),
+        (status == 402, Fault.QUOTA),
+        (isinstance(error, lite.RateLimitError) or status == 429, Fault.RATE_LIMIT),
+        (isinstance(error, TimeoutError | lite.Timeout | httpx.TimeoutException), Fault.TIMEOUT),
+        (isinstance(error, lite.ContextWindowExceededError), Fault.CONTEXT),
+        (isinstance(error, lite.ContentPolicyViolationError), Fault.FILTERED),
+        (isinstance(error, lite.AuthenticationError | lite.PermissionDeniedError) or status in (401, 403), Fault.AUTH),
+        (isinstance(error, lite.NotFoundError) or status == 404, Fault.UNKNOWN_MODEL),
+        (isinstance(error, httpx.RemoteProtocolError | httpx.ReadError), Fault.CUT),
+        (isinstance(error, httpx.NetworkError), Fault.CONNECTION),
+        (_is_cut(error), Fault.CUT),
+        (_is_connection(error), Fault.CONNECTION),
+        (isinstance(error, ValueError | KeyError | TypeError | AttributeError | IndexError), Fault.MALFORMED),
+        ("JSON" in str(error) or "json" in str(error) or "Expecting" in str(error), Fault.MALFORMED),
+        (isinstance(error, lite.BadRequestError | lite.UnprocessableEntityError), Fault.REQUEST),
+        (isinstance(error, lite.APIConnectionError) and not isinstance(status, int), Fault.CONNECTION),
+    ]
+    fault = next((fault for holds, fault in table if holds), Fault.SERVER)
+    return ProviderFault(fault, message, wait)
+
+
+def _is_cut(error: Exception) -> bool:
+    words = ("peer closed connection", "incomplete chunked read", "payload is not completed", "TransferEncodingError")
+    return any(word in str(error) for word in words)
+
+
+def _is_connection(error: Exception) -> bool:
+    words = ("Connection error", "Connection refused", "Connection reset", "Cannot connect", "Server disconnected")
+    return any(word in str(error) for word in words)
+
+
+def _first_line(error: Exception) -> str:
+    line = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    line = re.sub(r"^litellm\.(\w+): ?(\1: ?)?", "", line)
+    return line[:300] or type(error).__name__
+
+
+def redacted(text: str, entry: ModelEntry) -> str:
+    """Without anything that looks like a key: providers like to quote them."""
+    keys = [os.environ.get(entry.key_env or "", "")]
+    keys += [v for k, v in os.environ.items() if k.endswith(("_KEY", "_TOKEN", "_SECRET"))]
+    for key in keys:
+        if len(key) >= 8:
+            text = text.replace(key, "[key]")
+    return re.sub(r"\b(sk|pk|key|Bearer)[-_ ][\w*.-]{8,}", "[key]", text)
+
+
+def _retry_after(error: Exception) -> float | None:
+    """Seconds, from the header in either of its forms."""
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    value = headers.get("retry-after-ms")
+    try:
+        if value:
+            return max(0.0, float(value) / 1000)
+        value = headers.get("retry-after")
+        return max(0.0, float(value)) if value else None
+    except ValueError:
+        return _until(str(value))
+
+
+def _until(date: str) -> float | None:
+    import email.utils
+
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(date).timestamp() - time.time())
+    except ValueError:
+        return None

@@ -1,0 +1,82 @@
+"""Recorded replies as a model: an earlier run's, or a folder of Markdown files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from convex_evals.errors import UserError
+from convex_evals.generate import Ask, Reply, ReplyLog
+from convex_evals.prompt import Prompt
+from convex_evals.records import Generation, RunPlan
+from convex_evals.store.files import read_text
+from convex_evals.store.records import read_record
+from convex_evals.store.runs import PLAN_NAME
+from convex_evals.suite import Eval, sha256_parts, sha256_text
+
+MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class ReplayAnswerer:
+    """Replies with `folder`/<category>/<name>/<trial>.md."""
+
+    model: str
+    folder: Path
+    recorded: RunPlan | None = None  # of the run that is replayed
+
+    synthetic = True
+
+    def inputs(self, ev: Eval, prompt: Prompt) -> Mapping[str, Any]:
+        texts = [read_text(p) for p in sorted((self.folder / ev.id).glob("*.md"))]
+        return {"responses": sha256_parts(texts)}
+
+    def has(self, ev: Eval) -> bool:
+        return any((self.folder / ev.id).glob("*.md"))
+
+    def mismatch(self, ev: Eval) -> str | None:
+        """What has changed since the replies were recorded, where that is known."""
+        planned = self.recorded.evals.get(ev.id) if self.recorded else None
+        if planned is None or planned.task_sha256 == sha256_text(ev.task):
+            return None
+        return f"{ev.id}: TASK.txt is not the one that these replies answer"
+
+    def stop(self) -> None:
+        """Nothing is ever under way."""
+
+    async def respond(self, ask: Ask, log: ReplyLog) -> Reply:
+        path = self.folder / ask.ev.id / f"{ask.trial}.md"
+        ident = sha256_parts([ask.generation_key, str(ask.trial)])[:16]
+        if not path.is_file():
+            generation = Generation(
+                trial=ask.trial,
+                generation_id=ident,
+                received=False,
+                response_sha256=None,
+                fault=MISSING,
+                reason=f"no recorded reply {ask.ev.id}/{ask.trial}.md",
+            )
+            return Reply(generation, None)
+        text = read_text(path)
+        generation = Generation(
+            trial=ask.trial,
+            generation_id=ident,
+            received=True,
+            response_sha256=sha256_text(text),
+            finish_reason="stop",
+        )
+        return Reply(generation, text)
+
+
+def open_replay(path: Path) -> ReplayAnswerer:
+    """The replies in a run's folder, or in a folder laid out `<category>/<name>/<trial>.md`. Raises `UserError`."""
+    if (path / PLAN_NAME).is_file():
+        plan = read_record(path / PLAN_NAME, RunPlan)
+        return ReplayAnswerer(f"replay/{plan.run_id}", path.absolute() / "evals", plan)
+    if not any(path.glob("*/*/*.md")):
+        raise UserError(
+            f"-m replay:{path}: neither a run's folder nor one that is laid out <category>/<name>/<trial>.md"
+        )
+    return ReplayAnswerer(f"replay/{path.absolute().name.lower()}", path.absolute())

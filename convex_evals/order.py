@@ -1,0 +1,175 @@
+"""What `cli run` was asked for, resolved: models, experiments and evals to requests for runs."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from convex_evals.config import Experiment, Workspace
+from convex_evals.errors import UserError
+from convex_evals.generate import Answerer
+from convex_evals.generate.answerers import Answerers
+from convex_evals.generate.llm import ModelAnswerer
+from convex_evals.generate.price import usual_tokens
+from convex_evals.generate.replay import ReplayAnswerer
+from convex_evals.git import clean_commit, text_at
+from convex_evals.plan import Request
+from convex_evals.prompt import Prompt, PromptSource, without_comments
+from convex_evals.records import Usage
+from convex_evals.starter import FILES
+from convex_evals.store.files import read_text
+from convex_evals.suite import Eval, load_suite, refuse_incomplete, sha256_text
+
+DEFAULT_EXPERIMENT = "default"
+_USUAL_REPLY = 2_500  # tokens: a project of this suite, with some reasoning
+_DEFAULT_PROMPT = FILES / "guidelines" / "prompt.j2"
+
+
+@dataclass(frozen=True)
+class Order:
+    """The words of a command line."""
+
+    models: Sequence[str]
+    experiments: Sequence[str] = (DEFAULT_EXPERIMENT,)
+    pattern: str | None = None
+    categories: Sequence[str] = ()
+    eval_ids: Sequence[str] = ()  # exactly these; empty: all that pattern and categories leave
+    trials: int = 1
+    guidelines: str | None = None  # instead of what the experiments say
+    run_id: str | None = None
+    date: str | None = None
+
+
+@dataclass(frozen=True)
+class Resolved:
+    requests: list[Request]
+    skipped: list[str]  # lines: what was asked for and cannot be
+
+
+def resolve(order: Order, workspace: Workspace, answerers: Answerers) -> Resolved:
+    """The runs that `order` means. Raises `UserError` where a word of it means nothing."""
+    suite = load_suite(workspace.suite)
+    evals = suite.select(order.pattern, order.categories)
+    if order.eval_ids:
+        evals = [e for e in evals if e.id in order.eval_ids]
+    refuse_incomplete(evals)
+    found = Resolved([], [])
+    commit = clean_commit(workspace.suite)
+    for name in dict.fromkeys(order.models):
+        stand_in = answerers.synthetic(name)
+        if stand_in is not None:
+            chosen = _recorded(stand_in, evals, found.skipped)
+            prompts = {e.id: Prompt("", e.task) for e in chosen}
+            found.requests.append(_request(order, stand_in, chosen, prompts, DEFAULT_EXPERIMENT, None, None, commit))
+            continue
+        for experiment_name in dict.fromkeys(order.experiments):
+            experiment = workspace.config.experiment(experiment_name)
+            if experiment.web_search and not answerers.searches(name):
+                found.skipped.append(
+                    f"{name}, {experiment_name}: skipped, the model has no web search of its provider's"
+                )
+                continue
+            answerer = answerers.model(name, web_search=experiment.web_search, extra=experiment.parameters)
+            where, source = _source(experiment, order.guidelines, workspace)
+            prompts = {e.id: source.render(e.task) for e in evals}
+            text = source.guidelines
+            digest = None if text is None else sha256_text(without_comments(text).strip())
+            found.requests.append(_request(order, answerer, evals, prompts, experiment_name, where, digest, commit))
+    if order.run_id and len(found.requests) > 1:
+        raise UserError("--run-id names one run; give one model and one experiment")
+    return found
+
+
+def _request(
+    order: Order,
+    answerer: Answerer,
+    evals: Sequence[Eval],
+    prompts: Mapping[str, Prompt],
+    experiment: str,
+    guidelines: str | None,
+    guidelines_sha256: str | None,
+    commit: str | None,
+) -> Request:
+    return Request(
+        answerer=answerer,
+        evals=evals,
+        prompts=prompts,
+        trials=order.trials,
+        experiment=experiment,
+        guidelines=guidelines,
+        guidelines_sha256=guidelines_sha256,
+        run_id=order.run_id or f"{experiment}-{secrets.token_hex(4)}",
+        date=order.date or datetime.now(UTC).date().isoformat(),
+        suite_commit=commit,
+    )
+
+
+def _recorded(answerer: Answerer, evals: Sequence[Eval], skipped: list[str]) -> Sequence[Eval]:
+    """The evals that a stand-in has replies to."""
+    if not isinstance(answerer, ReplayAnswerer):
+        return evals
+    chosen = [e for e in evals if answerer.has(e)]
+    if not chosen:
+        raise UserError(f"{answerer.folder}: no recorded reply to any of these {len(evals)} evals")
+    skipped += [line for e in chosen if (line := answerer.mismatch(e))]
+    if len(chosen) < len(evals):
+        skipped.append(f"{answerer.model}: {len(evals) - len(chosen)} evals without a recorded reply are left out")
+    return chosen
+
+
+def _source(experiment: Experiment, override: str | None, workspace: Workspace) -> tuple[str | None, PromptSource]:
+    """Where guidelines come from, and what the prompt is made of."""
+    template = workspace.suite / experiment.prompt
+    if not template.is_file() and experiment.prompt == Experiment().prompt:
+        template = _DEFAULT_PROMPT
+    where = experiment.guidelines and (override or experiment.guidelines)
+    text = _guidelines(where, workspace.suite, given=override is not None) if where else None
+    return where, PromptSource(read_text(template), str(template), text)
+
+
+def _guidelines(where: str, suite: Path, *, given: bool) -> str:
+    path, _, revision = where.rpartition("@")
+    if path and revision and not (suite / where).exists() and not Path(where).exists():
+        return text_at(suite, revision, path)
+    # What is typed is relative to where it is typed; what a file says, to the file.
+    file = Path(where) if given and Path(where).exists() else suite / where
+    if not file.is_file():
+        raise UserError(f"{file}: no guidelines here; name others with --guidelines PATH, or use -e no_guidelines")
+    return read_text(file)
+
+
+def estimate(request: Request) -> dict[str, object]:
+    """What a request asks for: calls, tokens, and dollars as usual and at most (None where nobody knows the price)."""
+    answerer = request.answerer
+    calls = len(request.evals) * request.trials
+    texts = [p.text for p in request.prompts.values()] * request.trials
+    found: dict[str, object] = {
+        "model": answerer.model,
+        "experiment": request.experiment,
+        "calls": 0 if answerer.synthetic else calls,
+        "input_tokens": 0 if answerer.synthetic else sum(usual_tokens(t) for t in texts),
+        "usual_usd": 0.0,
+        "most_usd": 0.0,
+    }
+    if isinstance(answerer, ModelAnswerer):
+        tariff, most = answerer.tariff, answerer.entry.parameters.max_output_tokens
+        usual = [Usage(input_tokens=usual_tokens(t), output_tokens=_USUAL_REPLY) for t in texts]
+        known = tariff.price is not None
+        found["usual_usd"] = round(sum(map(tariff.cost, usual)), 4) if known else None
+        found["most_usd"] = round(sum(tariff.worst(t, most) for t in texts), 4) if known else None
+    return found
+
+
+def load_environment(folder: Path) -> None:
+    """Variables of `folder`/.env that are not set already."""
+    path = folder / ".env"
+    if path.is_file():
+        from dotenv import dotenv_values
+
+        for name, value in dotenv_values(path).items():
+            if value is not None:
+                os.environ.setdefault(name, value)

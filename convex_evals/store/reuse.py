@@ -1,0 +1,75 @@
+"""Replies and verdicts of earlier runs: what has the same key is not paid for, or graded, twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from convex_evals.records import Generation, GradeFile, Outcome, Verdict
+from convex_evals.store.files import read_text
+from convex_evals.store.records import read_record
+from convex_evals.store.runs import Run, RunStore, grade_name
+
+
+@dataclass(frozen=True)
+class Found:
+    """A trial of an earlier run. `response` is None where that run got none; `verdict` where it has no valid one."""
+
+    run: Run
+    generation: Generation
+    response: str | None
+    verdict: Verdict | None
+
+
+@dataclass
+class EarlierRuns:
+    """One model's runs, newest first."""
+
+    store: RunStore
+    model: str
+    _runs: list[Run] | None = None
+    _by_key: dict[tuple[str, str], list[Run]] = field(default_factory=dict)
+
+    def find(self, eval_id: str, trial: int, generation_key: str, grading_key: str) -> Found | None:
+        """The newest trial with the same generation key: one that was received if there is any.
+
+        Its verdict comes along where that run has a scored one under the same grading key.
+        """
+        unreceived: Found | None = None
+        for run in self._candidates(eval_id, generation_key):
+            generation = next((g for g in run.generation(eval_id).trials if g.trial == trial), None)
+            if generation is None:
+                continue
+            if not generation.received:
+                unreceived = unreceived or Found(run, generation, None, None)
+                continue
+            response = run.eval_folder(eval_id) / f"{trial}.md"
+            if response.is_file():
+                return Found(run, generation, read_text(response), _verdict(run, eval_id, generation, grading_key))
+        return unreceived
+
+    def _candidates(self, eval_id: str, generation_key: str) -> list[Run]:
+        key = (eval_id, generation_key)
+        if key not in self._by_key:
+            self._by_key[key] = [run for run in self._all() if _has(run, eval_id, generation_key)]
+        return self._by_key[key]
+
+    def _all(self) -> Iterator[Run]:
+        if self._runs is None:
+            self._runs = list(self.store.of_model(self.model))
+        return iter(self._runs)
+
+
+def _has(run: Run, eval_id: str, generation_key: str) -> bool:
+    planned = run.plan.evals.get(eval_id)
+    return planned is not None and planned.generation_key == generation_key and run.has_generation(eval_id)
+
+
+def _verdict(run: Run, eval_id: str, generation: Generation, grading_key: str) -> Verdict | None:
+    path = run.eval_folder(eval_id) / grade_name(grading_key)
+    if not path.is_file():
+        return None
+    grade = read_record(path, GradeFile)
+    found = [t.verdict for t in grade.trials if t.generation_id == generation.generation_id]
+    scored = [v for v in found if v.outcome is not Outcome.UNSCORED]
+    return scored[0] if scored and grade.grading_key == grading_key else None

@@ -1,0 +1,215 @@
+"""A provider on the loopback that speaks OpenAI's streaming protocol, and misbehaves on request."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+REPLY = '# Files\n\n## package.json\n\n```json\n{"name": "x"}\n```\n'
+Behaviour = Callable[[int, dict[str, Any]], str]
+
+
+@dataclass
+class Provider:
+    """`behave(n, body)` names what happens to the n-th request, from 0: a key of `_Handler.WAYS`."""
+
+    behave: Behaviour = lambda n, body: "ok"
+    reply: str = REPLY
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    finished: list[str] = field(default_factory=list)  # the last user message of each reply that was sent whole
+    headers: list[dict[str, str]] = field(default_factory=list)
+    port: int = 0
+    pause: float = 0.0  # seconds between two pieces
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def take(self, body: dict[str, Any], headers: dict[str, str]) -> str:
+        with self._lock:
+            n = len(self.requests)
+            self.requests.append(body)
+            self.headers.append(headers)
+        return self.behave(n, body)
+
+
+@contextmanager
+def serve(provider: Provider) -> Iterator[Provider]:
+    class Handler(_Handler):
+        state = provider
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    provider.port = server.server_port
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield provider
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    state: Provider
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: the test's output is the test's."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        way = self.state.take(body, dict(self.headers))
+        try:
+            self.WAYS[way](self)
+            if way == "ok":
+                self.state.finished.append(body["messages"][-1]["content"])
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    # -- what may happen --
+
+    def _ok(self) -> None:
+        self._stream(self.state.reply, "stop")
+
+    def _stream(self, text: str, finish: str, usage: dict[str, Any] | None = None) -> None:
+        self._begin()
+        for piece in (text[i : i + 20] for i in range(0, len(text), 20)):
+            self._chunk({"content": piece})
+            time.sleep(self.state.pause)
+        self._chunk({}, finish)
+        counts = {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150}
+        self._data(json.dumps({**_CHUNK, "choices": [], "usage": usage or counts}))
+        self._data("[DONE]")
+        self._raw(b"0\r\n\r\n")
+
+    def _status(self, status: int, message: str, headers: dict[str, str] | None = None, code: str = "") -> None:
+        data = json.dumps({"error": {"message": message, "type": code or "error", "code": code}}).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _rate_limit(self) -> None:
+        self._status(429, "slow down", {"retry-after": "0.05"})
+
+    def _server_error(self) -> None:
+        self._status(500, "oops")
+
+    def _overloaded(self) -> None:
+        self._status(503, "overloaded")
+
+    def _auth(self) -> None:
+        self._status(401, "Incorrect API key provided: sk-planted-key-1234567890", code="invalid_api_key")
+
+    def _quota(self) -> None:
+        self._status(429, "You exceeded your current quota", code="insufficient_quota")
+
+    def _unknown_model(self) -> None:
+        self._status(404, "The model does not exist", code="model_not_found")
+
+    def _context(self) -> None:
+        self._status(
+            400, "This model's maximum context length is 10 tokens, reduce the prompt", code="context_length_exceeded"
+        )
+
+    def _reset(self) -> None:
+        self.connection.close()
+        self.close_connection = True
+
+    def _cut(self) -> None:
+        """In the middle of a chunked body."""
+        self._begin()
+        self._chunk({"content": "# Fil"})
+        self.wfile.flush()
+        self.connection.close()
+        self.close_connection = True
+
+    def _cut_politely(self) -> None:
+        """The body ends properly, the reply does not."""
+        self._begin()
+        self._chunk({"content": "# Fil"})
+        self._raw(b"0\r\n\r\n")
+
+    def _malformed(self) -> None:
+        self._begin()
+        self._data('{"id": "x", "choices": [{')
+        self._data("[DONE]")
+        self._raw(b"0\r\n\r\n")
+
+    def _empty(self) -> None:
+        self._stream("", "stop")
+
+    def _zero(self) -> None:
+        self._stream("", "stop", {"prompt_tokens": 100, "completion_tokens": 0, "total_tokens": 100})
+
+    def _filtered(self) -> None:
+        self._stream("", "content_filter")
+
+    def _truncated(self) -> None:
+        self._stream("# Files\n\n## a.ts\n\n```ts\nlet", "length")
+
+    def _refusal(self) -> None:
+        self._begin()
+        self._chunk({"refusal": "I cannot help with that."})
+        self._chunk({}, "stop")
+        self._data("[DONE]")
+        self._raw(b"0\r\n\r\n")
+
+    def _hang(self) -> None:
+        self._begin()
+        time.sleep(5)
+
+    # -- the protocol --
+
+    def _begin(self) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        self._chunk({"role": "assistant", "content": ""})
+
+    def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> None:
+        self._data(json.dumps({**_CHUNK, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
+
+    def _data(self, text: str) -> None:
+        data = f"data: {text}\n\n".encode()
+        self._raw(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+
+    def _raw(self, data: bytes) -> None:
+        self.wfile.write(data)
+        self.wfile.flush()
+
+    WAYS: dict[str, Callable[[Any], None]] = {  # noqa: RUF012
+        "ok": _ok,
+        "rate_limit": _rate_limit,
+        "server_error": _server_error,
+        "overloaded": _overloaded,
+        "auth": _auth,
+        "quota": _quota,
+        "unknown_model": _unknown_model,
+        "context": _context,
+        "reset": _reset,
+        "cut": _cut,
+        "cut_politely": _cut_politely,
+        "malformed": _malformed,
+        "empty": _empty,
+        "zero": _zero,
+        "filtered": _filtered,
+        "truncated": _truncated,
+        "refusal": _refusal,
+        "hang": _hang,
+    }
+
+
+_CHUNK = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "stub"}
