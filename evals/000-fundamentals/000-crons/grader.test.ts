@@ -62,6 +62,18 @@ test("writeReport counts the open tickets", async () => {
   expect((await listTable("reports")).map(ownFields), "`writeReport` must insert one report").toEqual([{ title: "noon", openTickets: 2 }]);
 });
 
+test("more than a thousand tickets are counted and closed in one call", async () => {
+  const stale = Array.from({ length: 1100 }, (_, index) => ticket(`stale ${index}`, "open", 9 * HOUR));
+  await addDocuments("tickets", stale);
+  await admin.mutation(internal.maintenance.writeReport, { title: "busy" });
+  const report = { title: "busy", openTickets: 1100 };
+  expect((await listTable("reports")).map(ownFields), "`writeReport` must count all of 1100 open tickets").toEqual([report]);
+  const closed = await admin.mutation(internal.maintenance.closeStale, { maxAgeMs: HOUR });
+  expect(closed, "`closeStale` must close all of 1100 stale tickets in one call").toBe(1100);
+  const open = (await listTable("tickets", { limit: 2000 })).filter(({ status }) => status === "open");
+  expect(open.length, "after `closeStale` no stale ticket may be open").toBe(0);
+});
+
 test("arguments of the wrong type are refused", async () => {
   const wrong = { maxAgeMs: "7 days" } as unknown as { maxAgeMs: number };
   await expectError(admin.mutation(internal.maintenance.closeStale, wrong), "`closeStale` with a string as `maxAgeMs` must be refused", {

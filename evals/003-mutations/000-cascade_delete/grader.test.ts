@@ -115,8 +115,46 @@ test("tasks that are removed at the same time are all counted", async () => {
   expect(projects?.map(({ taskCount }) => taskCount as number), "`taskCount` must be 0 after five removals").toEqual([0]);
 });
 
+test("remove and removeTask delete hundreds of documents", async () => {
+  const { projectId, taskIds } = await makeProject("Bridge", 105);
+  const [first, second] = taskIds;
+  const more = [first, second].flatMap((taskId) => Array.from({ length: 118 }, (_, index) => ({ taskId, text: `${index}` })));
+  await addDocuments("comments", more);
+  await addDocuments("stars", Array.from({ length: 119 }, (_, index) => ({ projectId, user: `${index}` })));
+  await visitor.mutation(api.projects.removeTask, { taskId: first as Id<"tasks"> });
+  const comments = await listTable("comments");
+  expect(comments.length, "`removeTask` of a task with 120 comments must delete them all, and no others: 326 must be left").toBe(326);
+  const deleted = await visitor.mutation(api.projects.remove, { projectId });
+  expect(await everything(), "after `remove` of the only project, with hundreds of documents, none may be left").toEqual({
+    projects: [],
+    tasks: [],
+    comments: [],
+    stars: [],
+  });
+  expect(deleted, "`remove` must count all that it deletes: 1 project, 104 tasks, 326 comments and 120 stars").toBe(551);
+});
+
 test("ids of another table are refused", async () => {
   const { taskIds } = await makeProject("Bridge", 1);
   const projectId = taskIds[0] as unknown as Id<"projects">;
   await expectError(visitor.mutation(api.projects.remove, { projectId }), "`remove` with the id of a task must be refused", { by: "arguments" });
+});
+
+// The last test, as its documents take long to clear.
+test("remove reads no documents of other projects", async () => {
+  const other = await makeProject("Tower", 1);
+  const { projectId } = await makeProject("Bridge", 10);
+  const large = "x".repeat(1_000_000);
+  // More than Convex lets one function read (16 MiB), so the server stops whoever reads them; comments would be read for each of the ten tasks.
+  for (const count of [9, 8]) {
+    await addDocuments("tasks", Array.from({ length: count }, () => ({ projectId: other.projectId, title: large })));
+    await addDocuments("stars", Array.from({ length: count }, () => ({ projectId: other.projectId, user: large })));
+  }
+  await addDocuments("comments", other.taskIds.flatMap((taskId) => [{ taskId, text: large }, { taskId, text: large }]));
+  const deleted = await visitor.mutation(api.projects.remove, { projectId }).catch((error: unknown) => {
+    const seen = error instanceof Error ? error.message : String(error);
+    const rule = "`remove` must read no stars, tasks and comments of other projects, as there are too many of them";
+    throw new Error(`${rule}; the call failed: ${seen}`, { cause: error });
+  });
+  expect(deleted, "`remove` must delete 1 project, 10 tasks, 20 comments and 1 star, however many documents other projects have").toBe(32);
 });

@@ -18,6 +18,7 @@ import type { Id } from "./answer/convex/_generated/dataModel";
 
 const ISSUER = "https://login.example.com";
 const ADA = `${ISSUER}|ada`;
+const BOB = `${ISSUER}|bob`;
 const ada = clientAs({ issuer: ISSUER, subject: "ada", name: "Ada" });
 const bob = clientAs({ issuer: ISSUER, subject: "bob", name: "Ada" });
 // Another provider has a user of the same name: not the same person.
@@ -132,10 +133,12 @@ test("notes of other users are out of reach, and cannot be told from notes that 
   await bob.mutation(api.notes.remove, { noteId: gone });
   const before = await notes();
   for (const stranger of [bob, otherAda]) {
-    const pinForeign = await expectError(stranger.mutation(api.notes.setPinned, { noteId, pinned: true }), "`setPinned` of another user's note must be refused");
-    const pinGone = await expectError(stranger.mutation(api.notes.setPinned, { noteId: gone, pinned: true }), "`setPinned` of a note that is gone must be refused");
-    const removeForeign = await expectError(stranger.mutation(api.notes.remove, { noteId }), "`remove` of another user's note must be refused");
-    const removeGone = await expectError(stranger.mutation(api.notes.remove, { noteId: gone }), "`remove` of a note that is gone must be refused");
+    const pin = (id: Id<"notes">) => stranger.mutation(api.notes.setPinned, { noteId: id, pinned: true });
+    const remove = (id: Id<"notes">) => stranger.mutation(api.notes.remove, { noteId: id });
+    const pinForeign = await expectError(pin(noteId), "`setPinned` of another user's note must be refused");
+    const pinGone = await expectError(pin(gone), "`setPinned` of a note that is gone must be refused");
+    const removeForeign = await expectError(remove(noteId), "`remove` of another user's note must be refused");
+    const removeGone = await expectError(remove(gone), "`remove` of a note that is gone must be refused");
     const same = "the errors for a note of another user and for one that does not exist must be the same";
     expect(said(pinForeign), `\`setPinned\`: ${same}`).toBe(said(pinGone));
     expect(said(removeForeign), `\`remove\`: ${same}`).toBe(said(removeGone));
@@ -151,4 +154,12 @@ test("removeAllOf deletes the notes of one owner, for the app itself only", asyn
   const count = await adminClient().mutation(internal.notes.removeAllOf, { owner: ADA });
   expect(count, "`removeAllOf` must return the number of deleted notes").toBe(2);
   expect((await notes()).map(({ text }) => text as string), "`removeAllOf` must delete all notes of this owner, and no others").toEqual(["bob's"]);
+});
+
+test("removeAllOf deletes the notes of an owner who has many", async () => {
+  const many = Array.from({ length: 1100 }, (_, index) => ({ owner: ADA, text: "x", pinned: index % 2 === 0 }));
+  await addDocuments("notes", [{ owner: BOB, text: "bob's", pinned: true }, ...many]);
+  const count = await adminClient().mutation(internal.notes.removeAllOf, { owner: ADA });
+  expect(count, "`removeAllOf` must return the number of all deleted notes, here of 1100").toBe(1100);
+  expect(await notes(), "`removeAllOf` must delete all notes of this owner, here 1100, and no others").toEqual([{ owner: BOB, text: "bob's", pinned: true }]);
 });

@@ -61,13 +61,23 @@ test("until the messages arrive the page says that it is loading", async () => {
 test("the messages are listed, the oldest on top", async () => {
   await addDocuments("messages", [{ author: "Ada", body: "one" }, { author: "Bob", body: "two" }, { author: "Ada", body: "three" }]);
   const chat = await openChat();
-  await shows(chat, ["Ada: one", "Bob: two", "Ada: three"], "each message must be one `<li>` with author and body, the oldest on top");
+  const inOrder = ["Ada: one", "Bob: two", "Ada: three"];
+  await shows(chat, inOrder, "each message must be one `<li>` with author and body, the oldest on top");
   expect(await chat.text(), "the text Loading... must be gone when the messages are there").not.toContain("Loading...");
+  // What is typed renders the page again: after an odd and after an even number of times the order must be the same.
+  await chat.fill(NAME, "Ada");
+  for (const [typed, state] of [["hello", "enabled"], ["", "disabled"]] as const) {
+    await chat.fill(MESSAGE, typed);
+    await eventually(async () => expect(await chat.states(SEND)).toEqual([state]), { ...SOON, what: `the button to be ${state}` });
+    expect(await chat.texts("ul > li"), "typing must not change the order of the messages").toEqual(inOrder);
+  }
 });
 
 test("messages of others appear without a reload", async () => {
   const chat = await openChat();
   await shows(chat, [], "without messages the list must be empty");
+  expect(await chat.texts("ul"), "without messages there must be an empty `<ul>`").toEqual([""]);
+  expect(await chat.text(), "the text Loading... must be gone when the messages have arrived, even if there are none").not.toContain("Loading...");
   await addDocuments("messages", [{ author: "Bob", body: "hello" }]);
   await shows(chat, ["Bob: hello"], "a message that somebody else sends must appear");
 });

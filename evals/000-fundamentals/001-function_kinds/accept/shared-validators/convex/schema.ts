@@ -1,0 +1,6 @@
+import { defineSchema, defineTable } from "convex/server";
+import { requestFields } from "./validators";
+
+export default defineSchema({
+  requests: defineTable(requestFields),
+});

@@ -1,0 +1,19 @@
+import { defineSchema, defineTable } from "convex/server";
+import { v } from "convex/values";
+
+export default defineSchema({
+  students: defineTable({
+    name: v.string(),
+  }),
+  courses: defineTable({
+    title: v.string(),
+  }),
+  enrollments: defineTable({
+    studentId: v.string(),
+    courseId: v.string(),
+    letter: v.optional(v.string()),
+  })
+    .index("by_studentId", ["studentId"])
+    .index("by_courseId", ["courseId"])
+    .index("by_studentId_and_courseId", ["studentId", "courseId"]),
+});

@@ -1,0 +1,15 @@
+import { defineSchema, defineTable } from "convex/server";
+import { v } from "convex/values";
+
+export default defineSchema({
+  articles: defineTable({
+    title: v.string(),
+    language: v.string(),
+    text: v.string(),
+    embedding: v.optional(v.array(v.float64())),
+  }).vectorIndex("embeddings", {
+    vectorField: "embedding",
+    dimensions: 8,
+    filterFields: ["language"],
+  }),
+});

@@ -1,0 +1,47 @@
+import { useQuery } from "convex/react";
+import { useState } from "react";
+import { api } from "../convex/_generated/api";
+import type { Id } from "../convex/_generated/dataModel";
+
+export default function App() {
+  const [projectId, setProjectId] = useState<Id<"projects"> | null>(null);
+  const names = useQuery(api.projects.names);
+  const project = useQuery(api.projects.get, projectId === null ? "skip" : { projectId });
+
+  return (
+    <main>
+      <ul>
+        {names?.map(({ _id, name }) => (
+          <li key={_id}>
+            <button type="button" onClick={() => setProjectId(_id)}>
+              {name}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <section aria-label="Details">
+        {projectId === null ? (
+          <p>Choose a project</p>
+        ) : names?.every(({ _id }) => _id !== projectId) ? (
+          <p>Choose a project</p>
+        ) : (
+          <>
+            {project === undefined ? (
+              <p>Loading...</p>
+            ) : project === null ? (
+              <p>This project does not exist any more</p>
+            ) : (
+              <>
+                <h2>{project.name}</h2>
+                <p>{project.summary}</p>
+              </>
+            )}
+            <button type="button" onClick={() => setProjectId(null)}>
+              Close
+            </button>
+          </>
+        )}
+      </section>
+    </main>
+  );
+}

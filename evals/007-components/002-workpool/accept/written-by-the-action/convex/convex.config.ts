@@ -1,0 +1,6 @@
+import workpool from "@convex-dev/workpool/convex.config";
+import { defineApp } from "convex/server";
+
+const app = defineApp();
+app.use(workpool);
+export default app;

@@ -1,0 +1,10 @@
+import { defineSchema, defineTable } from "convex/server";
+import { v } from "convex/values";
+
+export default defineSchema({
+  entries: defineTable({
+    actor: v.string(),
+    action: v.string(),
+    detail: v.string(),
+  }).index("by_actor", ["actor"]),
+});

@@ -1,0 +1,5 @@
+import { defineApp } from "convex/server";
+
+const app = defineApp();
+
+export default app;

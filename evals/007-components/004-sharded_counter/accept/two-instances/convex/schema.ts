@@ -1,0 +1,7 @@
+import { defineSchema, defineTable } from "convex/server";
+import { v } from "convex/values";
+
+export default defineSchema({
+  videos: defineTable({ title: v.string() }),
+  likes: defineTable({ videoId: v.id("videos"), user: v.string() }).index("user", ["user", "videoId"]),
+});
