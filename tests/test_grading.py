@@ -69,7 +69,7 @@ def test_a_run_writes_files_and_is_not_done_twice(tmp_path: Path) -> None:
     assert not any(b"sk-secret" in data or str(tmp_path).encode() in data for data in before.values())
     assert list((tmp_path / ".cache/convex-evals/journal").iterdir()) == []
     second = cli(tmp_path, "run", "--model", "reference", "--json")
-    assert second.returncode == 0 and json.loads(second.stdout)["complete"] is True
+    assert second.returncode == 0 and json.loads(second.stdout)[0]["complete"] is True
     assert files_below(tmp_path / "runs") == before
     assert cli(tmp_path, "run", "--model", "reference", "--fresh").returncode == 0
     assert len(list((tmp_path / "runs").rglob("run.json"))) == 2
