@@ -72,7 +72,8 @@ def test_kill_minus_nine_leaves_nobody(tmp_path: Path) -> None:
         time.sleep(0.05)
     parent.send_signal(signal.SIGKILL)
     parent.wait()
-    assert all(gone(int(pid), 5) for pid in pids.read_text().split())
+    # The reaper is a Python process: on a busy machine its start alone takes seconds.
+    assert all(gone(int(pid), 20) for pid in pids.read_text().split())
 
 
 def test_a_line_through_a_pipe(tmp_path: Path) -> None:
