@@ -20,11 +20,11 @@ GRADER_SECONDS = 5.0
 
 
 def sample(cases: Sequence[Case]) -> list[Case]:
-    """Every answer, and of each eval one of its other projects, always the same."""
-    others: dict[str, list[Case]] = {}
+    """Every answer, and of each category one wrong project, one accepted and one foil, always the same."""
+    others: dict[tuple[str, str], list[Case]] = {}
     for case in cases:
         if case.kind != "answer":
-            others.setdefault(case.ev.id, []).append(case)
+            others.setdefault((case.ev.category, case.kind), []).append(case)
     chosen = {min(group, key=lambda c: sha256_text(c.name)).name for group in others.values()}
     return [c for c in cases if c.kind == "answer" or c.name in chosen]
 
@@ -47,7 +47,7 @@ def test_answers_pass_and_mistakes_are_caught(soak: bool, monkeypatch: pytest.Mo
     asyncio.run(validate())
     validation = Validation(tuple(results), grader_limit=GRADER_SECONDS if soak else None)
     assert validation.complaints == []
-    assert len(results) == (5 * len(cases) if soak else 2 * len(suite.evals))
+    assert len(results) == (5 * len(cases) if soak else len(suite.evals) + 3 * len(suite.categories))
 
 
 def test_every_eval_brings_proof() -> None:
