@@ -44,7 +44,8 @@ def test_types(node: Toolchain) -> None:
 def test_types_of_the_suite(node: Toolchain) -> None:
     """Of graders: answers import packages that only their own projects have, and the tool checks them."""
     env = clean_environment(PATH=f"{node.node.bin_dir}:/usr/bin:/bin", NO_COLOR="1")
-    argv = [node.node.executable, "node_modules/typescript/bin/tsc", "--noEmit", "-p", "../../tsconfig.json"]
+    executable = str(node.node.executable)
+    argv = [executable, "node_modules/typescript/bin/tsc", "--noEmit", "-p", "../../tsconfig.json"]
     done = subprocess.run(argv, cwd=SOURCES, env=env, capture_output=True, text=True, timeout=300, check=False)
     errors = [line for line in done.stdout.splitlines() if "error TS" in line and "/answer/convex/" not in line]
     assert errors == [] and not done.stderr, done.stderr
