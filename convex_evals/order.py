@@ -18,7 +18,7 @@ from convex_evals.generate.price import usual_tokens
 from convex_evals.generate.replay import ReplayAnswerer
 from convex_evals.git import clean_commit, text_at
 from convex_evals.plan import Request
-from convex_evals.prompt import Prompt, PromptSource, without_comments
+from convex_evals.prompt import Prompt, PromptSource
 from convex_evals.records import Usage
 from convex_evals.starter import FILES
 from convex_evals.store.files import read_text
@@ -37,11 +37,8 @@ class Order:
     experiments: Sequence[str] = (DEFAULT_EXPERIMENT,)
     pattern: str | None = None
     categories: Sequence[str] = ()
-    eval_ids: Sequence[str] = ()  # exactly these; empty: all that pattern and categories leave
     trials: int = 1
     guidelines: str | None = None  # instead of what the experiments say
-    run_id: str | None = None
-    date: str | None = None
 
 
 @dataclass(frozen=True)
@@ -54,8 +51,6 @@ def resolve(order: Order, workspace: Workspace, answerers: Answerers) -> Resolve
     """The runs that `order` means. Raises `UserError` where a word of it means nothing."""
     suite = load_suite(workspace.suite)
     evals = suite.select(order.pattern, order.categories)
-    if order.eval_ids:
-        evals = [e for e in evals if e.id in order.eval_ids]
     refuse_incomplete(evals)
     found = Resolved([], [])
     commit = clean_commit(workspace.suite)
@@ -76,11 +71,8 @@ def resolve(order: Order, workspace: Workspace, answerers: Answerers) -> Resolve
             answerer = answerers.model(name, web_search=experiment.web_search, extra=experiment.parameters)
             where, source = _source(experiment, order.guidelines, workspace)
             prompts = {e.id: source.render(e.task) for e in evals}
-            text = source.guidelines
-            digest = None if text is None else sha256_text(without_comments(text).strip())
+            digest = None if source.given is None else sha256_text(source.given)
             found.requests.append(_request(order, answerer, evals, prompts, experiment_name, where, digest, commit))
-    if order.run_id and len(found.requests) > 1:
-        raise UserError("--run-id names one run; give one model and one experiment")
     return found
 
 
@@ -102,8 +94,8 @@ def _request(
         experiment=experiment,
         guidelines=guidelines,
         guidelines_sha256=guidelines_sha256,
-        run_id=order.run_id or f"{experiment}-{secrets.token_hex(4)}",
-        date=order.date or datetime.now(UTC).date().isoformat(),
+        run_id=f"{experiment}-{secrets.token_hex(4)}",
+        date=datetime.now(UTC).date().isoformat(),
         suite_commit=commit,
     )
 

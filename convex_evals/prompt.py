@@ -37,6 +37,11 @@ class PromptSource:
     template_name: str  # where it stands, for errors
     guidelines: str | None  # None: an experiment without guidelines
 
+    @property
+    def given(self) -> str | None:
+        """The guidelines as a model gets them."""
+        return None if self.guidelines is None else without_comments(self.guidelines).strip()
+
     def render(self, task: str) -> Prompt:
         """The messages for one task. Raises `UserError` where the template is at fault."""
         import jinja2
@@ -44,10 +49,9 @@ class PromptSource:
         environment = jinja2.Environment(
             undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=False
         )
-        guidelines = None if self.guidelines is None else without_comments(self.guidelines).strip()
         try:
             template = environment.from_string(self.template)
-            context = template.new_context({"task": task.strip(), "guidelines": guidelines})
+            context = template.new_context({"task": task.strip(), "guidelines": self.given})
             texts = {
                 name: "".join(template.blocks[name](context)).strip() for name in _BLOCKS if name in template.blocks
             }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from convex_evals.extract import extract
@@ -23,15 +23,6 @@ from convex_evals.summary import summarize
 
 
 @dataclass(frozen=True)
-class ReplyReceived:
-    """A model's reply is there, and goes to the grader."""
-
-    eval_id: str
-    trial: int
-    generation: Generation
-
-
-@dataclass(frozen=True)
 class TrialDone:
     """A trial has a verdict. `reused` where it was found and not made now."""
 
@@ -42,7 +33,7 @@ class TrialDone:
     generation: Generation
 
 
-Emit = Callable[[ReplyReceived | TrialDone], None]
+Emit = Callable[[TrialDone], None]
 
 
 @dataclass
@@ -57,7 +48,6 @@ class Runner:
     emit: Emit
     earlier: EarlierRuns | None = None  # None: nothing is reused
     retry_unscored: bool = False
-    final: bool = False  # write evals whose trials are not all scored, too
     stopped: ModelStopped | None = None
     over_budget: int = 0  # trials that were not asked because the money would not do
     _asking: bool = field(default=True)
@@ -67,15 +57,15 @@ class Runner:
         self._asking = False
         self.answerer.stop()
 
-    async def complete(self, evals: Mapping[str, Eval], only: Sequence[str] | None = None) -> Summary | None:
-        """Do what is left of the run, or of the evals `only`; its summary once every eval is written.
+    async def complete(self, evals: Mapping[str, Eval]) -> Summary | None:
+        """Do what is left of the run; its summary once every eval is written.
 
         Raises `UserError` where another process is doing it.
         """
         with self.journal.locked():
             remove_temporary(self.run.folder)
             async with asyncio.TaskGroup() as group:
-                for eval_id in only if only is not None else self.run.plan.evals:
+                for eval_id in self.run.plan.evals:
                     group.create_task(self._eval(evals[eval_id]))
             if not all(self.run.is_written(e) for e in self.run.plan.evals):
                 return None
@@ -94,7 +84,7 @@ class Runner:
             tasks = [group.create_task(self._trial(ev, n)) for n in range(1, self.run.plan.trials + 1)]
         entries = [task.result() for task in tasks]
         whole = [e for e in entries if e is not None]
-        if len(whole) == len(entries) and all(e.done or self.final for e in whole):
+        if len(whole) == len(entries) and all(e.done for e in whole):
             self._write(ev, whole)
 
     async def _trial(self, ev: Eval, trial: int) -> JournalEntry | None:
@@ -164,8 +154,6 @@ class Runner:
         )
         self.journal.write(ev.id, entry)
         log.drop()
-        if generation.received:
-            self.emit(ReplyReceived(ev.id, trial, generation))
         return entry
 
     async def _judged(self, ev: Eval, entry: JournalEntry) -> Verdict:

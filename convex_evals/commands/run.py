@@ -180,7 +180,7 @@ class _Work:
 
     async def _one(self, request: Request, grader: Grader) -> tuple[Run, Summary | None]:
         from convex_evals.plan import make_plan
-        from convex_evals.runner import Runner, TrialDone
+        from convex_evals.runner import Runner
         from convex_evals.store.journal import Journal
         from convex_evals.store.reuse import EarlierRuns
 
@@ -200,7 +200,7 @@ class _Work:
             request.answerer,
             grader,
             request.prompts,
-            lambda event: self._show(request, event) if isinstance(event, TrialDone) else None,
+            lambda done: self._show(request, done),
             None if self.fresh else EarlierRuns(self.store, plan.model),
             self.retry_unscored,
         )
