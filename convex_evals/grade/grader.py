@@ -17,6 +17,7 @@ from convex_evals.grade.gate import Gate
 from convex_evals.grade.npm import remove_tree
 from convex_evals.grade.packages import PackageStore
 from convex_evals.grade.pipeline import Attempt, Tools
+from convex_evals.grade.prepared import Prepared
 from convex_evals.grade.tester import Tester
 from convex_evals.grade.toolchain import Toolchain
 from convex_evals.grade.verdict import blame
@@ -41,6 +42,7 @@ class Grader:
     tester: Tester
     folder: Path
     checkers: asyncio.Queue[Checker]
+    prepared: Prepared
     gate: Gate
 
     async def grade(self, ev: Eval, files: Mapping[str, str]) -> Verdict:
@@ -82,7 +84,7 @@ class Grader:
         checker = await self.checkers.get()
         folder = Path(tempfile.mkdtemp(prefix="trial-", dir=self.folder))
         try:
-            yield Tools(checker, self.packages, self.backend, self.tester), folder
+            yield Tools(checker, self.packages, self.backend, self.tester, self.prepared), folder
         finally:
             self.checkers.put_nowait(checker)
             remove_tree(folder)
@@ -103,7 +105,9 @@ async def open_grader(
         for _ in range(workers):
             scratch = Path(tempfile.mkdtemp(prefix="checker-", dir=folder))
             checkers.put_nowait(await stack.enter_async_context(Checker(toolchain, scratch)))
-        yield Grader(toolchain, packages, backend, tester, folder, checkers, Gate(workers))
+        made = Path(tempfile.mkdtemp(prefix="prepared-", dir=folder))
+        prepared = Prepared(made, packages, tester.suite_packages)
+        yield Grader(toolchain, packages, backend, tester, folder, checkers, prepared, Gate(workers))
 
 
 @dataclass(frozen=True)

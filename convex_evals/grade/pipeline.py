@@ -12,11 +12,14 @@ from pathlib import Path
 
 from convex_evals.errors import InfrastructureError, ProcessFault, UserError
 from convex_evals.extract import files_problem
+from convex_evals.grade.answers import answer_on_demand
 from convex_evals.grade.backends import Backend, Endpoints
 from convex_evals.grade.backends.push import DeployError, push
 from convex_evals.grade.checker import Checker, CheckerError
 from convex_evals.grade.packages import PackageError, PackageStore, link_packages
-from convex_evals.grade.tester import Tester, TestReport
+from convex_evals.grade.prepared import Prepared
+from convex_evals.grade.scratch import write_files
+from convex_evals.grade.tester import Ports, Tester, TestReport
 from convex_evals.grade.verdict import StepFailed, build_verdict, skipped, summarize
 from convex_evals.records import Pipeline, StepName, StepOutcome, StepResult, Verdict
 from convex_evals.store.files import write_error
@@ -34,6 +37,7 @@ class Tools:
     packages: PackageStore
     backend: Backend
     tester: Tester
+    prepared: Prepared
 
 
 @dataclass
@@ -67,7 +71,7 @@ class Attempt:
                 self.steps += [
                     skipped(s, "static eval") for s in StepName if s not in (StepName.FILESYSTEM, StepName.TESTS)
                 ]
-            await self._step(StepName.TESTS, lambda: self._tests(stack))
+            await self._step(StepName.TESTS, self._tests)
         return build_verdict(self.steps, self.report)
 
     async def generate(self) -> tuple[dict[str, str], str | None]:
@@ -118,18 +122,14 @@ class Attempt:
         link_packages(store, self.project)
 
     async def _deploy(self, stack: AsyncExitStack) -> None:
-        self.endpoints = await self._deployed(self.project, "project", stack)
-
-    async def _deployed(self, project: Path, name: str, stack: AsyncExitStack) -> Endpoints:
-        scratch = _made(self.folder / f"{name}-backend")
+        scratch = _made(self.folder / "backend")
         limit = self.ev.config.timeouts.deploy
-        bundle, response = self.folder / f"{name}-push.json", self.folder / f"{name}-pushed.json"
-        await self.tools.checker.request("bundle", project=project, out=bundle, timeout=limit)
-        endpoints = await stack.enter_async_context(self.tools.backend.start(scratch))
-        analysis = await push(endpoints, bundle, timeout=limit)
+        bundle, response = self.folder / "push.json", self.folder / "pushed.json"
+        await self.tools.checker.request("bundle", project=self.project, out=bundle, timeout=limit)
+        self.endpoints = await stack.enter_async_context(self.tools.backend.start(scratch))
+        analysis = await push(self.endpoints, bundle, timeout=limit)
         response.write_text(json.dumps(analysis), encoding="utf-8")
-        await self.tools.checker.request("codegen", project=project, response=response, timeout=limit)
-        return endpoints
+        await self.tools.checker.request("codegen", project=self.project, response=response, timeout=limit)
 
     async def _check(self, op: str, found: str, limit: float) -> str | None:
         result = await self.tools.checker.request(op, project=self.project, timeout=limit)
@@ -138,27 +138,22 @@ class Attempt:
             raise StepFailed("\n".join([summarize(result[found]), *([f"({repairs})"] if repairs else [])]))
         return repairs or None
 
-    async def _tests(self, stack: AsyncExitStack) -> None:
+    async def _tests(self) -> None:
         scratch = _made(self.folder / "tester")
-        backends = None
-        if self.endpoints:
-            backends = (self.endpoints, await self._answer(stack))
-        self.report = await self.tools.tester.run(self.ev, self.project, scratch, backends)
+        checker, prepared = self.tools.checker, self.tools.prepared
+        grader = await prepared.grader(self.ev, checker)
+        if self.endpoints is None:
+            self.report = await self.tools.tester.run(self.ev, grader, self.project, scratch)
+        else:
+            bundle = await prepared.answer(self.ev, checker)
+            answer_scratch = _made(self.folder / "answer-backend")
+            async with answer_on_demand(self.ev, bundle, self.tools.backend, answer_scratch) as answer:
+                ports = Ports(self.endpoints.port, self.endpoints.site_port, answer.port)
+                self.report = await self.tools.tester.run(self.ev, grader, self.project, scratch, ports)
+            if answer.fault:
+                raise answer.fault
         if not self.report.passed:
             raise StepFailed(self.report.reason)
-
-    async def _answer(self, stack: AsyncExitStack) -> Endpoints:
-        """The reference on a backend of its own. It must deploy: where it does not, the suite is at fault."""
-        answer = self.folder / "answer"
-        files = self.ev.answer().files
-        write_files(files, answer)
-        try:
-            link_packages(await self.tools.packages.install(files.get("package.json", "{}")), answer)
-            return await self._deployed(answer, "answer", stack)
-        except ProcessFault as error:
-            raise ProcessFault(f"the answer: {error}") from None
-        except (PackageError, DeployError, CheckerError, InfrastructureError) as error:
-            raise InfrastructureError(f"the answer of {self.ev.id} does not deploy: {error}") from None
 
 
 def _blocker(steps: list[StepResult]) -> StepName | None:
@@ -169,15 +164,6 @@ def _blocker(steps: list[StepResult]) -> StepName | None:
         if step.outcome is StepOutcome.FAILED and step.step not in (StepName.TSC, StepName.ESLINT):
             return step.step
     return None
-
-
-def write_files(files: Mapping[str, str], folder: Path) -> None:
-    """Write checked paths below a new `folder`."""
-    folder.mkdir(parents=True)
-    for path, text in files.items():
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8", newline="\n", errors="replace")
 
 
 def _made(folder: Path) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -43,3 +43,12 @@ def _remove_abandoned(parent: Path) -> None:
             lock.acquire(blocking=False)
             remove_tree(folder)
             lock.release()
+
+
+def write_files(files: Mapping[str, str], folder: Path) -> None:
+    """Write checked paths below a new `folder`."""
+    folder.mkdir(parents=True)
+    for path, text in files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8", newline="\n", errors="replace")

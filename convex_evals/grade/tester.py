@@ -1,4 +1,4 @@
-"""The tester: one grader, one vitest, one verdict through an inherited pipe."""
+"""The tester: one grader, one process, one verdict through an inherited pipe."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from convex_evals.errors import ProcessFault
-from convex_evals.grade.backends import Endpoints
 from convex_evals.grade.sandbox import Launch, Sandbox
 from convex_evals.grade.toolchain import Toolchain
 from convex_evals.process import read_fd
@@ -51,6 +50,22 @@ class TestReport:
 
 
 @dataclass(frozen=True)
+class Ports:
+    """Where a grader finds backends, on the loopback interface."""
+
+    project: int
+    project_site: int  # HTTP actions
+    answer: int
+
+    def environment(self) -> dict[str, str]:
+        return {
+            "CONVEX_PORT": str(self.project),
+            "CONVEX_SITE_PORT": str(self.project_site),
+            "CONVEX_ANSWER_PORT": str(self.answer),
+        }
+
+
+@dataclass(frozen=True)
 class Tester:
     __test__ = False
 
@@ -59,9 +74,16 @@ class Tester:
     suite_packages: Sequence[Path]  # folders with a node_modules that graders' bare imports resolve from
 
     async def run(
-        self, ev: Eval, project: Path, scratch: Path, backends: tuple[Endpoints, Endpoints] | None
+        self,
+        ev: Eval,
+        compiled: Path | None,
+        project: Path,
+        scratch: Path,
+        ports: Ports | None = None,
     ) -> TestReport:
-        """Run the grader of `ev` against a deployed project (and the answer's backend).
+        """Run the grader of `ev` against a project, deployed unless there are no `ports`.
+
+        `compiled` is what `Prepared` made of the grader; without it, the whole of vitest runs it.
 
         Raises `ProcessFault` where no verdict comes back in time.
         """
@@ -70,19 +92,20 @@ class Tester:
         token = secrets.token_hex(16)
         node = self.toolchain.node
         argv: list[str | Path] = [
-            *(node.executable, self.toolchain.script("tester/main.ts")),
+            *(node.executable, self.toolchain.script("tester/main.bundle.mjs")),
             *("--grader", ev.grader, "--suite", ev.root),
+            *(("--compiled", compiled) if compiled else ()),
             *(word for folder in self.suite_packages for word in ("--packages", folder)),
             *("--verdict-fd", str(write_end), "--test-timeout", str(int(limit * 500))),
         ]
-        env = {**node.environment(scratch), "MODEL_OUTPUT_DIR": str(project), **_ports(backends)}
+        env = {**node.environment(scratch), "MODEL_OUTPUT_DIR": str(project), **(ports.environment() if ports else {})}
         try:
             child = await self.sandbox.launch(
                 Launch(
                     argv,
                     scratch,
                     env,
-                    readable=[ev.root, project],
+                    readable=[ev.root, project, *([compiled] if compiled else [])],
                     writable=[scratch, project],
                     pass_fds=[write_end],
                 )
@@ -100,17 +123,6 @@ class Tester:
             except TimeoutError:
                 raise ProcessFault(f"the tests did not finish within {limit:.0f} s") from None
             return _parse(data, token, child.stderr.text())
-
-
-def _ports(backends: tuple[Endpoints, Endpoints] | None) -> dict[str, str]:
-    if backends is None:
-        return {}
-    project, answer = backends
-    return {
-        "CONVEX_PORT": str(project.port),
-        "CONVEX_SITE_PORT": str(project.site_port),
-        "CONVEX_ANSWER_PORT": str(answer.port),
-    }
 
 
 def _parse(data: bytes, token: str, stderr: str) -> TestReport:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,8 +35,10 @@ class Backend(Protocol):
     @property
     def identity(self) -> BackendIdentity: ...
 
-    def start(self, scratch: Path) -> AbstractAsyncContextManager[Endpoints]:
+    def start(self, scratch: Path, listening: Sequence[int] = ()) -> AbstractAsyncContextManager[Endpoints]:
         """A backend of one's own, until the context ends. `scratch` is a folder it may write to.
+
+        Once something is deployed, it accepts connections on the sockets `listening` (descriptors), too.
 
         Raises `InfrastructureError` where it does not come up.
         """

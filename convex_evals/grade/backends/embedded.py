@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +34,7 @@ class EmbeddedBackend:
         return BackendIdentity(kind="embedded", version=RULES_VERSION)
 
     @asynccontextmanager
-    async def start(self, scratch: Path) -> AsyncIterator[Endpoints]:
+    async def start(self, scratch: Path, listening: Sequence[int] = ()) -> AsyncIterator[Endpoints]:
         ready, write_end = os.pipe()
         node = self.toolchain.node
         argv: list[str | Path] = [
@@ -43,10 +43,11 @@ class EmbeddedBackend:
             self.toolchain.script("backend/app/backend.bundle.mjs"),
             *("--port", "0", "--site-port", "0", "--exit-with-stdin"),
             *("--ready-fd", str(write_end)),
+            *(word for fd in listening for word in ("--listen-fd", str(fd))),
         ]
         try:
             child = await self.sandbox.launch(
-                Launch(argv, scratch, node.environment(scratch), writable=[scratch], pass_fds=[write_end])
+                Launch(argv, scratch, node.environment(scratch), writable=[scratch], pass_fds=[write_end, *listening])
             )
         except BaseException:
             os.close(ready)

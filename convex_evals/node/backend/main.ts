@@ -1,6 +1,8 @@
 /**
  * node --experimental-vm-modules --disable-warning=ExperimentalWarning backend/main.ts
- *     [--port N] [--site-port N] [--ready-fd N] [--exit-with-stdin] [--log]
+ *     [--port N] [--site-port N] [--ready-fd N] [--exit-with-stdin] [--log] [--listen-fd N]...
+ *
+ * Sockets given with --listen-fd are served once something is deployed: whoever connected before waits until then.
  */
 
 import { writeSync } from "node:fs";
@@ -22,6 +24,7 @@ interface Options {
   readonly readyFd: number;
   readonly exitWithStdin: boolean;
   readonly log: boolean;
+  readonly listenFds: readonly number[];
 }
 
 function parseOptions(): Options {
@@ -32,6 +35,7 @@ function parseOptions(): Options {
       "ready-fd": { type: "string", default: String(STDOUT) },
       "exit-with-stdin": { type: "boolean", default: false },
       log: { type: "boolean", default: false },
+      "listen-fd": { type: "string", multiple: true, default: [] },
     },
   });
   return {
@@ -40,6 +44,7 @@ function parseOptions(): Options {
     readyFd: integer("--ready-fd", values["ready-fd"]),
     exitWithStdin: values["exit-with-stdin"],
     log: values.log,
+    listenFds: values["listen-fd"].map((text) => integer("--listen-fd", text)),
   };
 }
 
@@ -68,6 +73,11 @@ async function main(): Promise<void> {
   await backend.app.prepare();
   releaseMemorySoon();
   backend.app.onDeployed(releaseMemorySoon);
+  let waiting = options.listenFds;
+  backend.app.onDeployed(() => {
+    for (const fd of waiting) void backend.listenOn(fd);
+    waiting = [];
+  });
 }
 
 let exiting = false;

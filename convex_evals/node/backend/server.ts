@@ -1,7 +1,7 @@
 /** The backend as a whole: two HTTP servers around one app. */
 
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, ListenOptions } from "node:net";
 import { App } from "./app/app.ts";
 import { stopWatchingSoon } from "./app/watchdog.ts";
 import { functionLimits, type FunctionTimes } from "./limits.ts";
@@ -33,6 +33,8 @@ export interface Backend {
   readonly url: string;
   readonly siteUrl: string;
   readonly app: App;
+  /** Accepts connections on a socket that somebody else listens with already, too. */
+  listenOn(fd: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -62,6 +64,7 @@ export async function startBackend(options: BackendOptions = {}): Promise<Backen
     url: cloudUrl(),
     siteUrl: siteUrl(),
     app,
+    listenOn: (fd) => apiListener.listenOn(fd),
     close: async () => {
       app.close();
       sync.close();
@@ -81,10 +84,14 @@ class LoopbackListener {
   }
 
   async listen(port: number): Promise<number> {
-    const chosen = await this.#listenOn("127.0.0.1", port);
+    const chosen = await this.#listen({ host: "127.0.0.1", port });
     // `localhost` may resolve to either; a port taken on ::1 is no reason to fail.
-    await this.#listenOn("::1", chosen).catch(() => {});
+    await this.#listen({ host: "::1", port: chosen }).catch(() => {});
     return chosen;
+  }
+
+  async listenOn(fd: number): Promise<void> {
+    await this.#listen({ fd });
   }
 
   async close(): Promise<void> {
@@ -96,12 +103,12 @@ class LoopbackListener {
     );
   }
 
-  async #listenOn(host: string, port: number): Promise<number> {
+  async #listen(where: ListenOptions | { fd: number }): Promise<number> {
     const server = this.#create();
     server.keepAliveTimeout = KEEP_ALIVE_MS;
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
-      server.listen(port, host, () => {
+      server.listen(where, () => {
         server.off("error", reject);
         resolve();
       });

@@ -1,7 +1,7 @@
 /**
- * The tester: runs one grader file in vitest, once, and writes one verdict to an inherited file descriptor.
+ * The tester: runs one grader file, once, and writes one verdict to an inherited file descriptor.
  *
- *     node tester/main.ts --grader FILE --suite DIR --packages DIR... --verdict-fd 3 --test-timeout MS
+ *     node tester/main.ts --grader FILE [--compiled FILE] --suite DIR --packages DIR... --verdict-fd 3 --test-timeout MS
  *
  * The first line of stdin is a token that the verdict repeats: a command line could be read by others. What graders
  * print goes to stderr. When stdin ends, so does the tester, with all that it started.
@@ -12,16 +12,17 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { runGrader } from "./run.ts";
-import { sendVerdict, type Verdict } from "./verdict.ts";
+import { ENDED_EARLY, sendVerdict, type Verdict } from "./verdict.ts";
 import { capOutput } from "./output.ts";
 
-// Made by build.ts; vitest is imported after this.
+// Made by build.ts; large libraries are imported after this.
 enableCompileCache(fileURLToPath(new URL("../build/compile-cache", import.meta.url)));
 
 const { values, positionals } = parseArgs({
   options: {
     grader: { type: "string" },
     suite: { type: "string" },
+    compiled: { type: "string" },
     packages: { type: "string", multiple: true, default: [] },
     "verdict-fd": { type: "string", default: "3" },
     "test-timeout": { type: "string", default: "60000" },
@@ -67,15 +68,14 @@ async function main(): Promise<void> {
   const token = await readToken();
   let sent = false;
   // Vitest ends the process when a worker dies under it; the caller still gets its document.
-  process.on("exit", (code) => {
-    const message = `the run ended before the grader did (exit code ${code}): the grader may have ended its own process`;
-    if (!sent) sendVerdict(fd, token, failedRun(message));
+  process.on("exit", () => {
+    if (!sent) sendVerdict(fd, token, failedRun(ENDED_EARLY));
     process.exitCode = 0;
   });
   let verdict: Verdict;
   try {
     const packages = [...values.packages, ...positionals].map((folder) => path.resolve(folder));
-    verdict = await runGrader({ grader: path.resolve(grader), suite: path.resolve(suite), packages, timeout });
+    verdict = await runGrader({ grader: path.resolve(grader), suite: path.resolve(suite), packages, timeout }, values.compiled);
   } catch (error) {
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
     verdict = failedRun(message);

@@ -8,9 +8,15 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
 
+/** Of our own files: bundles, which build.ts makes, use bundles. */
+export const ENDING = import.meta.url.endsWith(".ts") ? ".ts" : ".bundle.mjs";
+
 /** The grader library that we offer, under a name that suites can import from anywhere. */
-const LIBRARY = "convex-evals/grader";
-const libraryFile = fileURLToPath(new URL("../grader/index.ts", import.meta.url));
+export const LIBRARY = "convex-evals/grader";
+export const libraryFile = fileURLToPath(new URL(`../grader/index${ENDING}`, import.meta.url));
+
+/** What may be left out of a relative import, in vite's order. */
+export const EXTENSIONS = [".mjs", ".js", ".mts", ".ts", ".jsx", ".tsx", ".json"];
 
 /** Our library's own files. Node runs them as they are, which saves vite a tenth of a second. */
 export const libraryFiles = folderPattern(path.dirname(libraryFile), "");
@@ -30,11 +36,13 @@ export interface PackageSources {
   packages: string[];
 }
 
-function packageName(specifier: string): string {
+/** `@scope/name` or `name` of an import. */
+export function packageName(specifier: string): string {
   return specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/");
 }
 
-function isBare(specifier: string): boolean {
+/** Whether an import names a package, and no path or URL. */
+export function isBare(specifier: string): boolean {
   return /^(@[^/]+\/)?[a-zA-Z0-9_~][^:]*$/.test(specifier);
 }
 
@@ -44,12 +52,12 @@ function ancestors(folder: string): string[] {
 }
 
 /** Every folder above our own that has a node_modules: where our own imports resolve. */
-const toolchain = ancestors(path.dirname(fileURLToPath(import.meta.url))).filter((folder) =>
+export const toolchain = ancestors(path.dirname(fileURLToPath(import.meta.url))).filter((folder) =>
   existsSync(path.join(folder, "node_modules")),
 );
 
 /** The folders to look into for an import of a file in `folder`. */
-function sourcesFor(folder: string, { suite, packages }: PackageSources): string[] {
+export function sourcesFor(folder: string, { suite, packages }: PackageSources): string[] {
   const upwards = ancestors(folder);
   // Above the suite is the host's business: a package found there by chance would not be there elsewhere.
   const own = folder === suite || folder.startsWith(suite + path.sep) ? upwards.slice(0, upwards.indexOf(suite) + 1) : upwards;

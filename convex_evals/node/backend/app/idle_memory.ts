@@ -6,7 +6,7 @@ import { detached } from "../timers.ts";
 
 type Collect = (options: { type: "major"; execution: "sync"; flavor: "last-resort" }) => void;
 
-const QUIET_MS = 400;
+const QUIET_MS = 5_000;
 
 let timer: NodeJS.Timeout | undefined;
 let collect: Collect | null = null;

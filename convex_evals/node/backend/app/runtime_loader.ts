@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { fileURLToPath } from "node:url";
 import type vm from "node:vm";
+import { BUNDLED_RUNTIME } from "./bundled_runtime.ts";
 import { CONVEX_TEST_FILE, patchedConvexTest } from "./convex_test.ts";
 import { ModuleGraph, ModuleResolutionError } from "./modules.ts";
 import type { RuntimeEntry, RuntimeHost } from "./runtime_types.ts";
@@ -44,7 +45,7 @@ export async function loadRuntime(context: vm.Context, host: RuntimeHost): Promi
         return fileModule(resolveFile(specifier, importer));
     }
   });
-  const fileModule = (file: string): vm.Module => graph.module(file, () => textOf(file));
+  const fileModule = (file: string): vm.Module => graph.module(file, () => (file === ENTRY && BUNDLED_RUNTIME) || textOf(file));
   return (await graph.evaluate(fileModule(ENTRY))) as unknown as RuntimeEntry;
 }
 

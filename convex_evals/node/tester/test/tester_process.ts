@@ -1,4 +1,5 @@
 /** Suites made for one test, and the tester run on them as the Python side runs it. */
+import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,6 +8,7 @@ import type { Readable } from "node:stream";
 import type { TestContext } from "node:test";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { compileGrader } from "../../checker/compile_grader.ts";
 import type { Verdict } from "../verdict.ts";
 
 const main = fileURLToPath(new URL("../main.ts", import.meta.url));
@@ -34,11 +36,14 @@ export interface Options {
   packages?: string[];
   env?: Record<string, string>;
   timeout?: number;
+  /** The compiled grader; without it, the whole of vitest runs. */
+  compiled?: string;
 }
 
 /** Starts the tester at the head of its own process group, with the verdict on descriptor 3. */
-export function startTester(suite: string, grader: string, { packages = [], env = {}, timeout = 5000 }: Options = {}): ChildProcess {
+export function startTester(suite: string, grader: string, { packages = [], env = {}, timeout = 5000, compiled }: Options = {}): ChildProcess {
   const args = [main, "--grader", path.join(suite, grader), "--suite", suite, "--verdict-fd", "3"];
+  if (compiled !== undefined) args.push("--compiled", compiled);
   if (packages.length > 0) args.push("--packages", ...packages);
   const child = spawn(process.execPath, [...args, "--test-timeout", String(timeout)], {
     stdio: ["pipe", "pipe", "pipe", "pipe"],
@@ -49,8 +54,28 @@ export function startTester(suite: string, grader: string, { packages = [], env 
   return child;
 }
 
-/** Runs a grader to its end. */
+/** Runs a grader to its end: in the whole of vitest, and where it can be compiled directly, with the same verdict. */
 export async function runTester(suite: string, grader: string, options: Options = {}): Promise<Finished> {
+  const whole = await runOnce(suite, grader, options);
+  const compilation = await compileGrader(path.join(suite, grader), suite, options.packages ?? []);
+  if ("reason" in compilation) return whole;
+  const folder = mkdtempSync(path.join(realpathSync(tmpdir()), "convex-evals-compiled-"));
+  try {
+    const compiled = path.join(folder, "grader.json");
+    writeFileSync(compiled, JSON.stringify(compilation.compiled));
+    const direct = await runOnce(suite, grader, { ...options, compiled });
+    assert.deepEqual(withoutTimes(direct.verdict), withoutTimes(whole.verdict), `${grader}: directly, and in vitest`);
+    return direct;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function withoutTimes(verdict: Verdict): unknown {
+  return { ...verdict, tests: verdict.tests.map((test) => ({ ...test, duration_ms: 0 })) };
+}
+
+async function runOnce(suite: string, grader: string, options: Options): Promise<Finished> {
   const child = startTester(suite, grader, options);
   const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
   const [verdict, out, printed] = await Promise.all([

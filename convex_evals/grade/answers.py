@@ -1,0 +1,90 @@
+"""The reference answer on a backend of its own, for graders that compare with it.
+
+Many graders never ask it anything: it is started when somebody connects.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from convex_evals.errors import InfrastructureError
+from convex_evals.grade.backends import Backend
+from convex_evals.grade.backends.push import push
+from convex_evals.grade.prepared import blaming_the_suite
+from convex_evals.suite import Eval
+
+
+@dataclass
+class AnswerOnDemand:
+    """A port where the answer is served from the first connection on."""
+
+    port: int
+    fault: InfrastructureError | None = None  # why it is not
+
+
+@asynccontextmanager
+async def answer_on_demand(ev: Eval, bundle: Path, backend: Backend, scratch: Path) -> AsyncIterator[AnswerOnDemand]:
+    """Listen for the answer of `ev`; start and deploy it when somebody connects."""
+    async with AsyncExitStack() as stack:
+        sockets = _listen()
+        for opened in sockets:
+            stack.callback(opened.close)
+        answer = AnswerOnDemand(sockets[0].getsockname()[1])
+        serving = asyncio.create_task(_serve(answer, ev, bundle, backend, scratch, sockets))
+        try:
+            yield answer
+        finally:
+            serving.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await serving
+
+
+async def _serve(
+    answer: AnswerOnDemand,
+    ev: Eval,
+    bundle: Path,
+    backend: Backend,
+    scratch: Path,
+    sockets: list[socket.socket],
+) -> None:
+    await _first_connection(sockets)
+    try:
+        with blaming_the_suite(ev):
+            async with backend.start(scratch, [s.fileno() for s in sockets]) as endpoints:
+                await push(endpoints, bundle, timeout=ev.config.timeouts.deploy)
+                await asyncio.Event().wait()
+    except InfrastructureError as fault:
+        answer.fault = fault
+        # Whoever waits to be served learns that nobody will come.
+        for opened in sockets:
+            opened.close()
+
+
+async def _first_connection(sockets: list[socket.socket]) -> None:
+    """Wait until somebody connects, and leave them to wait."""
+    loop = asyncio.get_running_loop()
+    connected = asyncio.Event()
+    for opened in sockets:
+        loop.add_reader(opened, connected.set)
+    try:
+        await connected.wait()
+    finally:
+        for opened in sockets:
+            loop.remove_reader(opened)
+
+
+def _listen() -> list[socket.socket]:
+    """One port on 127.0.0.1 and, where that is possible, on ::1: `localhost` may resolve to either."""
+    first = socket.create_server(("127.0.0.1", 0))
+    sockets = [first]
+    with contextlib.suppress(OSError):
+        sockets.append(socket.create_server(("::1", first.getsockname()[1]), family=socket.AF_INET6))
+    for opened in sockets:
+        opened.setblocking(False)
+    return sockets

@@ -1,0 +1,76 @@
+"""What is made once for all projects of an eval: its grader compiled, its answer bundled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from convex_evals.errors import InfrastructureError, ProcessFault
+from convex_evals.grade.backends.push import DeployError
+from convex_evals.grade.checker import Checker, CheckerError
+from convex_evals.grade.packages import PackageError, PackageStore, link_packages
+from convex_evals.grade.scratch import write_files
+from convex_evals.suite import Eval
+
+_COMPILE_SECONDS = 60
+
+
+@dataclass
+class Prepared:
+    """Files below `folder`, made when they are first asked for."""
+
+    folder: Path
+    packages: PackageStore
+    suite_packages: Sequence[Path]  # folders with a node_modules that graders' bare imports resolve from
+    _made: dict[Path, Path | None] = field(default_factory=dict)
+    _locks: dict[Path, asyncio.Lock] = field(default_factory=dict)
+
+    async def grader(self, ev: Eval, checker: Checker) -> Path | None:
+        """The compiled grader of `ev`; None where it needs the whole of vitest."""
+        return await self._once(ev.grader, lambda out: self._compile(ev, checker, out))
+
+    async def answer(self, ev: Eval, checker: Checker) -> Path:
+        """The push request of the answer of `ev`. Raises `InfrastructureError` where it cannot be bundled."""
+        made = await self._once(ev.path, lambda out: self._bundle(ev, checker, out))
+        assert made is not None
+        return made
+
+    async def _once(self, key: Path, make: Callable[[Path], Awaitable[Path | None]]) -> Path | None:
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            if key not in self._made:
+                self._made[key] = await make(self.folder / f"{len(self._locks)}.json")
+            return self._made[key]
+
+    async def _compile(self, ev: Eval, checker: Checker, out: Path) -> Path | None:
+        result = await checker.request(
+            "compile_grader",
+            suite=ev.root,
+            grader=ev.grader,
+            packages=[str(p) for p in self.suite_packages],
+            out=out,
+            timeout=_COMPILE_SECONDS,
+        )
+        return out if result["reason"] is None else None
+
+    async def _bundle(self, ev: Eval, checker: Checker, out: Path) -> Path:
+        project = out.with_suffix("")
+        files = ev.answer().files
+        with blaming_the_suite(ev):
+            write_files(files, project)
+            link_packages(await self.packages.install(files.get("package.json", "{}")), project)
+            await checker.request("bundle", project=project, out=out, timeout=ev.config.timeouts.deploy)
+        return out
+
+
+@contextmanager
+def blaming_the_suite(ev: Eval) -> Iterator[None]:
+    """The answer of `ev` must deploy: where it does not, no project is at fault."""
+    try:
+        yield
+    except ProcessFault as error:
+        raise ProcessFault(f"the answer: {error}") from None
+    except (PackageError, DeployError, CheckerError, InfrastructureError) as error:
+        raise InfrastructureError(f"the answer of {ev.id} does not deploy: {error}") from None

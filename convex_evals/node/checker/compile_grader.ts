@@ -1,0 +1,123 @@
+/**
+ * Compiles a grader ahead, so that it runs on vitest's own runner and assertions without a vite server, which would
+ * cost ten times as much. Only for graders whose meaning cannot depend on vite: any doubt, and they get the whole vitest.
+ */
+import { readFileSync, realpathSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import path from "node:path";
+import { build, transform, type BuildFailure, type Loader, type OnResolveResult, type Plugin, type PluginBuild } from "esbuild";
+import { TRANSFORM } from "../tester/transform.ts";
+import { EXTENSIONS, LIBRARY, isBare, sourcesFor, type PackageSources } from "../tester/resolution.ts";
+
+/** What the tester needs to run a grader directly: the text of each of the suite's modules, by real path. */
+export interface CompiledGrader {
+  grader: string;
+  modules: Record<string, string>;
+}
+
+/** `reason` says why the grader needs the whole vitest. */
+export type Compilation = { compiled: CompiledGrader } | { reason: string };
+
+const LOADERS: Record<string, Loader> = { ".ts": "ts", ".mts": "ts", ".tsx": "tsx", ".js": "js", ".mjs": "js", ".jsx": "jsx" };
+
+/** What vite, its mocker, its environments or snapshot files give a meaning to. */
+const NEEDS_VITE: readonly [RegExp, string][] = [
+  [/\bvi(test)?\s*\.\s*(mock|doMock|unmock|doUnmock|hoisted|mocked|importActual|importMock|resetModules|dynamicImportSettled|setConfig)\b/, "module mocks"],
+  [/@(vitest|jest)-environment/, "an environment of its own"],
+  [/import\.meta\s*\.\s*(env|glob|vitest|hot|resolve)\b/, "import.meta of vite"],
+  [/__vite|\bVITE_/, "vite by name"],
+  [/\brequire\s*(\(|\.)|\bmodule\s*\.\s*exports\b|\bexports\s*\.\s*\w+\s*=/, "CommonJS"],
+  [/\b__dirname\b|\b__filename\b/, "CommonJS"],
+  [/\bto(Throw\w*)?Match(ing)?(Inline|File)?Snapshot\b/, "snapshots"],
+  [/\bprocess\s*\.\s*exit\b/, "process.exit"],
+  [/\bbench\b/, "benchmarks"],
+  [/from\s*["'][^"']*\?[^"']*["']/, "queries in imports"],
+];
+
+class NeedsVite extends Error {}
+
+/** Whether Node and vite make the same of a package's module. */
+function isPlainModule(file: string): boolean {
+  if (file.endsWith(".mjs")) return true;
+  if (!file.endsWith(".js")) return false;
+  for (let folder = path.dirname(file); ; folder = path.dirname(folder)) {
+    try {
+      const manifest = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8")) as { type?: string };
+      return manifest.type === "module";
+    } catch {
+      if (path.dirname(folder) === folder) return false;
+    }
+  }
+}
+
+async function checkPackage(bundle: PluginBuild, specifier: string, importer: string, sources: PackageSources): Promise<void> {
+  if (isBuiltin(specifier) || specifier === "vitest" || specifier === LIBRARY) return;
+  for (const folder of sourcesFor(path.dirname(importer), sources)) {
+    const found = await bundle.resolve(specifier, { resolveDir: folder, kind: "import-statement", pluginData: "package" });
+    if (found.errors.length > 0) continue;
+    if (isPlainModule(found.path)) return;
+    throw new NeedsVite(`${specifier} is CommonJS`);
+  }
+  throw new NeedsVite(`${specifier} is not installed`);
+}
+
+/** Leaves packages outside, once it is known that Node loads them as vite would. */
+function packagesOutside(sources: PackageSources, refusals: string[]): Plugin {
+  return {
+    name: "packages-outside",
+    setup(bundle) {
+      bundle.onResolve({ filter: /^[^./]/ }, async (args): Promise<OnResolveResult | undefined> => {
+        if (args.kind === "entry-point" || args.pluginData === "package" || !isBare(args.path)) return undefined;
+        try {
+          await checkPackage(bundle, args.path, args.importer, sources);
+        } catch (error) {
+          if (!(error instanceof NeedsVite)) throw error;
+          refusals.push(error.message);
+        }
+        return { path: args.path, external: true };
+      });
+    },
+  };
+}
+
+async function compileModule(file: string): Promise<string> {
+  const loader = LOADERS[path.extname(file)];
+  if (!loader) throw new NeedsVite(`${path.basename(file)} is no script`);
+  const source = readFileSync(file, "utf8");
+  for (const [pattern, what] of NEEDS_VITE) if (pattern.test(source)) throw new NeedsVite(`${path.basename(file)} uses ${what}`);
+  const { code } = await transform(source, { ...TRANSFORM, loader, sourcefile: file });
+  return code;
+}
+
+/** Compiles `grader` and what it imports relatively. A grader that does not compile is vitest's to complain about. */
+export async function compileGrader(grader: string, suite: string, packages: string[]): Promise<Compilation> {
+  const root = realpathSync(suite);
+  const entry = realpathSync(grader);
+  const refusals: string[] = [];
+  try {
+    const { metafile } = await build({
+      absWorkingDir: root,
+      entryPoints: [entry],
+      bundle: true,
+      write: false,
+      metafile: true,
+      platform: "node",
+      format: "esm",
+      outdir: "out",
+      logLevel: "silent",
+      resolveExtensions: EXTENSIONS,
+      tsconfigRaw: { compilerOptions: { jsx: "react-jsx" } },
+      plugins: [packagesOutside({ suite: root, packages }, refusals)],
+    });
+    if (refusals[0] !== undefined) return { reason: refusals[0] };
+    const files = Object.keys(metafile.inputs).map((input) => realpathSync(path.resolve(root, input)));
+    const outside = files.find((file) => !file.startsWith(root + path.sep) || file.includes("/node_modules/"));
+    if (outside !== undefined) return { reason: `${path.basename(outside)} is not the suite's own` };
+    const modules = await Promise.all(files.map(async (file) => [file, await compileModule(file)] as const));
+    return { compiled: { grader: entry, modules: Object.fromEntries(modules) } };
+  } catch (error) {
+    if (error instanceof NeedsVite) return { reason: error.message };
+    if ((error as Partial<BuildFailure>).errors) return { reason: "it does not compile" };
+    throw error;
+  }
+}

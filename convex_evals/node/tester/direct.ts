@@ -1,0 +1,49 @@
+/** One compiled grader, run directly: without vite, on vitest's own runner and assertions. */
+import { fork } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { CompiledGrader } from "../checker/compile_grader.ts";
+import type { Broken, DirectRun } from "./direct_worker.ts";
+import type { GraderRun } from "./run.ts";
+import { ENDING } from "./resolution.ts";
+import { ENDED_EARLY, type Verdict } from "./verdict.ts";
+
+const worker = fileURLToPath(new URL(`./direct_worker${ENDING}`, import.meta.url));
+
+const LAST_WORDS_MS = 500;
+
+/**
+ * Runs a grader from the file that the checker compiled it into.
+ *
+ * @returns undefined where the grader did not load: vitest, which may still manage, has the last word on that
+ */
+export async function runCompiled(file: string, request: GraderRun, root: string): Promise<Verdict | undefined> {
+  const { grader, modules } = JSON.parse(readFileSync(file, "utf8")) as CompiledGrader;
+  const run: DirectRun = { ...request, grader, modules, root };
+  const verdict = await inWorker(run);
+  if ("broken" in verdict) {
+    process.stderr.write(`the grader is run by vitest: ${verdict.broken}\n`);
+    return undefined;
+  }
+  if (verdict.tests.length === 0 && verdict.errors.some((error) => error.phase === "collect")) return undefined;
+  return verdict;
+}
+
+function inWorker(run: DirectRun): Promise<Verdict | Broken> {
+  return new Promise((resolve, reject) => {
+    const child = fork(worker, { stdio: ["ignore", "pipe", "pipe", "ipc"], serialization: "json" });
+    for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => process.stderr.write(chunk));
+    let verdict: Verdict | Broken = { tests: [], errors: [{ phase: "unhandled", message: ENDED_EARLY, file: null, line: null }] };
+    const done = (): void => resolve(verdict);
+    child.once("message", (message) => {
+      verdict = message as Verdict | Broken;
+      // It ends by itself, when all that it printed is out.
+      setTimeout(() => child.kill("SIGKILL"), LAST_WORDS_MS).unref();
+    });
+    child.on("error", reject);
+    child.on("close", done);
+    // Processes that a grader left behind may hold its output open.
+    child.on("exit", () => setTimeout(done, LAST_WORDS_MS).unref());
+    child.send(run);
+  });
+}
