@@ -35,3 +35,8 @@ test("the failure says what was awaited and what was seen last", async () => {
 test("even without patience there is one attempt", async () => {
   assert.equal(await eventually(() => "now", { timeoutMs: 0 }), "now");
 });
+
+test("after a wait that ran out, the next ones are short: the project has failed already", async () => {
+  await assert.rejects(eventually(() => false, { timeoutMs: 20 }));
+  await assert.rejects(eventually(() => false, { timeoutMs: 1000 }), /^Error: Waited 200 ms/);
+});
