@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,13 +16,8 @@ from convex_evals.commands.options import (
 )
 
 if TYPE_CHECKING:
-    from convex_evals.config import Workspace
-    from convex_evals.display import Display
-    from convex_evals.grade.grader import Grader
     from convex_evals.plan import Request
-    from convex_evals.records import Summary
-    from convex_evals.runner import Runner, TrialDone
-    from convex_evals.store.runs import Run, RunStore
+    from convex_evals.work import Work
 
 
 @click.command()
@@ -106,6 +98,7 @@ def run(
     from convex_evals.models import load_models
     from convex_evals.order import Order, load_environment, resolve
     from convex_evals.store.runs import RunStore
+    from convex_evals.work import Work
 
     names = models or _words(os.environ.get("MODELS"))
     if not names:
@@ -130,13 +123,13 @@ def run(
         if dry_run:
             _print_estimate(resolved.requests, as_json)
             return ExitCode.OK
-        work = _Work(workspace, RunStore(workspace.runs_dir), workers, fresh, retry_unscored, display)
+        work = Work(workspace, RunStore(workspace.runs_dir), display, workers, fresh, retry_unscored)
         try:
             asyncio.run(work.do(resolved.requests))
         except KeyboardInterrupt:
             display.warn("stopped; the same command goes on where it was")
             raise
-    work.report(as_json)
+    _report(work, as_json)
     if work.stopped:
         return ExitCode.USER_ERROR
     return ExitCode.EVALS_FAILED if fail_on_failure and not work.all_passed else ExitCode.OK
@@ -146,136 +139,17 @@ def _words(text: str | None) -> tuple[str, ...]:
     return tuple(word.strip() for word in (text or "").split(",") if word.strip())
 
 
-@dataclass
-class _Work:
-    """Runs under way."""
+def _report(work: Work, as_json: bool) -> None:
+    import json
 
-    workspace: Workspace
-    store: RunStore
-    workers: int | None
-    fresh: bool
-    retry_unscored: bool
-    display: Display
-    done: list[tuple[Run, Summary | None]] = field(default_factory=list)
-    stopped: list[str] = field(default_factory=list)  # why models were asked nothing more
-    runners: list[Runner] = field(default_factory=list)
-    interrupted: bool = False
+    from convex_evals.results import run_report, run_to_data
 
-    async def do(self, requests: list[Request]) -> None:
-        """All of `requests`, at the same time. Raises `KeyboardInterrupt` once they ended after a Ctrl-C."""
-        import asyncio
-
-        from convex_evals.grade.setup import ready_grader
-
-        space, display = self.workspace, self.display
-        count = self.workers or space.workers
-        async with ready_grader(space.suite, space.config, count, display.preparing, display.warn) as grader:
-            display.start("trials", sum(len(r.evals) * r.trials for r in requests))
-            with _ctrl_c(self._interrupt):
-                async with asyncio.TaskGroup() as group:
-                    tasks = [group.create_task(self._one(request, grader)) for request in requests]
-            self.done = [task.result() for task in tasks]
-        if self.interrupted:
-            raise KeyboardInterrupt
-
-    async def _one(self, request: Request, grader: Grader) -> tuple[Run, Summary | None]:
-        from convex_evals.plan import make_plan
-        from convex_evals.runner import Runner
-        from convex_evals.store.journal import Journal
-        from convex_evals.store.reuse import EarlierRuns
-
-        plan = await make_plan(request, grader)
-        # A run that is not complete goes on only with the toolchain that it says it was graded with.
-        earlier = [] if self.fresh else self.store.same_work(plan)
-        usable = (r for r in earlier if r.is_complete or r.plan.toolchain == plan.toolchain)
-        run = next(usable, None) or self.store.create(plan)
-        summary = run.summary()
-        if summary and not (self.retry_unscored and summary.counts.unscored):
-            return run, summary
-        if summary:
-            run = self.store.create(plan)
-        runner = Runner(
-            run,
-            Journal(self.workspace.journal_dir, run.plan.run_id),
-            request.answerer,
-            grader,
-            request.prompts,
-            lambda done: self._show(request, done),
-            None if self.fresh else EarlierRuns(self.store, plan.model),
-            self.retry_unscored,
-        )
-        self.runners.append(runner)
-        summary = await runner.complete({e.id: e for e in request.evals})
-        if runner.stopped and not self.interrupted:
-            self.stopped.append(str(runner.stopped))
-        if runner.over_budget:
-            self.stopped.append(
-                f"{plan.model}: {runner.over_budget} trials were not asked: the budget is used up; "
-                "the same command with more --budget goes on"
-            )
-        return run, summary
-
-    def _show(self, request: Request, done: TrialDone) -> None:
-        from convex_evals.results import headline
-
-        verdict = done.verdict
-        name = done.eval_id if request.trials == 1 else f"{done.eval_id} #{done.trial}"
-        if len(self.runners) > 1:
-            name = f"{request.answerer.model} {request.experiment} {name}"
-        note = "" if verdict.caught_by is None else f"{verdict.caught_by}: {headline(verdict.reason)}"
-        if verdict.caught_by is None and not done.generation.received:
-            note = headline(f"{done.generation.fault}: {done.generation.reason}")
-        self.display.item(
-            verdict.outcome.value, name, verdict.duration_ms / 1000, "done before" if done.reused else note
-        )
-
-    def _interrupt(self) -> None:
-        self.interrupted = True
-        self.display.warn("stopping: what is under way is finished first; Ctrl-C again stops at once")
-        for runner in self.runners:
-            runner.stop_asking()
-
-    @property
-    def all_passed(self) -> bool:
-        return all(s is not None and s.counts.passed == sum(s.counts.model_dump().values()) for _, s in self.done)
-
-    def report(self, as_json: bool) -> None:
-        import json
-
-        from convex_evals.results import run_report, run_to_data
-
-        if as_json:
-            click.echo(json.dumps([run_to_data(run, summary) for run, summary in self.done], indent=2))
-        else:
-            click.echo("\n\n".join(run_report(run, summary) for run, summary in self.done))
-        for line in self.stopped:
-            click.echo(f"error: {line}", err=True)
-
-
-@contextmanager
-def _ctrl_c(first: Callable[[], None]) -> Iterator[None]:
-    """The first Ctrl-C calls `first`; the second is what it always was. Inside of a running event loop."""
-    import asyncio
-    import signal
-
-    loop = asyncio.get_running_loop()
-
-    def handle() -> None:
-        loop.remove_signal_handler(signal.SIGINT)
-        signal.signal(signal.SIGINT, before)
-        first()
-
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        loop.add_signal_handler(signal.SIGINT, handle)
-    except (NotImplementedError, RuntimeError):  # Windows, or not the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
-        signal.signal(signal.SIGINT, before)
+    if as_json:
+        click.echo(json.dumps([run_to_data(run, summary) for run, summary in work.done], indent=2))
+    else:
+        click.echo("\n\n".join(run_report(run, summary) for run, summary in work.done))
+    for line in work.stopped:
+        click.echo(f"error: {line}", err=True)
 
 
 def _print_estimate(requests: list[Request], as_json: bool) -> None:
