@@ -14,6 +14,8 @@ from convex_evals.errors import ExitCode, InfrastructureError, UserError
 # name: (module, attribute); loaded when used, so that `--help` stays fast.
 COMMANDS = {
     "run": ("convex_evals.commands.run", "run"),
+    "plan": ("convex_evals.commands.plan", "plan"),
+    "finish": ("convex_evals.commands.finish", "finish"),
     "validate": ("convex_evals.commands.validate", "validate"),
     "codegen": ("convex_evals.commands.codegen", "codegen"),
     "new-eval": ("convex_evals.commands.new_eval", "new_eval"),

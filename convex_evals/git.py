@@ -9,7 +9,10 @@ from convex_evals.errors import UserError
 
 
 def clean_commit(folder: Path) -> str | None:
-    """The commit of `folder`'s repository; None outside of Git, without git, or where inputs are not committed."""
+    """The newest commit that changed `folder`; None outside of Git, without git, or where inputs are not committed.
+
+    Commits of results are none of it: processes that start before and after one name the same.
+    """
     # Without git on PATH the import itself would fail.
     os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
     import git
@@ -20,7 +23,9 @@ def clean_commit(folder: Path) -> str | None:
         # Looking must not write: git would refresh its index.
         with repository.git.custom_environment(GIT_OPTIONAL_LOCKS="0"):
             changed = repository.git.status("--porcelain", "--untracked-files=normal", "--", str(folder), *results)
-        return None if changed else repository.head.commit.hexsha
+        if changed:
+            return None
+        return repository.git.log("-1", "--format=%H", "HEAD", "--", str(folder), *results) or None
     except (git.GitError, ValueError, OSError):
         return None
 

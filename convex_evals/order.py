@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from convex_evals.prompt import Prompt, PromptSource
 from convex_evals.records import Usage
 from convex_evals.starter import FILES
 from convex_evals.store.files import read_text
+from convex_evals.store.runs import Run
 from convex_evals.suite import Eval, load_suite, refuse_incomplete, sha256_text
 
 DEFAULT_EXPERIMENT = "default"
@@ -39,6 +40,8 @@ class Order:
     categories: Sequence[str] = ()
     trials: int = 1
     guidelines: str | None = None  # instead of what the experiments say
+    run_id: str | None = None  # of the one run that these words mean; None: one is made up
+    day: str | None = None  # of planning; None: today
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,42 @@ def resolve(order: Order, workspace: Workspace, answerers: Answerers) -> Resolve
     """The runs that `order` means. Raises `UserError` where a word of it means nothing."""
     suite = load_suite(workspace.suite)
     evals = suite.select(order.pattern, order.categories)
+    found = _resolve(order, evals, workspace, answerers)
+    if order.run_id and len(found.requests) > 1:
+        raise UserError(f"--run-id {order.run_id}: names one run; give one model and one experiment")
+    return found
+
+
+def resolve_planned(run: Run, model: str | None, workspace: Workspace, answerers: Answerers) -> Request:
+    """What `run` planned; `model` names it as a command line does, where its slug does not say who answers.
+
+    Raises `UserError` where that is no longer possible here.
+    """
+    plan = run.plan
+    by_id = {e.id: e for e in load_suite(workspace.suite).evals}
+    gone = [e for e in plan.evals if e not in by_id]
+    if gone:
+        raise UserError(
+            f"{run.folder}: {gone[0]} is not in the suite any more; restore it from Git, or plan another run"
+        )
+    if model is None and plan.model.startswith("replay/"):
+        raise UserError(f"--run {plan.run_id}: recorded replies answer; say where they are: -m replay:PATH")
+    own = workspace.config.experiments.get(plan.experiment)
+    order = Order(
+        models=(model or plan.model,),
+        experiments=(plan.experiment,),
+        trials=plan.trials,
+        guidelines=plan.guidelines if own and plan.guidelines != own.guidelines else None,
+        run_id=plan.run_id,
+        day=plan.date,
+    )
+    found = _resolve(order, [by_id[e] for e in plan.evals], workspace, answerers)
+    if len(found.requests) != 1 or found.requests[0].answerer.model != plan.model:
+        raise UserError(f"--run {plan.run_id}: was planned for {plan.model}; -m {model or plan.model} is not that")
+    return replace(found.requests[0], planned=run)
+
+
+def _resolve(order: Order, evals: Sequence[Eval], workspace: Workspace, answerers: Answerers) -> Resolved:
     refuse_incomplete(evals)
     found = Resolved([], [])
     commit = clean_commit(workspace.suite)
@@ -94,9 +133,10 @@ def _request(
         experiment=experiment,
         guidelines=guidelines,
         guidelines_sha256=guidelines_sha256,
-        run_id=f"{experiment}-{secrets.token_hex(4)}",
-        date=datetime.now(UTC).date().isoformat(),
+        run_id=order.run_id or f"{experiment}-{secrets.token_hex(4)}",
+        date=order.day or datetime.now(UTC).date().isoformat(),
         suite_commit=commit,
+        named=order.run_id is not None,
     )
 
 

@@ -12,6 +12,7 @@ from convex_evals.generate import Answerer
 from convex_evals.grade.grader import Grader, GraderCheck, check_graders
 from convex_evals.prompt import Prompt
 from convex_evals.records import BackendIdentity, EvalPlan, RunPlan, Toolchain
+from convex_evals.store.runs import Run
 from convex_evals.suite import Eval, read_project, read_source, sha256_files, sha256_parts, sha256_text
 
 # Raised by hand when the meaning of a pass changes.
@@ -33,6 +34,8 @@ class Request:
     run_id: str
     date: str
     suite_commit: str | None
+    named: bool = False  # exactly this id and day are meant: the run is opened where it is there
+    planned: Run | None = None  # the run that these words were read from
 
 
 async def make_plan(request: Request, grader: Grader) -> RunPlan:
@@ -121,6 +124,28 @@ def refuse_broken_graders(checks: Mapping[str, GraderCheck]) -> None:
     if errors:
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
         raise UserError(f"{errors[0]}; mend it{more}")
+
+
+def refuse_other_work(run: Run, now: RunPlan) -> None:
+    """Raise `UserError` where `run` was planned with other inputs than there are `now`."""
+    before = run.plan
+    if before.fingerprint_inputs() != now.fingerprint_inputs():
+        edited = [e for e in before.evals if before.evals[e] != now.evals.get(e)]
+        added = [e for e in now.evals if e not in before.evals]
+        what = (
+            f"{edited[0]} is another eval now" if edited else f"{added[0]} is not in it" if added else "other options"
+        )
+        if len(edited) == len(before.evals) > 1:
+            what = "guidelines, prompt, model or graders are others now"
+        raise UserError(
+            f"{run.folder}: was planned for other inputs ({what}); restore them from Git, or plan another run"
+        )
+    if before.toolchain != now.toolchain and not run.is_complete:
+        names = [n for n in Toolchain.model_fields if getattr(before.toolchain, n) != getattr(now.toolchain, n)]
+        raise UserError(
+            f"{run.folder}: was planned with another toolchain ({', '.join(names)}); "
+            "use that version of convex-evals, or plan another run"
+        )
 
 
 async def toolchain_versions(grader: Grader) -> Toolchain:

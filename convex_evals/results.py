@@ -46,7 +46,30 @@ def run_report(run: Run, summary: Summary | None) -> str:
     else:
         lines += [category_table(summary), _spent(summary)]
         lines += [f"unscored: {n} x {reason}" for reason, n in summary.unscored.items()]
+        lines += _missing(run, summary)
     return "\n".join([*lines, f"Results: {run.folder}", f"Look at them: cli show {plan.run_id}"])
+
+
+def _missing(run: Run, summary: Summary) -> list[str]:
+    if not summary.missing:
+        return []
+    named = ", ".join(summary.missing[:5]) + (", ..." if len(summary.missing) > 5 else "")
+    return [
+        f"Missing: {len(summary.missing)} of {len(run.plan.evals)} evals: {named}",
+        f"Complete it: cli run --run {run.plan.run_id}",
+    ]
+
+
+def share_report(run: Run, share: Summary, name: str) -> str:
+    """What came of one shard; `share` is the totals of its evals."""
+    plan = run.plan
+    lines = [f"{plan.model}  {plan.experiment}  shard {name}: {len(share.evals)} of {len(plan.evals)} evals"]
+    lines += [category_table(share), _spent(share)] if share.evals else []
+    lines += [f"unscored: {n} x {reason}" for reason, n in share.unscored.items()]
+    if share.missing:
+        lines.append(f"Not done: {len(share.missing)} evals; give the same command again to go on.")
+    lines.append(f"Results: {run.folder}")
+    return "\n".join([*lines, f"Once all shards are there: cli finish {plan.run_id}"])
 
 
 def _spent(summary: Summary) -> str:
@@ -83,7 +106,7 @@ def run_to_data(run: Run, summary: Summary | None) -> dict[str, Any]:
         "model": plan.model,
         "experiment": plan.experiment,
         "date": plan.date,
-        "complete": summary is not None,
+        "complete": summary is not None and not summary.missing,
         "summary": summary.model_dump(mode="json", by_alias=True) if summary else None,
     }
 

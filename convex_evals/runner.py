@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from convex_evals.extract import extract
@@ -48,6 +48,7 @@ class Runner:
     emit: Emit
     earlier: EarlierRuns | None = None  # None: nothing is reused
     retry_unscored: bool = False
+    final: bool = False  # write evals with trials that have no verdict, too: the journal will not be here next time
     stopped: ModelStopped | None = None
     over_budget: int = 0  # trials that were not asked because the money would not do
     _asking: bool = field(default=True)
@@ -57,15 +58,15 @@ class Runner:
         self._asking = False
         self.answerer.stop()
 
-    async def complete(self, evals: Mapping[str, Eval]) -> Summary | None:
-        """Do what is left of the run; its summary once every eval is written.
+    async def complete(self, evals: Mapping[str, Eval], only: Collection[str]) -> Summary | None:
+        """Do what is left of the evals `only`; the run's summary once every eval of it is written.
 
         Raises `UserError` where another process is doing it.
         """
         with self.journal.locked():
             remove_temporary(self.run.folder)
             async with asyncio.TaskGroup() as group:
-                for eval_id in self.run.plan.evals:
+                for eval_id in only:
                     group.create_task(self._eval(evals[eval_id]))
             if not all(self.run.is_written(e) for e in self.run.plan.evals):
                 return None
@@ -84,7 +85,7 @@ class Runner:
             tasks = [group.create_task(self._trial(ev, n)) for n in range(1, self.run.plan.trials + 1)]
         entries = [task.result() for task in tasks]
         whole = [e for e in entries if e is not None]
-        if len(whole) == len(entries) and all(e.done for e in whole):
+        if len(whole) == len(entries) and all(e.done or self.final for e in whole):
             self._write(ev, whole)
 
     async def _trial(self, ev: Eval, trial: int) -> JournalEntry | None:

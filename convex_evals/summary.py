@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from convex_evals.records import Counts, EvalSummary, Generation, Outcome, Summary, Usage, Verdict
 from convex_evals.store.runs import Run, grade_name
@@ -17,15 +17,16 @@ def count(verdicts: Sequence[Verdict]) -> Counts:
     )
 
 
-def summarize(run: Run) -> Summary:
-    """The totals of what is written of a run; evals that are not written are named."""
+def summarize(run: Run, only: Collection[str] | None = None) -> Summary:
+    """The totals of what is written of a run, or of the evals `only`; those that are not written are named."""
     plan = run.plan
     evals: dict[str, EvalSummary] = {}
     categories: dict[str, Counts] = {}
     reasons: Counter[str] = Counter()
     generations: list[Generation] = []
     grading_ms = 0
-    written = [e for e in plan.evals if run.is_written(e)]
+    wanted = [e for e in plan.evals if only is None or e in only]
+    written = [e for e in wanted if run.is_written(e)]
     for eval_id in written:
         grades = run.grade(eval_id).trials
         own = {g.trial: g for g in run.generation(eval_id).trials}
@@ -51,7 +52,7 @@ def summarize(run: Run) -> Summary:
         usage=_usage(generations),
         searches=sum(g.searches for g in generations),
         unscored=dict(sorted(reasons.items())),
-        missing=tuple(e for e in plan.evals if e not in evals),
+        missing=tuple(e for e in wanted if e not in evals),
         generation_ms=sum(g.duration_ms for g in generations),
         grading_ms=grading_ms,
     )

@@ -4,21 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from convex_evals.config import Workspace
 from convex_evals.display import Display
 from convex_evals.grade.grader import Grader
 from convex_evals.grade.setup import ready_grader
-from convex_evals.plan import Request, make_plan
+from convex_evals.plan import Request, make_plan, refuse_other_work
 from convex_evals.records import Summary
+from convex_evals.records.journal import MAX_ATTEMPTS
 from convex_evals.results import headline
 from convex_evals.runner import Runner, TrialDone
+from convex_evals.shard import Shard
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
 from convex_evals.store.runs import Run, RunStore
+from convex_evals.summary import summarize
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What came of one request."""
+
+    run: Run
+    summary: Summary | None  # of the whole run; None while evals of it are not written
+    share: tuple[str, ...]  # the evals that were to be done
+
+    @cached_property
+    def totals(self) -> Summary:
+        """Of the share."""
+        return summarize(self.run, self.share)
 
 
 @dataclass
@@ -31,18 +49,19 @@ class Work:
     workers: int | None = None  # None: as many as the workspace says
     fresh: bool = False  # new replies, even where earlier runs have some
     retry_unscored: bool = False
-    done: list[tuple[Run, Summary | None]] = field(default_factory=list)
+    shard: Shard | None = None  # None: everything
+    final: bool = False  # what has no verdict after this is written as it is
+    done: list[Finished] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)  # why models were asked nothing more
     runners: list[Runner] = field(default_factory=list)
     interrupted: bool = False
 
-    async def do(self, requests: list[Request]) -> None:
+    async def do(self, requests: Sequence[Request]) -> None:
         """All of `requests`, at the same time. Raises `KeyboardInterrupt` once they ended after a Ctrl-C."""
-
         space, display = self.workspace, self.display
         count = self.workers or space.workers
         async with ready_grader(space.suite, space.config, count, display.preparing, display.warn) as grader:
-            display.start("trials", sum(len(r.evals) * r.trials for r in requests))
+            display.start("trials", sum(len(self._share(r)) * r.trials for r in requests))
             with _ctrl_c(self._interrupt):
                 async with asyncio.TaskGroup() as group:
                     tasks = [group.create_task(self._one(request, grader)) for request in requests]
@@ -50,17 +69,15 @@ class Work:
         if self.interrupted:
             raise KeyboardInterrupt
 
-    async def _one(self, request: Request, grader: Grader) -> tuple[Run, Summary | None]:
-        plan = await make_plan(request, grader)
-        # A run that is not complete goes on only with the toolchain that it says it was graded with.
-        earlier = [] if self.fresh else self.store.same_work(plan)
-        usable = (r for r in earlier if r.is_complete or r.plan.toolchain == plan.toolchain)
-        run = next(usable, None) or self.store.create(plan)
-        summary = run.summary()
-        if summary and not (self.retry_unscored and summary.counts.unscored):
-            return run, summary
-        if summary:
-            run = self.store.create(plan)
+    def _share(self, request: Request) -> tuple[str, ...]:
+        ids = [e.id for e in request.evals]
+        return self.shard.share(ids) if self.shard else tuple(ids)
+
+    async def _one(self, request: Request, grader: Grader) -> Finished:
+        run = await open_run(request, grader, self.store, fresh=self.fresh, retry_unscored=self.retry_unscored)
+        share = self._share(request)
+        if run.is_complete:
+            return Finished(run, run.summary(), share)
         runner = Runner(
             run,
             Journal(self.workspace.journal_dir, run.plan.run_id),
@@ -68,19 +85,20 @@ class Work:
             grader,
             request.prompts,
             lambda done: self._show(request, done),
-            None if self.fresh else EarlierRuns(self.store, plan.model),
+            None if self.fresh else EarlierRuns(self.store, run.plan.model),
             self.retry_unscored,
+            self.final,
         )
         self.runners.append(runner)
-        summary = await runner.complete({e.id: e for e in request.evals})
+        summary = await runner.complete({e.id: e for e in request.evals}, share)
         if runner.stopped and not self.interrupted:
             self.stopped.append(str(runner.stopped))
         if runner.over_budget:
             self.stopped.append(
-                f"{plan.model}: {runner.over_budget} trials were not asked: the budget is used up; "
+                f"{run.plan.model}: {runner.over_budget} trials were not asked: the budget is used up; "
                 "the same command with more --budget goes on"
             )
-        return run, summary
+        return Finished(run, summary, share)
 
     def _show(self, request: Request, done: TrialDone) -> None:
         verdict = done.verdict
@@ -102,7 +120,49 @@ class Work:
 
     @property
     def all_passed(self) -> bool:
-        return all(s is not None and s.counts.passed == sum(s.counts.model_dump().values()) for _, s in self.done)
+        """Whether every trial of this command's share passed."""
+        return all(_all_passed(f.run, f.totals) for f in self.done)
+
+
+def _all_passed(run: Run, totals: Summary) -> bool:
+    return not totals.missing and all(e.counts.passed == run.plan.trials for e in totals.evals.values())
+
+
+async def plan_runs(requests: Sequence[Request], workspace: Workspace, display: Display, *, fresh: bool) -> list[Run]:
+    """The runs that `Work` would go on with, each with its run.json; nobody is asked."""
+    store = RunStore(workspace.runs_dir)
+    async with ready_grader(workspace.suite, workspace.config, 1, display.preparing, display.warn) as grader:
+        return [await open_run(r, grader, store, fresh=fresh, retry_unscored=False) for r in requests]
+
+
+async def open_run(request: Request, grader: Grader, store: RunStore, *, fresh: bool, retry_unscored: bool) -> Run:
+    """The run that does what `request` asks: one that is there, or a new one.
+
+    Raises `UserError` where the run that it names is there and is another.
+    """
+    plan = await make_plan(request, grader)
+    named = request.planned or (store.opened(plan.model, plan.date, plan.run_id) if request.named else None)
+    if named:
+        refuse_other_work(named, plan)
+        return named
+    if fresh or request.named:
+        return store.create(plan)
+    for run in store.same_work(plan):
+        summary = run.summary()
+        if summary is not None and not summary.missing:
+            again = summary.counts.unscored and (retry_unscored or not _given_up(run, summary))
+            return store.create(plan) if again else run
+        # A run that is not complete goes on only with the toolchain that it says it was graded with.
+        if run.plan.toolchain == plan.toolchain:
+            return run
+    return store.create(plan)
+
+
+def _given_up(run: Run, summary: Summary) -> bool:
+    """Whether every reply that the run lacks was asked for in as many runs as a command does by itself."""
+    unscored = [e for e, found in summary.evals.items() if found.counts.unscored]
+    missing = [g for e in unscored for g in run.generation(e).trials if not g.received]
+    return all(g.rounds >= MAX_ATTEMPTS for g in missing)
 
 
 @contextmanager

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from convex_evals.delivery import Delivery
+    from convex_evals.order import Order
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -51,3 +55,107 @@ def json_option(command: F) -> F:
 def suite_path(ctx: click.Context) -> Path | None:
     """What `-C` said."""
     return Path(ctx.obj) if ctx.obj else None
+
+
+def order_options(command: F) -> F:
+    """What is asked of whom; `order_of` reads it."""
+    options = [
+        click.option(
+            "-m",
+            "--model",
+            "models",
+            multiple=True,
+            metavar="MODEL",
+            help="Who answers: a model of models.yaml, `reference` (the suite's own answers), or `replay:PATH`; "
+            "repeatable.  [env: MODELS, comma-separated]",
+        ),
+        click.option(
+            "-e",
+            "--experiment",
+            "experiments",
+            multiple=True,
+            metavar="NAME",
+            help="How it is asked: default, no_guidelines, web_search, web_search_no_guidelines, or one of "
+            "convex-evals.yaml; repeatable.  [env: EVALS_EXPERIMENT]",
+        ),
+        filter_options,
+        click.option(
+            "--trials", type=click.IntRange(1, 100), default=1, show_default=True, metavar="K", help="Per eval."
+        ),
+        click.option(
+            "--guidelines",
+            metavar="PATH",
+            envvar="CUSTOM_GUIDELINES_PATH",
+            help="Other guidelines than the experiment's; `path@REV` reads them from Git.  "
+            "[env: CUSTOM_GUIDELINES_PATH]",
+        ),
+        click.option("--run-id", metavar="ID", help="Name of the run, so that several processes make the same one."),
+        click.option(
+            "--date",
+            "day",
+            type=click.DateTime(["%Y-%m-%d"]),
+            help="UTC day of planning, with --run-id. Default: today.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def order_of(words: dict[str, Any]) -> Order:
+    """What `order_options` and the environment ask for."""
+    import os
+    import re
+
+    from convex_evals.order import DEFAULT_EXPERIMENT, Order
+
+    models = words["models"] or _split(os.environ.get("MODELS"))
+    if not models:
+        raise click.UsageError("Missing option '-m' / '--model'; `-m reference` grades the suite's own answers")
+    run_id, day = words["run_id"], words["day"]
+    if run_id is not None and not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,59}", run_id):
+        raise click.UsageError(f"--run-id {run_id}: a name is lower-case letters, digits, '_' and '-', 60 at most")
+    if day is not None and run_id is None:
+        raise click.UsageError("--date needs --run-id: together they name a run")
+    return Order(
+        models=models,
+        experiments=words["experiments"] or _split(os.environ.get("EVALS_EXPERIMENT")) or (DEFAULT_EXPERIMENT,),
+        pattern=words["pattern"] or os.environ.get("TEST_FILTER"),
+        categories=words["categories"],
+        trials=words["trials"],
+        guidelines=words["guidelines"],
+        run_id=run_id,
+        day=day.date().isoformat() if day else None,
+    )
+
+
+def given_options(ctx: click.Context, *names: str) -> list[str]:
+    """Those of the parameters `names` that stand on the command line, as they are written there."""
+    typed = click.core.ParameterSource.COMMANDLINE
+    return [
+        max(p.opts, key=len)
+        for p in ctx.command.params
+        if p.name in names and p.name is not None and ctx.get_parameter_source(p.name) is typed
+    ]
+
+
+def _split(text: str | None) -> tuple[str, ...]:
+    return tuple(word.strip() for word in (text or "").split(",") if word.strip())
+
+
+def delivery_options(command: F) -> F:
+    """`open_delivery` reads them."""
+    command = click.option("--push", is_flag=True, help="Commit, and push that commit among others who push.")(command)
+    return click.option("--commit", is_flag=True, help="Commit exactly the run's files, whatever else is staged.")(
+        command
+    )
+
+
+def open_delivery(folder: Path, commit: bool, push: bool) -> Delivery | None:
+    """Where results in `folder` are committed, None where they are not. Refuses early what Git would refuse late."""
+    if not (commit or push):
+        return None
+    from convex_evals.commits import open_branch
+    from convex_evals.delivery import Delivery
+
+    return Delivery(open_branch(folder, push=push), push)

@@ -3,50 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from convex_evals.commands.options import (
-    filter_options,
+    delivery_options,
+    given_options,
     json_option,
+    open_delivery,
+    order_of,
+    order_options,
     runs_dir_option,
     suite_path,
     workers_option,
 )
 
 if TYPE_CHECKING:
+    from convex_evals.config import Workspace
+    from convex_evals.display import Display
+    from convex_evals.generate.answerers import Answerers
+    from convex_evals.order import Order
     from convex_evals.plan import Request
+    from convex_evals.shard import Shard
+    from convex_evals.store.runs import RunStore
     from convex_evals.work import Work
 
 
 @click.command()
-@click.option(
-    "-m",
-    "--model",
-    "models",
-    multiple=True,
-    metavar="MODEL",
-    help="Who answers: a model of models.yaml, `reference` (the suite's own answers), or `replay:PATH`; "
-    "repeatable.  [env: MODELS, comma-separated]",
-)
-@click.option(
-    "-e",
-    "--experiment",
-    "experiments",
-    multiple=True,
-    metavar="NAME",
-    help="How it is asked: default, no_guidelines, web_search, web_search_no_guidelines, or one of "
-    "convex-evals.yaml; repeatable.  [env: EVALS_EXPERIMENT]",
-)
-@filter_options
-@click.option("--trials", type=click.IntRange(1, 100), default=1, show_default=True, metavar="K", help="Per eval.")
-@click.option(
-    "--guidelines",
-    metavar="PATH",
-    envvar="CUSTOM_GUIDELINES_PATH",
-    help="Other guidelines than the experiment's; `path@REV` reads them from Git.  [env: CUSTOM_GUIDELINES_PATH]",
-)
+@order_options
+@click.option("--run", "runs", multiple=True, metavar="RUN", help="Do what `cli plan` wrote; repeatable.")
+@click.option("--shard", metavar="I/N", help="Only the I-th of N shares of the evals, with an N-th of the budget.")
 @click.option("--budget", type=click.FloatRange(0), metavar="USD", help="Spend no more, whatever happens.")
 @click.option("--concurrency", type=click.IntRange(1, 1000), metavar="N", help="Requests per provider at a time.")
 @workers_option
@@ -54,26 +41,24 @@ if TYPE_CHECKING:
 @click.option("--fresh", is_flag=True, help="New replies, even where earlier runs have some.")
 @click.option("--retry-unscored", is_flag=True, help="Ask again where three runs got no reply.")
 @click.option("--fail-on-failure", is_flag=True, help="Exit with 4 unless every trial passed.")
+@delivery_options
 @runs_dir_option
 @json_option
 @click.pass_context
 def run(
     ctx: click.Context,
-    models: tuple[str, ...],
-    experiments: tuple[str, ...],
-    pattern: str | None,
-    categories: tuple[str, ...],
-    trials: int,
-    guidelines: str | None,
+    /,
+    runs: tuple[str, ...],
+    shard: str | None,
     budget: float | None,
     concurrency: int | None,
-    workers: int | None,
     dry_run: bool,
-    fresh: bool,
-    retry_unscored: bool,
     fail_on_failure: bool,
+    commit: bool,
+    push: bool,
     runs_dir: Path | None,
     as_json: bool,
+    **words: Any,
 ) -> int:
     """Ask models, grade their answers, write the results to runs/.
 
@@ -85,69 +70,111 @@ def run(
       cli run -m reference
       cli run -m claude-sonnet-5 -e default -e no_guidelines --trials 5 --budget 20
       cli run -m gpt-5 -c queries -f pagination --dry-run
+      cli run --run default-1a2b3c4d --shard 3/8 --budget 40 --commit --push
       cli -C ../other-suite run -m reference --runs-dir elsewhere/runs
     """
-    import asyncio
-    import os
-
     from convex_evals.config import open_workspace
     from convex_evals.display import Display
     from convex_evals.errors import ExitCode
     from convex_evals.generate.answerers import Answerers
     from convex_evals.generate.budget import Budget
     from convex_evals.models import load_models
-    from convex_evals.order import Order, load_environment, resolve
+    from convex_evals.order import load_environment
+    from convex_evals.shard import parse_shard
     from convex_evals.store.runs import RunStore
     from convex_evals.work import Work
 
-    names = models or _words(os.environ.get("MODELS"))
-    if not names:
-        raise click.UsageError("Missing option '-m' / '--model'; `-m reference` grades the suite's own answers")
+    share = parse_shard(shard) if shard else None
+    if share and not (runs or words["run_id"]):
+        raise click.UsageError("--shard needs --run RUN, or --run-id and --date, so that all shards do the same run")
+    order = None if runs else order_of(words)
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     load_environment(workspace.home)
-    order = Order(
-        models=names,
-        experiments=experiments or _words(os.environ.get("EVALS_EXPERIMENT")) or ("default",),
-        pattern=pattern or os.environ.get("TEST_FILTER"),
-        categories=categories,
-        trials=trials,
-        guidelines=guidelines,
-    )
-    answerers = Answerers(
-        load_models([workspace.home, workspace.suite]), concurrency or workspace.config.concurrency, Budget(budget)
-    )
+    money = Budget(None if budget is None else budget / (share.of if share else 1))
+    models = load_models([workspace.home, workspace.suite])
+    answerers = Answerers(models, concurrency or workspace.config.concurrency, money)
+    store = RunStore(workspace.runs_dir)
     with Display() as display:
-        resolved = resolve(order, workspace, answerers)
-        for line in resolved.skipped:
-            display.warn(line)
+        requests = (
+            _requests(order, workspace, answerers, display)
+            if order
+            else _planned(ctx, runs, store, workspace, answerers)
+        )
         if dry_run:
-            _print_estimate(resolved.requests, as_json)
+            _print_estimate([_part(r, share) for r in requests] if share else requests, as_json)
             return ExitCode.OK
-        work = Work(workspace, RunStore(workspace.runs_dir), display, workers, fresh, retry_unscored)
-        try:
-            asyncio.run(work.do(resolved.requests))
-        except KeyboardInterrupt:
-            display.warn("stopped; the same command goes on where it was")
-            raise
+        delivery = open_delivery(workspace.runs_dir, commit, push)
+        own = {name: words[name] for name in ("workers", "fresh", "retry_unscored")}
+        work = Work(workspace, store, display, **own, shard=share, final=delivery is not None)
+        _do(work, requests)
     _report(work, as_json)
+    if delivery:
+        for line in delivery.deliver([f.run for f in work.done], shard=share):
+            click.echo(line, err=as_json)
     if work.stopped:
         return ExitCode.USER_ERROR
     return ExitCode.EVALS_FAILED if fail_on_failure and not work.all_passed else ExitCode.OK
 
 
-def _words(text: str | None) -> tuple[str, ...]:
-    return tuple(word.strip() for word in (text or "").split(",") if word.strip())
+def _requests(order: Order, workspace: Workspace, answerers: Answerers, display: Display) -> list[Request]:
+    from convex_evals.order import resolve
+
+    resolved = resolve(order, workspace, answerers)
+    for line in resolved.skipped:
+        display.warn(line)
+    return resolved.requests
+
+
+def _planned(
+    ctx: click.Context, names: tuple[str, ...], store: RunStore, workspace: Workspace, answerers: Answerers
+) -> list[Request]:
+    """What runs of these names planned. Raises `click.UsageError` for options that a plan has settled."""
+    from convex_evals.order import resolve_planned
+
+    settled = given_options(ctx, "experiments", "pattern", "categories", "trials", "guidelines", "run_id", "day")
+    if settled:
+        raise click.UsageError(f"--run says what is planned; leave out {', '.join(settled)}")
+    typed = ctx.params["models"]
+    if len(typed) > 1 or (typed and len(names) > 1):
+        raise click.UsageError("with --run, -m says where the recorded replies of one run are; give one of each")
+    model = typed[0] if typed else None
+    return [resolve_planned(store.find(name), model, workspace, answerers) for name in dict.fromkeys(names)]
+
+
+def _part(request: Request, shard: Shard) -> Request:
+    from dataclasses import replace
+
+    ids = shard.share(e.id for e in request.evals)
+    evals = [e for e in request.evals if e.id in ids]
+    return replace(request, evals=evals, prompts={e.id: request.prompts[e.id] for e in evals})
+
+
+def _do(work: Work, requests: list[Request]) -> None:
+    import asyncio
+
+    try:
+        asyncio.run(work.do(requests))
+    except KeyboardInterrupt:
+        work.display.warn("stopped; the same command goes on where it was")
+        raise
 
 
 def _report(work: Work, as_json: bool) -> None:
     import json
 
-    from convex_evals.results import run_report, run_to_data
+    from convex_evals.results import run_report, run_to_data, share_report
 
     if as_json:
-        click.echo(json.dumps([run_to_data(run, summary) for run, summary in work.done], indent=2))
+        rows = [run_to_data(f.run, f.summary) for f in work.done]
+        if work.shard:
+            for row, finished in zip(rows, work.done, strict=True):
+                row["share"] = finished.totals.model_dump(mode="json", by_alias=True)
+        click.echo(json.dumps(rows, indent=2))
+    elif work.shard:
+        name = str(work.shard)
+        click.echo("\n\n".join(share_report(f.run, f.totals, name) for f in work.done))
     else:
-        click.echo("\n\n".join(run_report(run, summary) for run, summary in work.done))
+        click.echo("\n\n".join(run_report(f.run, f.summary) for f in work.done))
     for line in work.stopped:
         click.echo(f"error: {line}", err=True)
 

@@ -34,10 +34,12 @@ class Run:
 
     @property
     def is_complete(self) -> bool:
-        return (self.folder / SUMMARY_NAME).is_file()
+        """Whether every eval is written and counted."""
+        summary = self.summary()
+        return summary is not None and not summary.missing
 
     def summary(self) -> Summary | None:
-        """None while the run is not complete."""
+        """None where none is written yet; it names evals in `missing` where the run was finished without them."""
         path = self.folder / SUMMARY_NAME
         return read_record(path, Summary) if path.is_file() else None
 
@@ -75,8 +77,17 @@ class RunStore:
 
     root: Path
 
+    def opened(self, model: str, day: str, run_id: str) -> Run | None:
+        """The run of exactly this name, None where there is none."""
+        folder = self._folder(model, day, run_id)
+        path = folder / PLAN_NAME
+        return Run(folder, read_record(path, RunPlan)) if path.is_file() else None
+
+    def _folder(self, model: str, day: str, run_id: str) -> Path:
+        return self.root.joinpath(*slug_folders(model), day, run_id)
+
     def create(self, plan: RunPlan) -> Run:
-        run = Run(self.root.joinpath(*slug_folders(plan.model), plan.date, plan.run_id), plan)
+        run = Run(self._folder(plan.model, plan.date, plan.run_id), plan)
         write_record(run.folder / PLAN_NAME, plan)
         return run
 

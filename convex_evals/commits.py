@@ -1,0 +1,302 @@
+"""Commits of exactly some files, pushed while others push too. What else is dirty or staged stays as it is.
+
+Trees are built in an index of their own, so neither the working tree nor what is staged plays a part.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from convex_evals.errors import UserError
+
+if TYPE_CHECKING:
+    import git
+
+_TRIES = 40
+_LONGEST_PAUSE = 3.0  # seconds
+_UNCLEAR_TRIES = 3
+_TIMEOUT = 300  # seconds, of one fetch or push
+_LOST_RACE = re.compile(
+    r"fetch first|non-fast-forward|stale info|cannot lock ref|failed to (update|lock) ref|incorrect old value"
+    r"|reference already exists|Unable to create '[^']*\.lock'"
+)
+_REFUSED = re.compile(
+    r"remote rejected|denied|declined|protected|not permitted|forbidden|error: 40[13]|Authentication failed"
+    r"|could not read (Username|Password)|does not appear to be a git repository|[Rr]epository .*not found",
+)
+
+
+class _GitFailed(Exception):
+    """A git command failed; the message is its last lines."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """What a commit adds: paths relative to the top of the repository, by what they hold."""
+
+    blobs: dict[str, str]
+    folders: tuple[str, ...]  # all of `blobs` stand below these
+
+    @property
+    def index_info(self) -> str:
+        return "".join(f"100644 {blob}\t{path}\0" for path, blob in sorted(self.blobs.items()))
+
+
+@dataclass(frozen=True)
+class Committed:
+    commit: str  # of the local branch
+    files: Files
+    message: str
+    new: bool  # False: all of it was committed before
+
+
+@dataclass(frozen=True)
+class Pushed:
+    new: bool  # False: all of it was there before
+    note: str | None  # what the user may want to do about the local branch
+
+
+@dataclass(frozen=True)
+class Branch:
+    """The checked-out branch of a repository, and the one at a remote that it is pushed to."""
+
+    repository: git.Repo
+    root: Path
+    name: str
+    remote: str | None
+    upstream: str
+
+    def commit(self, folders: Sequence[Path], message: str) -> Committed:
+        """Commit all files below `folders`, and nothing else. Raises `UserError`."""
+        try:
+            return self._commit(self._files(folders), message)
+        except _GitFailed as error:
+            raise UserError(f"{self.root}: cannot commit: {error}") from None
+
+    def push(self, committed: Committed, replaceable: frozenset[str] = frozenset()) -> Pushed:
+        """Bring the committed files to the remote's branch, on top of whatever is there by then.
+
+        Files that are there with other contents are replaced only where their name is one of `replaceable`.
+        Nothing else that is committed here goes along. Raises `UserError`; the local commit stays.
+        """
+        unclear = 0
+        for attempt in range(_TRIES):
+            time.sleep(random.uniform(0, min(_LONGEST_PAUSE, 0.1 * 2**attempt)) if attempt else 0)
+            try:
+                theirs = self._fetch()
+                made = self._on_top(theirs, committed, replaceable)
+                if made is None:
+                    return Pushed(False, self._follow(committed.commit, theirs))
+                self._git("push", "-q", self._remote, f"{made}:refs/heads/{self.upstream}")
+                return Pushed(True, self._follow(committed.commit, made))
+            except _GitFailed as error:
+                if _LOST_RACE.search(str(error)):
+                    continue
+                unclear += 1
+                if _REFUSED.search(str(error)) or unclear >= _UNCLEAR_TRIES:
+                    raise UserError(self._not_pushed(str(error))) from None
+        raise UserError(self._not_pushed(f"others pushed first, {_TRIES} times"))
+
+    def _not_pushed(self, why: str) -> str:
+        return (
+            f"{self._remote}/{self.upstream}: not pushed: {why}; the commit is kept on {self.name}, "
+            "and the same command pushes it once that is mended"
+        )
+
+    @property
+    def _remote(self) -> str:
+        assert self.remote is not None, "open_branch was told that nothing is pushed"
+        return self.remote
+
+    def _files(self, folders: Sequence[Path]) -> Files:
+        roots = [self.inside(folder) for folder in folders]
+        paths = sorted(
+            p.relative_to(self.root).as_posix()
+            for folder in roots
+            for p in (self.root / folder).rglob("*")
+            if p.is_file() and not p.name.startswith(".tmp-")
+        )
+        hashed = self._git("hash-object", "-w", "--stdin-paths", stdin="".join(f"{p}\n" for p in paths)).split()
+        return Files(dict(zip(paths, hashed, strict=True)), tuple(roots))
+
+    def inside(self, folder: Path) -> str:
+        """`folder` relative to the top of the repository. Raises `UserError` where it is elsewhere."""
+        try:
+            return folder.resolve().relative_to(self.root).as_posix()
+        except ValueError:
+            raise UserError(f"{folder}: not in the repository {self.root}; commit it there, by --runs-dir") from None
+
+    def _commit(self, files: Files, message: str) -> Committed:
+        head = self._revision("HEAD")
+        tree = self._tree(head, files)
+        if head and tree == self._revision("HEAD^{tree}"):
+            return Committed(head, files, message, False)
+        commit = self._commit_tree(tree, head, message)
+        # What is staged besides stays staged.
+        self._git("update-index", "--add", "-z", "--index-info", stdin=files.index_info)
+        self._git("update-ref", "-m", "commit: results", f"refs/heads/{self.name}", commit, head or "0" * 40)
+        return Committed(commit, files, message, True)
+
+    def _tree(self, base: str | None, files: Files) -> str:
+        """The tree of `base` with `files`."""
+        with tempfile.TemporaryDirectory(prefix="index-") as folder:
+            env = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
+            self._git("read-tree", base or "--empty", env=env)
+            self._git("update-index", "--add", "-z", "--index-info", stdin=files.index_info, env=env)
+            return self._git("write-tree", env=env)
+
+    def _commit_tree(self, tree: str, parent: str | None, message: str) -> str:
+        sign = ["-S"] if self._config("commit.gpgsign", "--type=bool") == "true" else []
+        return self._git("commit-tree", *sign, *(["-p", parent] if parent else []), tree, stdin=message)
+
+    def _fetch(self) -> str | None:
+        """The newest commit of the remote's branch; None where there is no such branch yet."""
+        tracking = f"refs/remotes/{self._remote}/{self.upstream}"
+        try:
+            self._git("fetch", "-q", "--no-tags", self._remote, f"+refs/heads/{self.upstream}:{tracking}")
+        except _GitFailed as error:
+            if "couldn't find remote ref" in str(error):
+                return None
+            raise
+        return self._revision(tracking)
+
+    def _on_top(self, theirs: str | None, committed: Committed, replaceable: frozenset[str]) -> str | None:
+        """A commit with the files that has `theirs` as its parent; None where they are all there."""
+        if theirs is None or self._revision(f"{committed.commit}^") == theirs:
+            return committed.commit
+        there = self._blobs(theirs, committed.files.folders)
+        other = [p for p, blob in committed.files.blobs.items() if there.get(p, blob) != blob]
+        fixed = [p for p in other if p.rpartition("/")[2] not in replaceable]
+        if fixed:
+            raise UserError(
+                f"{self._remote}/{self.upstream} has {fixed[0]} with other contents"
+                f"{f' (and {len(fixed) - 1} more)' if len(fixed) > 1 else ''}: another process did the same work; "
+                "results are never changed, so remove yours and `git pull`, or give another --run-id"
+            )
+        tree = self._tree(theirs, committed.files)
+        if tree == self._revision(f"{theirs}^{{tree}}"):
+            return None
+        return self._commit_tree(tree, theirs, committed.message)
+
+    def _blobs(self, commit: str, folders: Sequence[str]) -> dict[str, str]:
+        listed = self._git("ls-tree", "-r", "-z", commit, "--", *folders).split("\0")
+        return {path: meta.split()[2] for meta, _, path in (line.partition("\t") for line in listed if line)}
+
+    def _follow(self, local: str, pushed: str | None) -> str | None:
+        """Move the local branch to what was pushed, where nothing of the user's is lost or in the way by it."""
+        if pushed is None or local == pushed:
+            return None
+        base = self._revision_of("merge-base", local, pushed)
+        own = self._changed(base, local) if base else None
+        if own is None or own & self._changed(local, pushed):
+            return f"{self.name} has commits of its own; `git pull --rebase` joins them with what was pushed"
+        self._git("update-index", "-q", "--refresh", check=False)
+        try:
+            self._git("read-tree", "-m", "-u", local, pushed)
+        except _GitFailed:
+            return f"{self.name} stays behind: your uncommitted changes are in the way; `git pull --rebase` later"
+        self._git("update-ref", "-m", "results pushed", f"refs/heads/{self.name}", pushed, local)
+        return None
+
+    def _changed(self, before: str, after: str) -> set[str]:
+        listed = self._git("diff-tree", "-r", "-z", "--no-renames", "--name-only", before, after)
+        return set(filter(None, listed.split("\0")))
+
+    def _revision(self, name: str) -> str | None:
+        return self._revision_of("rev-parse", "--verify", "-q", name)
+
+    def _revision_of(self, *command: str) -> str | None:
+        return self._git(*command, check=False) or None
+
+    def _config(self, name: str, *options: str) -> str:
+        return self._git("config", *options, "--get", name, check=False)
+
+    def _git(self, *arguments: str, stdin: str = "", env: dict[str, str] | None = None, check: bool = True) -> str:
+        return _run(self.repository, arguments, stdin, env or {}, check)
+
+
+def open_branch(folder: Path, *, push: bool) -> Branch:
+    """The branch that is checked out where `folder` stands, or will.
+
+    Raises `UserError` for whatever would keep a commit, or with `push` a push, from being made: better before a run
+    than after it.
+    """
+    # Without git on PATH the import itself would fail.
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
+    import git
+
+    there = next(p for p in [folder.absolute(), *folder.absolute().parents] if p.is_dir())
+    try:
+        repository = git.Repo(there, search_parent_directories=True)
+    except (git.GitError, OSError):
+        raise UserError(
+            f"{folder}: not in a Git repository, so nothing can be committed; `git init` one, or leave out --commit"
+        ) from None
+    if repository.working_tree_dir is None:
+        raise UserError(f"{folder}: a repository without a working tree; use --runs-dir in a clone of it")
+    root = Path(str(repository.working_tree_dir)).resolve()
+    name = _asked(repository, "symbolic-ref", "-q", "--short", "HEAD")
+    if not name:
+        raise UserError(f"{root}: no branch is checked out (detached HEAD); `git switch BRANCH` first")
+    for who in ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"):
+        if not _asked(repository, "var", who):
+            raise UserError(f"{root}: Git does not know who commits; `git config user.name` and `user.email` tell it")
+    remote, upstream = _upstream(repository, name)
+    if push and remote is None:
+        raise UserError(f"{root}: no remote to push to; `git remote add origin URL`, or leave out --push")
+    return Branch(repository, root, name, remote, upstream)
+
+
+def _upstream(repository: git.Repo, branch: str) -> tuple[str | None, str]:
+    """Remote and branch that `branch` follows; where it follows none, `origin` or the only remote, and its own name."""
+    remotes = _asked(repository, "remote").split()
+    configured = _asked(repository, "config", "--get", f"branch.{branch}.remote")
+    if configured in remotes:
+        merge = _asked(repository, "config", "--get", f"branch.{branch}.merge").removeprefix("refs/heads/")
+        return configured, merge or branch
+    if "origin" in remotes:
+        return "origin", branch
+    return (remotes[0] if len(remotes) == 1 else None), branch
+
+
+def _asked(repository: git.Repo, *arguments: str) -> str:
+    return _run(repository, arguments, "", {}, False)
+
+
+def _run(repository: git.Repo, arguments: Sequence[str], stdin: str, env: dict[str, str], check: bool) -> str:
+    """What git prints; where it fails, `_GitFailed`, or nothing without `check`."""
+    argv = ["git", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.quotePath=false", *arguments]
+    with tempfile.TemporaryFile() as file:
+        file.write(stdin.encode())
+        file.seek(0)
+        status, out, err = repository.git.execute(
+            argv,
+            istream=file,
+            env={"GIT_TERMINAL_PROMPT": "0", **env},
+            with_extended_output=True,
+            with_exceptions=False,
+            kill_after_timeout=_TIMEOUT,
+        )
+    if status == 0:
+        return str(out)
+    if check:
+        raise _GitFailed(_short(str(err)))
+    return ""
+
+
+def _short(text: str) -> str:
+    """What git said, on one line: its complaints alone, and no password of a URL."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith(("hint:", "To "))]
+    told = [x for x in lines if re.search(r"rejected|denied|fatal:|error:|remote:|ERROR|not found", x)] or lines
+    told = [
+        re.sub(r"^(remote:\s*)?(fatal|error):\s*", r"\1", x) for x in told if not x.startswith("error: failed to push")
+    ]
+    return re.sub(r"//[^/@\s]+@", "//", "; ".join(told))[:500] or "git said nothing"
