@@ -304,6 +304,27 @@ def facts(summary: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.grading
 @pytest.mark.usefixtures("toolchain")
+def test_what_is_committed_without_a_verdict_is_tried_again_by_the_next_run(suite: Path, stub: Provider) -> None:
+    git(suite.parent, "clone", "-q", str(suite), "here")
+    here = suite.parent / "here"
+    stub.behave = lambda n, body: "context" if "Task 3." in body["messages"][-1]["content"] else "ok"
+    words = ["run", "-m", "model", "-f", "00[03]-eval", "-w", "1", "--commit"]
+    (first,) = cli(here, *words)
+    assert first["summary"]["unscored"] == {"context_overflow": 1}
+    git(here, "clean", "-qfdx")
+    stub.requests.clear()
+    stub.behave = lambda n, body: "ok"
+    (second,) = cli(here, *words)
+    assert [body["messages"][-1]["content"] for body in stub.requests] == ["Task 3."]
+    assert second["run_id"] != first["run_id"] and second["summary"]["reused"] == 1
+    assert second["summary"]["counts"] == {"passed": 0, "failed": 2, "unscored": 0}
+    # Commits of results are none of the suite's.
+    plans = [json.loads(p.read_text()) for p in here.glob("runs/**/run.json")]
+    assert [p["suite_commit"] for p in plans] == [git(here, "rev-parse", "HEAD~2")] * 2
+
+
+@pytest.mark.grading
+@pytest.mark.usefixtures("toolchain")
 def test_eight_shards_in_eight_clones(suite: Path, stub: Provider) -> None:
     tmp_path = suite.parent
     for name in ("planner", "fresh", "single", *(f"shard{i}" for i in range(1, 9))):

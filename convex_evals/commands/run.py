@@ -155,7 +155,10 @@ def _do(work: Work, requests: list[Request]) -> None:
     try:
         asyncio.run(work.do(requests))
     except KeyboardInterrupt:
-        work.display.warn("stopped; the same command goes on where it was")
+        # The same command would begin anew with --fresh.
+        names = " ".join(f"--run {runner.run.plan.run_id}" for runner in work.runners)
+        how = f"`cli run {names} --fresh`" if work.fresh and names else "the same command"
+        work.display.warn(f"stopped; {how} goes on where it was")
         raise
 
 
