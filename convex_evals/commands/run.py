@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     "models",
     multiple=True,
     metavar="MODEL",
-    help="Who answers: a model of models.yaml, `reference` (the suite's own answers), or `replay:PATH`; "
-    "repeatable.  [env: MODELS, comma-separated]",
+    help="Who answers: a model of models.yaml, `demo` (recorded replies, good and bad), `reference` (the suite's own "
+    "answers), or `replay:PATH`; repeatable. Without it, a menu on a terminal.  [env: MODELS, comma-separated]",
 )
 @click.option(
     "-e",
@@ -90,6 +91,7 @@ def run(
 
     \b
     Examples:
+      cli run -m demo
       cli run -m reference
       cli run -m claude-sonnet-5 -e default -e no_guidelines --trials 5 --budget 20
       cli run -m gpt-5 -c queries -f pagination --dry-run
@@ -108,8 +110,8 @@ def run(
     from convex_evals.store.runs import RunStore
 
     names = models or _words(os.environ.get("MODELS"))
-    if not names:
-        raise click.UsageError("Missing option '-m' / '--model'; `-m reference` grades the suite's own answers")
+    if not names and not _on_terminal():
+        raise click.UsageError("Missing option '-m' / '--model'; `-m demo` shows a run that needs no key")
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     load_environment(workspace.home)
     order = Order(
@@ -120,6 +122,11 @@ def run(
         trials=trials,
         guidelines=guidelines,
     )
+    if not names:
+        from convex_evals.menu import choose
+
+        choice = choose(order, workspace)
+        order, fresh = choice.order, fresh or choice.fresh
     answerers = Answerers(
         load_models([workspace.home, workspace.suite]), concurrency or workspace.config.concurrency, Budget(budget)
     )
@@ -140,6 +147,10 @@ def run(
     if work.stopped:
         return ExitCode.USER_ERROR
     return ExitCode.EVALS_FAILED if fail_on_failure and not work.all_passed else ExitCode.OK
+
+
+def _on_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _words(text: str | None) -> tuple[str, ...]:
