@@ -20,7 +20,7 @@ import pytest
 from tests.conftest import ROOT, clean_environment
 from tests.factories import make_eval
 
-SPACE, ENTER, DOWN, CTRL_C, CTRL_D = " ", "\r", "\x1b[B", "\x03", "\x04"
+SPACE, ENTER, DOWN, CTRL_C = " ", "\r", "\x1b[B", "\x03"
 _ESCAPE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|[=>])")
 
 
@@ -121,14 +121,20 @@ def test_choosing_and_then_the_failures_again(suite: Path) -> None:
     assert plans(suite) == [chosen, chosen]
 
 
-@pytest.mark.parametrize("keys", [[CTRL_C], [CTRL_D], [SPACE, ENTER, CTRL_C], [SPACE, ENTER, ENTER, ENTER, "n"]])
-def test_leaving_the_menu(suite: Path, keys: list[str]) -> None:
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [("Models:", CTRL_C)],
+        [("Models:", SPACE + ENTER), ("Categories:", CTRL_C)],
+        [("Models:", SPACE + ENTER), ("Categories:", ENTER), ("Evals:", ENTER), ("Run this?", "n")],
+    ],
+)
+def test_leaving_the_menu(suite: Path, steps: list[tuple[str, str]]) -> None:
     before = sorted(suite.rglob("*"))
     with terminal(suite) as screen:
-        screen.wait_for("Models:")
-        for key in keys:
-            screen.type(key)
-            time.sleep(0.3)
+        for question, keys in steps:
+            screen.wait_for(question)
+            screen.type(*keys)
         assert screen.end() == 130
         assert "interrupted" in screen.seen and "Traceback" not in screen.seen
     assert sorted(suite.rglob("*")) == before
