@@ -18,6 +18,7 @@ from convex_evals.suite import load_suite, pattern_of
 _DEMO = DEMO_SLUG.partition("/")[0]
 _REFERENCE = REFERENCE_SLUG.partition("/")[0]
 _STAND_INS = {_DEMO: "recorded replies to some evals, good and bad: no key, no cost", _REFERENCE: "the suite's answers"}
+_NOTHING_SAID = Order(models=())
 _HOW = "(space chooses, enter goes on)"
 _HOW_ALL = "(space chooses, enter goes on; none chosen: all)"
 
@@ -29,28 +30,33 @@ class Choice:
     order: Order
     fresh: bool = False
 
-    @property
-    def command(self) -> str:
-        """The command line that says the same."""
-        order = self.order
-        words = ["cli", "run", *_options("-m", order.models), *_options("-c", order.categories)]
-        words += ["-f", order.pattern] if order.pattern else []
-        words += [] if tuple(order.experiments) == (DEFAULT_EXPERIMENT,) else _options("-e", order.experiments)
-        words += ["--trials", str(order.trials)] if order.trials > 1 else []
-        words += ["--guidelines", order.guidelines] if order.guidelines else []
-        return shlex.join([*words, "--fresh"] if self.fresh else words)
 
+def choose(order: Order, workspace: Workspace, given: Sequence[str]) -> Choice:
+    """Ask for what `order` leaves open; `given` are the words that it was made of, after the program's name.
 
-def choose(order: Order, workspace: Workspace) -> Choice:
-    """Ask for what `order` leaves open. Raises `KeyboardInterrupt` where the user wants nothing after all."""
+    Raises `KeyboardInterrupt` where the user wants nothing after all.
+    """
     try:
-        again = _failures(workspace)
+        again = _failures(workspace) if order == _NOTHING_SAID else None
         chosen = again if again and _wants(again) else Choice(_ask(order, workspace))
-        if not _answer("confirm", f"{chosen.command}\n  Run this?", default=True):
+        command = shlex.join(["cli", *given, *_added(order, chosen)])
+        if not _answer("confirm", f"{command}\n  Run this?", default=True):
             raise KeyboardInterrupt
     except EOFError:
         raise KeyboardInterrupt from None
     return chosen
+
+
+def _added(before: Order, chosen: Choice) -> list[str]:
+    """What the command line has to say besides."""
+    after = chosen.order
+    words = _options("-m", after.models)
+    words += [] if after.categories == before.categories else _options("-c", after.categories)
+    words += ["-f", after.pattern] if after.pattern and after.pattern != before.pattern else []
+    words += [] if tuple(after.experiments) == tuple(before.experiments) else _options("-e", after.experiments)
+    words += ["--trials", str(after.trials)] if after.trials != before.trials else []
+    words += ["--guidelines", after.guidelines] if after.guidelines != before.guidelines and after.guidelines else []
+    return [*words, "--fresh"] if chosen.fresh else words
 
 
 def _ask(order: Order, workspace: Workspace) -> Order:

@@ -125,7 +125,7 @@ def run(
     if not names:
         from convex_evals.menu import choose
 
-        choice = choose(order, workspace)
+        choice = choose(order, workspace, sys.argv[1:])
         order, fresh = choice.order, fresh or choice.fresh
     answerers = Answerers(
         load_models([workspace.home, workspace.suite]), concurrency or workspace.config.concurrency, Budget(budget)
