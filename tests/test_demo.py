@@ -66,7 +66,7 @@ def test_the_replies_come_to_what_they_should(tmp_path: Path, trials: int, soak:
     (found,) = json.loads(done.stdout)
     plan = json.loads(Path(found["folder"], "run.json").read_text())
     assert found["synthetic"] is plan["synthetic"] is True and plan["model"] == "demo/recorded"
-    verdicts = {}
+    verdicts: dict[str, StepName | None] = {}
     for path in Path(found["folder"]).glob("evals/*/*/grade.*.json"):
         grade = read_record(path, GradeFile)
         verdicts |= {f"{grade.eval}/{t.trial}": t.verdict.caught_by for t in grade.trials}
