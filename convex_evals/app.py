@@ -61,7 +61,7 @@ def cli(ctx: click.Context, suite: str | None) -> None:
 
     \b
     Examples:
-      cli run --model reference     grade the reference answers, results in runs/
+      cli run -m demo               grade recorded replies, results in runs/; needs no key
       cli validate                  prove that the graders tell right from wrong
       cli show last                 what came out
       cli -C ../other-suite validate

@@ -146,10 +146,12 @@ def _recorded(answerer: Answerer, evals: Sequence[Eval], skipped: list[str]) -> 
         return evals
     chosen = [e for e in evals if answerer.has(e)]
     if not chosen:
-        raise UserError(f"{answerer.folder}: no recorded reply to any of these {len(evals)} evals")
+        raise UserError(f"{answerer.model}: no reply to any of these {len(evals)} evals in {answerer.folder}")
     skipped += [line for e in chosen if (line := answerer.mismatch(e))]
     if len(chosen) < len(evals):
-        skipped.append(f"{answerer.model}: {len(evals) - len(chosen)} evals without a recorded reply are left out")
+        skipped.append(
+            f"{answerer.model}: {len(chosen)} of these {len(evals)} evals have a recorded reply, the rest is left out"
+        )
     return chosen
 
 

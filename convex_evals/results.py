@@ -87,11 +87,12 @@ def _spent(summary: Summary) -> str:
 
 def run_row(run: Run, summary: Summary | None) -> list[str]:
     plan = run.plan
+    model = f"{plan.model} (synthetic)" if plan.synthetic else plan.model
     if summary is None:
-        return [plan.run_id, plan.date, plan.model, plan.experiment, str(len(plan.evals)), "incomplete", ""]
+        return [plan.run_id, plan.date, model, plan.experiment, str(len(plan.evals)), "incomplete", ""]
     counts = summary.counts
     return [
-        *(plan.run_id, plan.date, plan.model, plan.experiment, str(len(plan.evals))),
+        *(plan.run_id, plan.date, model, plan.experiment, str(len(plan.evals))),
         f"{counts.passed}/{counts.scored}",
         percent(counts),
     ]
@@ -105,6 +106,7 @@ def run_to_data(run: Run, summary: Summary | None) -> dict[str, Any]:
         "folder": str(run.folder),
         "model": plan.model,
         "experiment": plan.experiment,
+        "synthetic": plan.synthetic,
         "date": plan.date,
         "complete": summary is not None and not summary.missing,
         "summary": summary.model_dump(mode="json", by_alias=True) if summary else None,

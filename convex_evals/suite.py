@@ -128,6 +128,11 @@ class Suite:
         raise UserError(f"-c {word}: no such category; {hint}")
 
 
+def pattern_of(ids: Sequence[str]) -> str:
+    """A regular expression for exactly these ids, as `Suite.select` takes it."""
+    return "^(" + "|".join(re.escape(i).replace(r"\-", "-") for i in ids) + ")$"
+
+
 def refuse_incomplete(evals: Sequence[Eval]) -> None:
     """Raise `UserError` where one of `evals` lacks something."""
     problems = [line for e in evals for line in e.problems()]

@@ -32,5 +32,5 @@ def test_links_in_documents_lead_somewhere() -> None:
 
 def test_the_readme_has_the_two_commands() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert "    pip install -e . && cli run --model reference\n" in text
+    assert "    pip install -e . && cli run -m demo\n" in text
     assert "    pip install -e '.[dev]' && python scripts/check.py\n" in text

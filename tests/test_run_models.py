@@ -172,6 +172,18 @@ def test_budget_of_a_run(suite: Path, stub: Provider) -> None:
     assert run(suite, "--budget", "1")["summary"]["counts"]["failed"] == 3, "no round was used up"
 
 
+def test_a_smoke_test_is_a_run_of_its_own(suite: Path, stub: Provider) -> None:
+    make_eval(suite, "001-data_modeling/000-eval", {"TASK.txt": "Task 3.\n"})
+    run(suite)
+    asked(stub)
+    (found,) = json.loads(cli(suite, "models", "check", "model", "--smoke", "--json"))
+    assert found["summary"]["counts"] == {"passed": 0, "failed": 2, "unscored": 0} and not found["synthetic"]
+    assert asked(stub) == ["Reply with the word: ready", "Task 0.", "Task 3."], "one of each category, asked anew"
+    stub.behave = lambda n, body: "auth"
+    cli(suite, "models", "check", "model", "--smoke", status=1)
+    assert len(asked(stub)) == 1, "who does not answer is not run"
+
+
 def test_replay(suite: Path, stub: Provider) -> None:
     found = run(suite)
     (again,) = json.loads(cli(suite, "run", "-m", f"replay:{found['folder']}", "--json"))

@@ -10,6 +10,7 @@ import click
 from convex_evals.commands.options import json_option, suite_path
 
 if TYPE_CHECKING:
+    from convex_evals.config import Workspace
     from convex_evals.records.models import ModelEntry
 
 
@@ -21,7 +22,7 @@ def models() -> None:
     Examples:
       cli models list
       cli models show claude-sonnet-5
-      cli models check claude-sonnet-5
+      cli models check claude-sonnet-5 --smoke
     """
 
 
@@ -80,12 +81,19 @@ def show(ctx: click.Context, name: str, as_json: bool) -> None:
 
 @models.command()
 @click.argument("names", metavar="MODEL...", nargs=-1, required=True)
+@click.option("--smoke", is_flag=True, help="Then run two evals with those that answer: do so before adding a model.")
 @json_option
 @click.pass_context
-def check(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> int:
+def check(ctx: click.Context, names: tuple[str, ...], smoke: bool, as_json: bool) -> int:
     """Send one tiny request to each MODEL, and tell how long it took and whether its price is known.
 
-    Exit code 1 if one does not answer.
+    Exit code 1 if one does not answer. With --smoke, stdout has what `cli run` prints, and the signs of life go to
+    stderr. Its run is one of its own, with new replies.
+
+    \b
+    Examples:
+      cli models check gpt-5 claude-sonnet-5
+      cli models check ours/coder --smoke
     """
     import asyncio
     import json
@@ -97,20 +105,43 @@ def check(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> int:
     entries = _entries(ctx)
     chosen = [find_model(name, entries) for name in names]
     found = [asyncio.run(check_model(entry)) for entry in chosen]
-    if as_json:
+    if as_json and not smoke:
         click.echo(json.dumps([f.to_json() for f in found], indent=2))
     else:
         for f in found:
-            click.echo(f.line())
-    return ExitCode.OK if all(f.fault is None for f in found) else ExitCode.USER_ERROR
+            click.echo(f.line(), err=smoke)
+    answering = [f.model for f in found if f.fault is None]
+    status = ExitCode.OK if len(answering) == len(found) else ExitCode.USER_ERROR
+    if smoke and answering:
+        return max(status, _smoke(ctx, answering, as_json))
+    return status
+
+
+def _smoke(ctx: click.Context, slugs: list[str], as_json: bool) -> int:
+    """`cli run` over the first evals of two categories, or over the first two evals."""
+    from convex_evals.suite import load_suite, pattern_of
+
+    evals = load_suite(_workspace(ctx).suite).evals
+    firsts = list({e.category: e for e in reversed(evals)}.values())[::-1]
+    chosen = [e.id for e in (firsts if len(firsts) > 1 else evals)[:2]]
+    root = ctx.find_root()
+    assert isinstance(root.command, click.Group)
+    run = root.command.get_command(root, "run")
+    assert run is not None
+    status: int = root.invoke(run, models=tuple(slugs), pattern=pattern_of(chosen), fresh=True, as_json=as_json)
+    return status
 
 
 def _entries(ctx: click.Context) -> tuple[ModelEntry, ...]:
-    from convex_evals.config import open_workspace
     from convex_evals.models import load_models
     from convex_evals.order import load_environment
 
-    parent = ctx.parent.parent if ctx.parent else None
-    workspace = open_workspace(suite_path(parent or ctx), None, Path.cwd())
+    workspace = _workspace(ctx)
     load_environment(workspace.home)
     return load_models([workspace.home, workspace.suite])
+
+
+def _workspace(ctx: click.Context) -> Workspace:
+    from convex_evals.config import open_workspace
+
+    return open_workspace(suite_path(ctx.find_root()), None, Path.cwd())

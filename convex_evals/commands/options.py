@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -66,8 +67,8 @@ def order_options(command: F) -> F:
             "models",
             multiple=True,
             metavar="MODEL",
-            help="Who answers: a model of models.yaml, `reference` (the suite's own answers), or `replay:PATH`; "
-            "repeatable.  [env: MODELS, comma-separated]",
+            help="Who answers: a model of models.yaml, `demo` (recorded replies, good and bad), `reference` (the "
+            "suite's own answers), or `replay:PATH`; repeatable.  [env: MODELS, comma-separated]",
         ),
         click.option(
             "-e",
@@ -102,16 +103,21 @@ def order_options(command: F) -> F:
     return command
 
 
-def order_of(words: dict[str, Any]) -> Order:
-    """What `order_options` and the environment ask for."""
+def on_terminal() -> bool:
+    """Whether somebody is there to be asked."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def order_of(words: dict[str, Any], *, menu: bool = False) -> Order:
+    """What `order_options` and the environment ask for; with `menu`, the model may be left open."""
     import os
     import re
 
     from convex_evals.order import DEFAULT_EXPERIMENT, Order
 
     models = words["models"] or _split(os.environ.get("MODELS"))
-    if not models:
-        raise click.UsageError("Missing option '-m' / '--model'; `-m reference` grades the suite's own answers")
+    if not models and not menu:
+        raise click.UsageError("Missing option '-m' / '--model'; `-m demo` shows a run that needs no key")
     run_id, day = words["run_id"], words["day"]
     if run_id is not None and not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,59}", run_id):
         raise click.UsageError(f"--run-id {run_id}: a name is lower-case letters, digits, '_' and '-', 60 at most")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from convex_evals.commands.options import (
     delivery_options,
     given_options,
     json_option,
+    on_terminal,
     open_delivery,
     order_of,
     order_options,
@@ -67,6 +69,7 @@ def run(
 
     \b
     Examples:
+      cli run -m demo
       cli run -m reference
       cli run -m claude-sonnet-5 -e default -e no_guidelines --trials 5 --budget 20
       cli run -m gpt-5 -c queries -f pagination --dry-run
@@ -87,9 +90,14 @@ def run(
     share = parse_shard(shard) if shard else None
     if share and not (runs or words["run_id"]):
         raise click.UsageError("--shard needs --run RUN, or --run-id and --date, so that all shards do the same run")
-    order = None if runs else order_of(words)
+    order = None if runs else order_of(words, menu=on_terminal())
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     load_environment(workspace.home)
+    if order and not order.models:
+        from convex_evals.menu import choose
+
+        choice = choose(order, workspace, sys.argv[1:])
+        order, words["fresh"] = choice.order, words["fresh"] or choice.fresh
     money = Budget(None if budget is None else budget / (share.of if share else 1))
     models = load_models([workspace.home, workspace.suite])
     answerers = Answerers(models, concurrency or workspace.config.concurrency, money)

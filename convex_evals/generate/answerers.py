@@ -14,7 +14,7 @@ from convex_evals.generate.limits import ProviderLimit
 from convex_evals.generate.llm import ModelAnswerer
 from convex_evals.generate.price import can_search, most_output_tokens, tariff_of
 from convex_evals.generate.reference import SLUG, ReferenceAnswerer
-from convex_evals.generate.replay import open_replay
+from convex_evals.generate.replay import DEMO_SLUG, open_demo, open_replay
 from convex_evals.models import find_model
 from convex_evals.records.models import ModelEntry
 
@@ -34,6 +34,8 @@ class Answerers:
         """Who stands in for a model under this name, None where it is a model's. Raises `UserError`."""
         if name in (SLUG, SLUG.partition("/")[0]):
             return ReferenceAnswerer()
+        if name in (DEMO_SLUG, DEMO_SLUG.partition("/")[0]):
+            return open_demo()
         if name.startswith(REPLAY):
             return open_replay(Path(name.removeprefix(REPLAY)))
         return None

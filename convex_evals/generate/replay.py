@@ -1,4 +1,4 @@
-"""Recorded replies as a model: an earlier run's, or a folder of Markdown files."""
+"""Recorded replies as a model: an earlier run's, a folder of Markdown files, or those that come with this package."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from convex_evals.store.runs import PLAN_NAME
 from convex_evals.suite import Eval, sha256_parts, sha256_text
 
 MISSING = "missing"
+DEMO_SLUG = "demo/recorded"
+_DEMO = Path(__file__).parents[1] / "demo"
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,11 @@ class ReplayAnswerer:
             finish_reason="stop",
         )
         return Reply(generation, text)
+
+
+def open_demo() -> ReplayAnswerer:
+    """Replies, good and bad, to some evals of this repository: a run without a key."""
+    return ReplayAnswerer(DEMO_SLUG, _DEMO)
 
 
 def open_replay(path: Path) -> ReplayAnswerer:
