@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -127,8 +128,8 @@ def test_the_command_that_goes_on() -> None:
 
 
 def test_history(suite: Path, invoke: Invoke, golden: Golden) -> None:
-    given = {"guidelines_sha256": "abcdef12" + "0" * 56, "guidelines": "guidelines/convex.md"}
-    revised = {"guidelines_sha256": "12345678" + "0" * 56, "guidelines": "guidelines/convex.md@v1.2"}
+    given: dict[str, Any] = {"guidelines_sha256": "abcdef12" + "0" * 56, "guidelines": "guidelines/convex.md"}
+    revised: dict[str, Any] = {"guidelines_sha256": "12345678" + "0" * 56, "guidelines": "guidelines/convex.md@v1.2"}
     runs = suite / "runs"
     make_run(runs, evals("p", "f", "f", "f"), run_id="default-1", date="2026-01-30", **given)
     make_run(runs, evals("p", "p", "f", "f"), run_id="default-2", date="2026-02-01", **revised)
