@@ -20,8 +20,11 @@ COMMANDS = {
     "codegen": ("convex_evals.commands.codegen", "codegen"),
     "new-eval": ("convex_evals.commands.new_eval", "new_eval"),
     "models": ("convex_evals.commands.models", "models"),
+    "status": ("convex_evals.commands.status", "status"),
     "list": ("convex_evals.commands.list", "list_"),
     "show": ("convex_evals.commands.show", "show"),
+    "history": ("convex_evals.commands.history", "history"),
+    "leaderboard": ("convex_evals.commands.leaderboard", "leaderboard"),
     "doctor": ("convex_evals.commands.doctor", "doctor"),
     "init": ("convex_evals.commands.init", "init"),
 }
@@ -64,6 +67,7 @@ def cli(ctx: click.Context, suite: str | None) -> None:
       cli run -m demo               grade recorded replies, results in runs/; needs no key
       cli validate                  prove that the graders tell right from wrong
       cli show last                 what came out
+      cli leaderboard               who does best
       cli -C ../other-suite validate
     """
     ctx.obj = suite

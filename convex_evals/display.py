@@ -19,6 +19,8 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from convex_evals.results import printable
+
 _MARKS = {"passed": "[green]✓[/]", "failed": "[red]✗[/]", "unscored": "[yellow]?[/]", "off": "[red]![/]"}
 _PLAIN = {"passed": "pass", "failed": "FAIL", "unscored": "????", "off": "OFF "}
 
@@ -93,8 +95,3 @@ class Display:
             self._live.console.print(escape(printable(text)))
         else:
             print(printable(text), file=sys.stderr, flush=True)
-
-
-def printable(text: str) -> str:
-    """Without control characters: text of a model must not steer a terminal or a CI log."""
-    return "".join(c if c.isprintable() or c in "\n" else f"\\x{ord(c):02x}" for c in text)

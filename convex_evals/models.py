@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from convex_evals.errors import UserError
@@ -25,12 +25,19 @@ def load_models(folders: Sequence[Path]) -> tuple[ModelEntry, ...]:
 
 def find_model(name: str, models: Sequence[ModelEntry]) -> ModelEntry:
     """The model of this slug, or whose slug ends in `/name`. Raises `UserError` where that is nobody, or several."""
-    found = [m for m in models if m.slug == name] or [m for m in models if m.slug.partition("/")[2] == name]
-    found = found or [m for m in models if m.slug.rpartition("/")[2] == name]
+    by_slug = {m.slug: m for m in models}
+    return by_slug[find_slug(name, by_slug, f"add it to {MODELS_NAME}; `cli models list` shows what is there")]
+
+
+def find_slug(name: str, slugs: Iterable[str], advice: str) -> str:
+    """The one of `slugs` that is `name` or ends in `/name`. Raises `UserError`, with `advice` where nothing is near."""
+    known = list(dict.fromkeys(slugs))
+    found = [s for s in known if s == name] or [s for s in known if s.partition("/")[2] == name]
+    found = found or [s for s in known if s.rpartition("/")[2] == name]
     if len(found) == 1:
         return found[0]
     if found:
-        raise UserError(f"-m {name}: {len(found)} models are called that: {', '.join(m.slug for m in found)}")
-    near = difflib.get_close_matches(name, [word for m in models for word in (m.slug, m.slug.partition("/")[2])], n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"add it to {MODELS_NAME}; `cli models list` shows what is there"
+        raise UserError(f"-m {name}: {len(found)} models are called that: {', '.join(found)}")
+    near = difflib.get_close_matches(name, [word for s in known for word in (s, s.partition("/")[2])], n=1)
+    hint = f"did you mean '{near[0]}'?" if near else advice
     raise UserError(f"-m {name}: no such model; {hint}")

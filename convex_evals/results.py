@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
-from convex_evals.records import Counts, Summary, Verdict, dump_json
+from convex_evals.records import CategorySummary, Counts, Summary, Verdict, dump_json
+from convex_evals.stats import wilson
 from convex_evals.store.runs import Run
 
 
@@ -14,12 +17,12 @@ def percent(counts: Counts) -> str:
     return "-" if rate is None else f"{rate:.0%}"
 
 
-def table(header: list[str], rows: list[list[str]]) -> str:
-    """Columns as wide as their widest cell; all but the first are right-aligned."""
+def table(header: list[str], rows: list[list[str]], left: Sequence[int] = (0,)) -> str:
+    """Columns as wide as their widest cell; all but those of `left` are right-aligned."""
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     lines = [
         "  ".join(
-            cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+            cell.ljust(w) if i in left else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
         )
         for row in [header, ["-" * w for w in widths], *rows]
     ]
@@ -28,13 +31,49 @@ def table(header: list[str], rows: list[list[str]]) -> str:
 
 def category_table(summary: Summary) -> str:
     """Pass rates by category, the whole at the end."""
-    rows = [[name, *_cells(counts)] for name, counts in sorted(summary.categories.items())]
-    rows.append(["all", *_cells(summary.counts)])
-    return table(["category", "passed", "failed", "unscored", "pass rate"], rows)
+    rows = [[name, *_cells(part)] for name, part in sorted(summary.categories.items())]
+    whole = CategorySummary(**{name: getattr(summary, name) for name in CategorySummary.model_fields})
+    rows.append(["all", *_cells(whole)])
+    return table(
+        ["category", "passed", "failed", "unscored", "pass rate", "95 % interval", "cost", "time", "tokens"], rows
+    )
 
 
-def _cells(counts: Counts) -> list[str]:
-    return [str(counts.passed), str(counts.failed), str(counts.unscored), percent(counts)]
+def _cells(part: CategorySummary) -> list[str]:
+    counts = part.counts
+    return [
+        *(str(counts.passed), str(counts.failed), str(counts.unscored), percent(counts), interval(counts)),
+        dollars(part.cost_usd),
+        duration(part.generation_ms + part.grading_ms),
+        f"{part.usage.input_tokens + part.usage.output_tokens:,}",
+    ]
+
+
+def interval(counts: Counts) -> str:
+    """The 95 % interval of the pass rate, rounded outwards so that it promises no more than it holds."""
+    found = wilson(counts.passed, counts.scored)
+    return "-" if found is None else f"{math.floor(found[0] * 100)}-{math.ceil(found[1] * 100)}%"
+
+
+def dollars(amount: float) -> str:
+    return f"${amount:,.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
+
+
+def duration(milliseconds: float) -> str:
+    seconds = milliseconds / 1000
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60} h {minutes % 60:02} min" if minutes >= 60 else f"{minutes} min {rest:02} s"
+
+
+def unscored_lines(summary: Summary) -> list[str]:
+    """Why trials have no verdict, a line for each category that has such."""
+    return [
+        f"unscored in {name}: {', '.join(f'{n} x {reason}' for reason, n in part.unscored.items())}"
+        for name, part in sorted(summary.categories.items())
+        if part.unscored
+    ]
 
 
 def run_report(run: Run, summary: Summary | None) -> str:
@@ -43,9 +82,10 @@ def run_report(run: Run, summary: Summary | None) -> str:
     lines = [f"{plan.model}  {plan.experiment}{'  (synthetic: no model was asked)' if plan.synthetic else ''}"]
     if summary is None:
         lines.append("Some trials could not be scored, or were not asked; give the same command again to go on.")
+        lines.append(f"How far it is: cli status {plan.run_id}")
     else:
         lines += [category_table(summary), _spent(summary)]
-        lines += [f"unscored: {n} x {reason}" for reason, n in summary.unscored.items()]
+        lines += unscored_lines(summary)
         lines += _missing(run, summary)
     return "\n".join([*lines, f"Results: {run.folder}", f"Look at them: cli show {plan.run_id}"])
 
@@ -77,7 +117,7 @@ def _spent(summary: Summary) -> str:
     parts = [f"{summary.generation_ms / 1000:.0f} s of replies, {summary.grading_ms / 1000:.0f} s of grading"]
     if usage.output_tokens:
         parts.append(f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out")
-        parts.append(f"${summary.cost_usd:.4f}{' (estimated)' if summary.cost_estimated else ''}")
+        parts.append(f"{dollars(summary.cost_usd)}{' (estimated)' if summary.cost_estimated else ''}")
     if summary.reused:
         parts.append(f"{summary.reused} replies of earlier runs")
     if summary.searches:
@@ -110,11 +150,30 @@ def run_to_data(run: Run, summary: Summary | None) -> dict[str, Any]:
         "date": plan.date,
         "complete": summary is not None and not summary.missing,
         "summary": summary.model_dump(mode="json", by_alias=True) if summary else None,
+        "pass_rates": pass_rates(summary) if summary else None,
     }
+
+
+def pass_rates(summary: Summary) -> dict[str, Any]:
+    """Rate and 95 % interval of each category and of `all`."""
+    parts = {name: part.counts for name, part in summary.categories.items()}
+    return {name: rate_to_data(counts) for name, counts in {**parts, "all": summary.counts}.items()}
+
+
+def rate_to_data(counts: Counts) -> dict[str, Any]:
+    return {"pass_rate": counts.pass_rate, "interval": wilson(counts.passed, counts.scored)}
 
 
 def run_to_json(run: Run, summary: Summary | None) -> str:
     return dump_json(run_to_data(run, summary))
+
+
+def printable(text: str) -> str:
+    """With control characters spelled out: text of a model must not steer a terminal or a CI log.
+
+    That includes what reorders text (bidirectional marks) and the carriage return, which overwrites a line.
+    """
+    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
 
 
 # Convex's clients put this before the message of a function that threw.

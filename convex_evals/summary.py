@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from convex_evals.records import Counts, EvalSummary, Generation, Outcome, Summary, Usage, Verdict
+from convex_evals.records import (
+    CategorySummary,
+    Counts,
+    EvalSummary,
+    Generation,
+    Outcome,
+    Summary,
+    TrialGrade,
+    Usage,
+    Verdict,
+)
 from convex_evals.store.runs import Run, grade_name
 
 
@@ -17,44 +28,59 @@ def count(verdicts: Sequence[Verdict]) -> Counts:
     )
 
 
+@dataclass
+class _Part:
+    """What is added up: of a category, or of the whole run."""
+
+    grades: list[TrialGrade] = field(default_factory=list)
+    generations: list[Generation] = field(default_factory=list)
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def add(self, grades: Sequence[TrialGrade], own: Mapping[int, Generation]) -> None:
+        self.grades += grades
+        self.generations += own.values()
+        self.reasons.update(_reason(t.verdict, own[t.trial]) for t in grades if t.verdict.outcome is Outcome.UNSCORED)
+
+    def totals(self) -> CategorySummary:
+        verdicts = [t.verdict for t in self.grades]
+        return CategorySummary(
+            counts=count(verdicts),
+            unscored=dict(sorted(self.reasons.items())),
+            cost_usd=round(sum(g.cost_usd for g in self.generations if g.reused_from is None), 6),
+            usage=_usage(self.generations),
+            generation_ms=sum(g.duration_ms for g in self.generations),
+            grading_ms=sum(v.duration_ms for v in verdicts),
+        )
+
+
 def summarize(run: Run, only: Collection[str] | None = None) -> Summary:
     """The totals of what is written of a run, or of the evals `only`; those that are not written are named."""
     plan = run.plan
-    evals: dict[str, EvalSummary] = {}
-    categories: dict[str, Counts] = {}
-    reasons: Counter[str] = Counter()
-    generations: list[Generation] = []
-    grading_ms = 0
     wanted = [e for e in plan.evals if only is None or e in only]
-    written = [e for e in wanted if run.is_written(e)]
-    for eval_id in written:
+    evals: dict[str, EvalSummary] = {}
+    categories: dict[str, _Part] = {}
+    whole = _Part()
+    for eval_id in (e for e in wanted if run.is_written(e)):
         grades = run.grade(eval_id).trials
         own = {g.trial: g for g in run.generation(eval_id).trials}
         verdicts = [t.verdict for t in grades]
         evals[eval_id] = _eval(verdicts, list(own.values()), grade_name(plan.evals[eval_id].grading_key))
-        category = eval_id.partition("/")[0]
-        categories[category] = categories.get(category, Counts()) + evals[eval_id].counts
-        reasons.update(_reason(t.verdict, own[t.trial]) for t in grades if t.verdict.outcome is Outcome.UNSCORED)
-        generations += own.values()
-        grading_ms += sum(v.duration_ms for v in verdicts)
+        for part in (whole, categories.setdefault(eval_id.partition("/")[0], _Part())):
+            part.add(grades, own)
     return Summary(
         run_id=plan.run_id,
         model=plan.model,
         experiment=plan.experiment,
         date=plan.date,
-        counts=sum(categories.values(), Counts()),
-        categories=categories,
+        synthetic=plan.synthetic,
+        categories={name: part.totals() for name, part in categories.items()},
         evals=evals,
-        cost_usd=round(sum(g.cost_usd for g in generations if g.reused_from is None), 6),
-        replies_cost_usd=round(sum(g.cost_usd for g in generations), 6),
-        cost_estimated=any(g.cost_estimated for g in generations),
-        reused=sum(g.reused_from is not None for g in generations),
-        usage=_usage(generations),
-        searches=sum(g.searches for g in generations),
-        unscored=dict(sorted(reasons.items())),
+        replies_cost_usd=round(sum(g.cost_usd for g in whole.generations), 6),
+        cost_estimated=any(g.cost_estimated for g in whole.generations),
+        reused=sum(g.reused_from is not None for g in whole.generations),
+        searches=sum(g.searches for g in whole.generations),
         missing=tuple(e for e in wanted if e not in evals),
-        generation_ms=sum(g.duration_ms for g in generations),
-        grading_ms=grading_ms,
+        **dict(whole.totals()),
     )
 
 

@@ -22,8 +22,11 @@ from convex_evals.records import (
     TestResult,
     Toolchain,
     TrialGrade,
+    Usage,
     Verdict,
 )
+from convex_evals.store.runs import Run, RunStore
+from convex_evals.summary import summarize
 
 PACKAGE_JSON = json.dumps({"name": "project", "dependencies": {"convex": "1.48.0"}})
 QUERY = """import { query } from "./_generated/server";
@@ -136,3 +139,45 @@ def make_generation_file(eval_id: str = "000-fundamentals/000-answer") -> Genera
 def make_grade_file(eval_id: str = "000-fundamentals/000-answer", verdict: Verdict | None = None) -> GradeFile:
     grade = TrialGrade(trial=1, generation_id=f"{1:016}", verdict=verdict or make_verdict())
     return GradeFile(eval=eval_id, grading_key="6" * 64, sandbox="none", trials=(grade,))
+
+
+def make_run(
+    runs: Path,
+    outcomes: Mapping[str, str],
+    *,
+    replies: Mapping[str, str] | None = None,
+    complete: bool = True,
+    **changes: object,
+) -> Run:
+    """A run on disk: `outcomes` says for each eval, a letter a trial, p(assed), f(ailed) or u(nscored)."""
+    letters = {"p": (Outcome.PASSED, None), "f": (Outcome.FAILED, StepName.TESTS), "u": (Outcome.UNSCORED, None)}
+    planned = next(iter(make_plan().evals.values()))
+    trials = max(map(len, outcomes.values()))
+    own = {"model": "acme/model-1", "synthetic": False, "trials": trials, "evals": dict.fromkeys(outcomes, planned)}
+    run = RunStore(runs).create(make_plan(**{**own, **changes}))
+    for eval_id, row in outcomes.items():
+        generations = tuple(
+            make_generation(n).model_copy(
+                update={
+                    "received": letter != "u",
+                    "fault": "timeout" if letter == "u" else None,
+                    "cost_usd": 0.0125,
+                    "duration_ms": 4_000 * n,
+                    "usage": Usage(input_tokens=1_000, output_tokens=200),
+                }
+            )
+            for n, letter in enumerate(row, 1)
+        )
+        grades = tuple(
+            TrialGrade(trial=g.trial, generation_id=g.generation_id, verdict=make_verdict(*letters[letter]))
+            for g, letter in zip(generations, row, strict=True)
+        )
+        if row:
+            run.write_eval(
+                GenerationFile(eval=eval_id, generation_key="5" * 64, trials=generations),
+                {g.trial: (replies or {}).get(eval_id, "# Files\n") for g in generations if g.received},
+                GradeFile(eval=eval_id, grading_key="6" * 64, sandbox="none", trials=grades),
+            )
+    if complete:
+        run.write_summary(summarize(run))
+    return run

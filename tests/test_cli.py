@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from convex_evals.app import COMMANDS
 from tests.conftest import ROOT, Invoke, clean_environment
 from tests.factories import make_eval, make_generation_file, make_grade_file, make_plan, write_files
 
@@ -16,19 +17,7 @@ from tests.factories import make_eval, make_generation_file, make_grade_file, ma
 def test_help_teaches(invoke: Invoke) -> None:
     result = invoke("--help")
     assert result.status == 0 and "Examples:" in result.out
-    for command in (
-        "run",
-        "plan",
-        "finish",
-        "validate",
-        "codegen",
-        "new-eval",
-        "models",
-        "list",
-        "show",
-        "doctor",
-        "init",
-    ):
+    for command in COMMANDS:
         help_ = invoke(command, "--help")
         assert help_.status == 0 and "Example" in help_.out
 
@@ -119,7 +108,7 @@ def test_listing_and_showing(invoke: Invoke, tmp_path: Path) -> None:
     assert json.loads(invoke("show", "last", "--json").out)["complete"] is True
     detail = invoke("show", "last", "answer")
     assert "✓ answers (3 ms)" in detail.out
-    assert json.loads(invoke("show", "last", "answer", "--json").out)["kind"] == "grade"
+    assert json.loads(invoke("show", "last", "answer", "--json").out)["trials"][0]["outcome"] == "passed"
     assert "no such eval in this run" in invoke("show", "last", "zzz").err
 
 

@@ -120,7 +120,7 @@ async def _grade(
 
 
 def _print(validation: Validation) -> None:
-    from convex_evals.display import printable
+    from convex_evals.results import printable
 
     click.echo(validation.table())
     click.echo()

@@ -6,11 +6,12 @@ from convex_evals.records.generation import Attempt, Generation, GenerationFile,
 from convex_evals.records.grade import GradeFile, StepResult, TestResult, TrialGrade, Verdict
 from convex_evals.records.outcome import Outcome, Pipeline, StepName, StepOutcome
 from convex_evals.records.run import BackendIdentity, EvalPlan, RunPlan, Toolchain
-from convex_evals.records.summary import Counts, EvalSummary, Summary
+from convex_evals.records.summary import CategorySummary, Counts, EvalSummary, Summary
 
 __all__ = [
     "Attempt",
     "BackendIdentity",
+    "CategorySummary",
     "Counts",
     "EvalConfig",
     "EvalPlan",

@@ -34,6 +34,15 @@ class Counts(Record):
         )
 
 
+class CategorySummary(Record):
+    counts: Counts = Field(description="trials of this category")
+    unscored: dict[str, int] = Field(default={}, description="trials without a verdict, by the reason")
+    cost_usd: float = Field(default=0.0, ge=0, description="dollars that this run paid, all attempts together")
+    usage: Usage = Field(default=Usage(), description="tokens of all replies together")
+    generation_ms: int = Field(default=0, ge=0, description="sum of the replies' wall clock")
+    grading_ms: int = Field(default=0, ge=0, description="sum of the steps' wall clock")
+
+
 class EvalSummary(Record):
     counts: Counts = Field(description="trials of this eval")
     grade: str = Field(description="name of the grade file that counts")
@@ -48,8 +57,9 @@ class Summary(FileRecord):
     model: str = Field(description="true slug")
     experiment: str = Field(description="name of the experiment")
     date: str = Field(description="UTC day of planning")
+    synthetic: bool = Field(description="as in run.json: no model was asked, so it is never ranked")
     counts: Counts = Field(description="all trials")
-    categories: dict[str, Counts] = Field(description="trials by category")
+    categories: dict[str, CategorySummary] = Field(description="by category")
     evals: dict[str, EvalSummary] = Field(description="by eval id")
     cost_usd: float = Field(ge=0, description="dollars that this run paid, all attempts together")
     replies_cost_usd: float = Field(default=0.0, ge=0, description="dollars that its replies cost, whoever paid")

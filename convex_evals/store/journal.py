@@ -42,6 +42,18 @@ class Journal:
         finally:
             lock.release()
 
+    def is_busy(self) -> bool:
+        """Whether a process is at the run. Makes no file."""
+        if not self._lock.is_file():
+            return False
+        try:
+            with FileLock(self._lock, blocking=False):
+                return False
+        except Timeout:
+            return True
+        except OSError:
+            return False
+
     def read(self, eval_id: str, trial: int) -> JournalEntry | None:
         path = self._path(eval_id, trial)
         return read_record(path, JournalEntry) if path.is_file() else None

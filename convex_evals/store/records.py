@@ -26,6 +26,14 @@ def read_record(path: Path, model: type[F]) -> F:
 
     Raises `UserError`: not there, not JSON, another kind of file, newer than this program, or not well formed.
     """
+    return to_record(read_data(path, model), path, model)
+
+
+def read_data(path: Path, model: type[FileRecord]) -> dict[str, Any]:
+    """The file's keys, migrated but not checked one by one: for lists that look at many files and keep few.
+
+    Raises `UserError` like `read_record`, but for a file that is not well formed.
+    """
     try:
         data = json.loads(read_text(path))
     except json.JSONDecodeError as error:
@@ -33,8 +41,13 @@ def read_record(path: Path, model: type[F]) -> F:
     kind = model.model_fields["kind"].default
     if not isinstance(data, dict) or data.get("kind") != kind:
         raise UserError(f"{path}: not a '{kind}' file; restore it from Git")
+    return migrate(data, path)
+
+
+def to_record(data: dict[str, Any], path: Path, model: type[F]) -> F:
+    """What `read_data` found in `path`, checked. Raises `UserError` where it is not well formed."""
     try:
-        return model.from_data(migrate(data, path))
+        return model.from_data(data)
     except ValidationError as error:
         raise UserError(f"{path}: {explain(error, model)}") from None
 

@@ -10,7 +10,7 @@ from convex_evals.errors import UserError
 from convex_evals.records import GenerationFile, GradeFile, RunPlan, Summary
 from convex_evals.store.files import write_atomic
 from convex_evals.store.paths import slug_folders
-from convex_evals.store.records import read_record, write_record
+from convex_evals.store.records import read_data, read_record, write_record
 
 PLAN_NAME = "run.json"
 SUMMARY_NAME = "summary.json"
@@ -19,6 +19,10 @@ GENERATION_NAME = "generation.json"
 
 def _newest(plan: Path) -> tuple[str, float]:
     return plan.parts[-3], plan.stat().st_mtime
+
+
+def _run(plan: Path) -> Run:
+    return Run(plan.parent, read_record(plan, RunPlan))
 
 
 def grade_name(grading_key: str) -> str:
@@ -93,8 +97,19 @@ class RunStore:
 
     def all(self) -> Iterator[Run]:
         """Newest first: by day, then by the time that the file system remembers."""
-        for path in sorted(self.root.glob(f"*/*/*/*/{PLAN_NAME}"), key=_newest, reverse=True):
-            yield Run(path.parent, read_record(path, RunPlan))
+        return (_run(path) for path in self._plans())
+
+    def folders(self) -> list[Path]:
+        """Of all runs, newest first, nothing of them read."""
+        return [path.parent for path in self._plans()]
+
+    def models(self) -> list[str]:
+        """The slugs that have runs here, in alphabetical order."""
+        plans = {path.parents[2]: path for path in self._plans()}
+        return sorted({read_data(path, RunPlan).get("model", "") for path in plans.values()})
+
+    def _plans(self) -> list[Path]:
+        return sorted(self.root.glob(f"*/*/*/*/{PLAN_NAME}"), key=_newest, reverse=True)
 
     def same_work(self, plan: RunPlan) -> list[Run]:
         """Runs that planned exactly what `plan` does, newest first."""
@@ -105,21 +120,21 @@ class RunStore:
         """The runs of one model, newest first."""
         folder = self.root.joinpath(*slug_folders(slug))
         paths = sorted(folder.glob(f"*/*/{PLAN_NAME}"), key=_newest, reverse=True)
-        return [Run(path.parent, read_record(path, RunPlan)) for path in paths]
+        return [_run(path) for path in paths]
 
     def find(self, name: str) -> Run:
         """The run with this id (or the beginning of it), folder, or `last`. Raises `UserError`."""
         as_path = Path(name)
         if (as_path / PLAN_NAME).is_file():
-            return Run(as_path.absolute(), read_record(as_path / PLAN_NAME, RunPlan))
-        runs = list(self.all())
-        if not runs:
+            return _run(as_path.absolute() / PLAN_NAME)
+        plans = self._plans()
+        if not plans:
             raise UserError(f"{self.root}: no runs here yet; `cli run --model reference` makes one")
         if name == "last":
-            return runs[0]
-        found = [r for r in runs if r.plan.run_id.startswith(name)]
+            return _run(plans[0])
+        found = [p for p in plans if p.parent.name == name] or [p for p in plans if p.parent.name.startswith(name)]
         if len(found) == 1:
-            return found[0]
+            return _run(found[0])
         if not found:
             raise UserError(f"{name}: no such run in {self.root}; `cli list` shows them, `last` is the newest")
-        raise UserError(f"{name}: {len(found)} runs begin like that: {', '.join(r.plan.run_id for r in found[:5])}")
+        raise UserError(f"{name}: {len(found)} runs begin like that: {', '.join(p.parent.name for p in found[:5])}")

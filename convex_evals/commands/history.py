@@ -1,0 +1,50 @@
+"""`cli history`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from convex_evals.commands.options import json_option, runs_dir_option, suite_path
+
+
+@click.command()
+@click.option("-m", "--model", required=True, metavar="MODEL", help="Of models.yaml, or one that has runs here.")
+@click.option("-e", "--experiment", metavar="NAME", help="Only this experiment.")
+@runs_dir_option
+@json_option
+@click.pass_context
+def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Path | None, as_json: bool) -> None:
+    """Show a model's pass rate over time, oldest run first, and which guidelines it was given.
+
+    \b
+    Examples:
+      cli history -m claude-sonnet-5
+      cli history -m claude-sonnet-5 -e default --json
+    """
+    import json
+
+    from convex_evals.config import open_workspace
+    from convex_evals.errors import UserError
+    from convex_evals.history import read_history
+    from convex_evals.models import find_slug, load_models
+    from convex_evals.results import printable
+    from convex_evals.store.runs import RunStore
+
+    workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
+    store = RunStore(workspace.runs_dir)
+    listed = [m.slug for m in load_models([workspace.home, workspace.suite])]
+    ran = store.models()
+    # A stand-in is called by the first part of its slug, as in `cli run -m reference`.
+    stand_ins = [slug for slug in ran if slug.partition("/")[0] == model and slug not in listed]
+    slug = stand_ins[0] if len(stand_ins) == 1 else find_slug(model, [*listed, *ran], "`cli list` shows what has run")
+    found = read_history(store, slug, experiment)
+    if not (found.points or found.incomplete):
+        under = f" under {experiment}" if experiment else ""
+        raise UserError(f"-m {model}: {slug} has no runs{under} in {workspace.runs_dir}; `cli run -m {slug}` makes one")
+    if as_json:
+        data = {"model": slug, "runs": [p.to_data() for p in found.points], "incomplete": found.incomplete}
+        click.echo(json.dumps(data, indent=2))
+    else:
+        click.echo(printable(f"{slug}\n{found.to_text()}"))

@@ -1,0 +1,44 @@
+"""`cli leaderboard`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from convex_evals.commands.options import json_option, runs_dir_option, suite_path
+
+
+@click.command()
+@click.option("-e", "--experiment", metavar="NAME", help="Only this experiment. Default: all, one after the other.")
+@runs_dir_option
+@json_option
+@click.pass_context
+def leaderboard(ctx: click.Context, experiment: str | None, runs_dir: Path | None, as_json: bool) -> None:
+    """Rank models by the pass rate of their latest complete run, under each experiment.
+
+    Equal pass rates share a rank. Not ranked, but counted: synthetic runs, runs that are not complete, and runs of
+    less than half as many evals as the widest.
+
+    \b
+    Examples:
+      cli leaderboard
+      cli leaderboard -e no_guidelines --json
+    """
+    import json
+
+    from convex_evals.config import open_workspace
+    from convex_evals.leaderboard import read_leaderboard
+    from convex_evals.results import printable
+    from convex_evals.store.runs import RunStore
+
+    workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
+    board = read_leaderboard(RunStore(workspace.runs_dir), experiment)
+    if as_json:
+        click.echo(json.dumps(board.to_data(), indent=2))
+        return
+    if not board.by_experiment:
+        under = f" under {experiment}" if experiment else ""
+        click.echo(f"No run to rank{under} in {workspace.runs_dir}; `cli run -m MODEL` makes one.")
+    if text := board.to_text():
+        click.echo(printable(text))

@@ -1,0 +1,157 @@
+"""Who does best: the latest whole run of each model under each experiment, ranked by pass rate."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from convex_evals.records import Summary
+from convex_evals.results import dollars, duration, interval, percent, rate_to_data, table
+from convex_evals.store.records import read_data, to_record
+from convex_evals.store.runs import SUMMARY_NAME, RunStore
+
+# A run of fewer evals than this share of the widest run's is of a part of the suite (`-f`, `-c`).
+WHOLE = Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A model's place under one experiment. Equal pass rates share a rank, and the next one is left out."""
+
+    rank: int
+    summary: Summary
+
+    @property
+    def trials(self) -> int:
+        counts = self.summary.counts
+        return counts.scored + counts.unscored
+
+    @property
+    def cost_per_eval(self) -> float:
+        """Dollars that asking one eval once cost, whichever run paid for the reply."""
+        return self.summary.replies_cost_usd / self.trials
+
+    @property
+    def ms_per_eval(self) -> float:
+        """Mean wall clock of a reply; 0 where none was received."""
+        times = [e.generation_ms for e in self.summary.evals.values() if e.generation_ms]
+        return sum(times) / len(times) if times else 0.0
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    by_experiment: dict[str, list[Standing]]
+    left_out: dict[str, int]  # runs that are not ranked, by the reason
+
+    def to_data(self) -> dict[str, Any]:
+        """For machines: what the tables say, in full precision."""
+        rows = [_row(s) for standings in self.by_experiment.values() for s in standings]
+        return {"standings": rows, "left_out": self.left_out}
+
+    def to_text(self) -> str:
+        parts = [_table(experiment, standings) for experiment, standings in self.by_experiment.items()]
+        if self.left_out:
+            parts.append("Not ranked: " + ", ".join(f"{n} {why}" for why, n in self.left_out.items()) + ".")
+        return "\n\n".join(parts)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A summary that was looked at and not yet checked."""
+
+    path: Path
+    data: dict[str, Any]
+
+    @property
+    def evals(self) -> int:
+        return len(self.data.get("evals", ()))
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.data.get("experiment", ""), self.data.get("model", "")
+
+
+def read_leaderboard(store: RunStore, experiment: str | None = None) -> Leaderboard:
+    """The standings of all experiments, or of one. Reads summaries alone, and checks those that are ranked."""
+    left_out: Counter[str] = Counter()
+    candidates = list(_candidates(store, experiment, left_out))
+    widest = max((found.evals for found in candidates), default=0)
+    latest: dict[tuple[str, str], _Found] = {}
+    for found in candidates:
+        if found.evals < WHOLE * widest:
+            left_out["of less than half as many evals as the widest run"] += 1
+        else:
+            latest.setdefault(found.key, found)
+    summaries = [to_record(f.data, f.path, Summary) for f in latest.values()]
+    names = sorted({s.experiment for s in summaries}, key=lambda name: (name != "default", name))
+    return Leaderboard({name: rank([s for s in summaries if s.experiment == name]) for name in names}, dict(left_out))
+
+
+def _candidates(store: RunStore, experiment: str | None, left_out: Counter[str]) -> Iterator[_Found]:
+    """Runs that could be ranked, newest first."""
+    for folder in store.folders():
+        path = folder / SUMMARY_NAME
+        if not path.is_file():
+            left_out["not complete"] += 1
+            continue
+        data = read_data(path, Summary)
+        if experiment is not None and data.get("experiment") != experiment:
+            continue
+        counts = data.get("counts", {})
+        if data.get("synthetic"):
+            left_out["synthetic"] += 1
+        elif data.get("missing"):
+            left_out["not complete"] += 1
+        elif not (counts.get("passed") or counts.get("failed")):
+            left_out["without a scored trial"] += 1
+        else:
+            yield _Found(path, data)
+
+
+def rank(summaries: Sequence[Summary]) -> list[Standing]:
+    """Best first; equal pass rates share a rank and stand in the order of their names."""
+    rates = [Fraction(s.counts.passed, s.counts.scored) for s in summaries]
+    standings = [Standing(1 + sum(r > rate for r in rates), s) for s, rate in zip(summaries, rates, strict=True)]
+    return sorted(standings, key=lambda s: (s.rank, s.summary.model))
+
+
+def _table(experiment: str, standings: Sequence[Standing]) -> str:
+    header = ["model", "rank", "pass rate", "95 % interval", "passed", "evals", "cost/eval", "time/eval", "date", "run"]
+    rows = [
+        [
+            s.summary.model,
+            str(s.rank),
+            percent(s.summary.counts),
+            interval(s.summary.counts),
+            f"{s.summary.counts.passed}/{s.summary.counts.scored}",
+            str(len(s.summary.evals)),
+            ("~" if s.summary.cost_estimated else "") + dollars(s.cost_per_eval),
+            duration(s.ms_per_eval),
+            s.summary.date,
+            s.summary.run_id,
+        ]
+        for s in standings
+    ]
+    return f"{experiment}\n{table(header, rows)}"
+
+
+def _row(standing: Standing) -> dict[str, Any]:
+    summary = standing.summary
+    return {
+        "rank": standing.rank,
+        "model": summary.model,
+        "experiment": summary.experiment,
+        "run_id": summary.run_id,
+        "date": summary.date,
+        "evals": len(summary.evals),
+        "counts": summary.counts.model_dump(mode="json"),
+        **rate_to_data(summary.counts),
+        "cost_usd": summary.replies_cost_usd,
+        "cost_per_eval_usd": round(standing.cost_per_eval, 6),
+        "cost_estimated": summary.cost_estimated,
+        "ms_per_eval": round(standing.ms_per_eval),
+    }
