@@ -20,6 +20,7 @@ from convex_evals.store.records import read_record
 from tests.conftest import ROOT, clean_environment
 from tests.factories import make_eval, make_git_repo, write_files
 from tests.provider import Provider, serve
+from tests.wire import question
 
 pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
 
@@ -68,7 +69,7 @@ def run(suite: Path, *arguments: str) -> dict[str, Any]:
 
 def asked(stub: Provider) -> list[str]:
     """The tasks that were asked since the last time, in order."""
-    tasks = sorted(body["messages"][-1]["content"] for body in stub.requests)
+    tasks = sorted(question(body) for body in stub.requests)
     stub.requests.clear()
     return tasks
 
@@ -142,7 +143,7 @@ def test_a_stopped_model_is_one_line_and_counts_against_nobody(suite: Path, stub
 
 
 def test_three_runs_of_faults_and_then_only_on_request(suite: Path, stub: Provider) -> None:
-    stub.behave = lambda n, body: "context" if "Task 1" in body["messages"][-1]["content"] else "ok"
+    stub.behave = lambda n, body: "context" if "Task 1" in question(body) else "ok"
     for _ in range(3):
         found = run(suite)
     assert found["summary"]["counts"] == {"passed": 0, "failed": 2, "unscored": 1}
