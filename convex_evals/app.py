@@ -18,6 +18,8 @@ COMMANDS = {
     "codegen": ("convex_evals.commands.codegen", "codegen"),
     "new-eval": ("convex_evals.commands.new_eval", "new_eval"),
     "models": ("convex_evals.commands.models", "models"),
+    "regrade": ("convex_evals.commands.regrade", "regrade"),
+    "prune": ("convex_evals.commands.prune", "prune"),
     "list": ("convex_evals.commands.list", "list_"),
     "show": ("convex_evals.commands.show", "show"),
     "doctor": ("convex_evals.commands.doctor", "doctor"),

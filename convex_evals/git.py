@@ -47,3 +47,24 @@ def text_at(folder: Path, revision: str, path: str) -> str:
         return data.decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise UserError(f"{path}@{revision}: not UTF-8 text (byte {error.start})") from None
+
+
+def changed_since(folder: Path, revision: str) -> frozenset[str]:
+    """Files below `folder`, relative to it, that are not what they were in `revision`; new ones too.
+
+    Raises `UserError`.
+    """
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
+    import git
+
+    try:
+        repository = git.Repo(folder, search_parent_directories=True)
+        commit = repository.commit(revision).hexsha
+        command = git.Git(str(folder))
+        listed = command.diff("--name-only", "--relative", "--no-renames", "-z", commit, "--", ".")
+        new = command.ls_files("--others", "--exclude-standard", "-z", "--", ".")
+    except git.InvalidGitRepositoryError:
+        raise UserError(f"{folder}: not in a Git repository, so nothing is known of '{revision}'") from None
+    except (git.GitError, git.BadName, ValueError, IndexError):
+        raise UserError(f"--since {revision}: no such revision; `git log --oneline` lists some") from None
+    return frozenset(path for path in f"{listed}\0{new}".split("\0") if path)

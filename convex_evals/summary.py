@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from convex_evals.records import Counts, EvalSummary, Generation, Outcome, Summary, Usage, Verdict
 from convex_evals.store.runs import Run, grade_name
@@ -17,8 +17,12 @@ def count(verdicts: Sequence[Verdict]) -> Counts:
     )
 
 
-def summarize(run: Run) -> Summary:
-    """The totals of what is written of a run; evals that are not written are named."""
+def summarize(run: Run, counting: Mapping[str, str] | None = None) -> Summary:
+    """The totals of what is written of a run; evals that are not written are named.
+
+    `counting` names, by eval, the grade file that counts where it is not the one under the plan's own key.
+    """
+    counting = counting or {}
     plan = run.plan
     evals: dict[str, EvalSummary] = {}
     categories: dict[str, Counts] = {}
@@ -27,10 +31,11 @@ def summarize(run: Run) -> Summary:
     grading_ms = 0
     written = [e for e in plan.evals if run.is_written(e)]
     for eval_id in written:
-        grades = run.grade(eval_id).trials
+        name = counting.get(eval_id) or grade_name(plan.evals[eval_id].grading_key)
+        grades = run.grade_file(eval_id, name).trials
         own = {g.trial: g for g in run.generation(eval_id).trials}
         verdicts = [t.verdict for t in grades]
-        evals[eval_id] = _eval(verdicts, list(own.values()), grade_name(plan.evals[eval_id].grading_key))
+        evals[eval_id] = _eval(verdicts, list(own.values()), name)
         category = eval_id.partition("/")[0]
         categories[category] = categories.get(category, Counts()) + evals[eval_id].counts
         reasons.update(_reason(t.verdict, own[t.trial]) for t in grades if t.verdict.outcome is Outcome.UNSCORED)

@@ -16,7 +16,19 @@ from tests.factories import make_eval, make_generation_file, make_grade_file, ma
 def test_help_teaches(invoke: Invoke) -> None:
     result = invoke("--help")
     assert result.status == 0 and "Examples:" in result.out
-    for command in ("run", "validate", "codegen", "new-eval", "models", "list", "show", "doctor", "init"):
+    for command in (
+        "run",
+        "validate",
+        "codegen",
+        "new-eval",
+        "models",
+        "regrade",
+        "prune",
+        "list",
+        "show",
+        "doctor",
+        "init",
+    ):
         help_ = invoke(command, "--help")
         assert help_.status == 0 and "Example" in help_.out
 

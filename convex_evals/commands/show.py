@@ -92,4 +92,6 @@ def _eval(run: Run, eval_id: str, as_json: bool) -> None:
     for t in grade.trials:
         click.echo(f"{eval_id} #{t.trial}: {t.verdict.outcome}")
         click.echo(printable(verdict_text(t.verdict)))
-        click.echo(f"  response: {run.eval_folder(eval_id) / f'{t.trial}.md'}")
+        response = run.eval_folder(eval_id) / f"{t.trial}.md"
+        where = response if response.is_file() or not run.pruned else f"pruned on {run.pruned.date}"
+        click.echo(f"  response: {where}")
