@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from convex_evals.config import is_secret
 from convex_evals.errors import UserError
 
 
@@ -18,11 +19,16 @@ def clean_commit(folder: Path) -> str | None:
     try:
         repository = git.Repo(folder, search_parent_directories=True)
         # Looking must not write: git would refresh its index.
-        with repository.git.custom_environment(GIT_OPTIONAL_LOCKS="0"):
+        with repository.git.custom_environment(GIT_OPTIONAL_LOCKS="0", **_no_secrets()):
             changed = repository.git.status("--porcelain", "--untracked-files=normal", "--", str(folder), *results)
         return None if changed else repository.head.commit.hexsha
     except (git.GitError, ValueError, OSError):
         return None
+
+
+def _no_secrets() -> dict[str, str]:
+    """Keys of providers blanked: git has no use for them, and its environment is in the process listing."""
+    return {name: "" for name in os.environ if is_secret(name)}
 
 
 def text_at(folder: Path, revision: str, path: str) -> str:
@@ -34,6 +40,7 @@ def text_at(folder: Path, revision: str, path: str) -> str:
         repository = git.Repo(folder, search_parent_directories=True)
         root = Path(str(repository.working_tree_dir)).resolve()
         inside = (folder.resolve() / path).relative_to(root).as_posix()
+        repository.git.update_environment(**_no_secrets())
         commit = repository.commit(revision)
     except git.InvalidGitRepositoryError:
         raise UserError(f"{folder}: not in a Git repository, so there is no '{path}@{revision}'") from None
@@ -59,8 +66,10 @@ def changed_since(folder: Path, revision: str) -> frozenset[str]:
 
     try:
         repository = git.Repo(folder, search_parent_directories=True)
+        repository.git.update_environment(**_no_secrets())
         commit = repository.commit(revision).hexsha
         command = git.Git(str(folder))
+        command.update_environment(**_no_secrets())
         listed = command.diff("--name-only", "--relative", "--no-renames", "-z", commit, "--", ".")
         new = command.ls_files("--others", "--exclude-standard", "-z", "--", ".")
     except git.InvalidGitRepositoryError:

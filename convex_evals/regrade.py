@@ -178,7 +178,7 @@ class Regrader:
                 found.left_out[eval_id] = "could not be graded; give the same command again"
                 return
             run.write_grade(self._file(eval_id, generations, after))
-        why = reasons(run.plan, eval_id, self.today)
+        why = reasons(run.plan, eval_id, self.today) or ("all is as planned, and was not at the last grading",)
         found.changes += [
             Change(eval_id, trial, old, after[trial], why)
             for trial, old in before.items()

@@ -108,6 +108,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _server_error(self) -> None:
         self._status(500, "oops")
 
+    def _quotes_key(self) -> None:
+        self._status(500, f"cannot serve {self.headers['authorization']} now")
+
     def _overloaded(self) -> None:
         self._status(503, "overloaded")
 
@@ -201,6 +204,7 @@ class _Handler(BaseHTTPRequestHandler):
         "ok": _ok,
         "rate_limit": _rate_limit,
         "server_error": _server_error,
+        "quotes_key": _quotes_key,
         "overloaded": _overloaded,
         "auth": _auth,
         "quota": _quota,

@@ -237,3 +237,18 @@ def check_results(suite: Path) -> None:
         assert grade.trials[0].generation_id == generation.trials[0].generation_id
         ids.add(generation.trials[0].generation_id)
     assert len(ids) == 60
+
+
+def test_searches_are_recorded_and_a_model_that_cannot_is_skipped(suite: Path, stub: Provider) -> None:
+    able = MODELS.format(url=stub.url) + "    web_search: true\n"
+    unable = able.replace("stub/model", "stub/blind").replace("true", "false").removeprefix("models:\n")
+    write_files(suite, {"models.yaml": able + unable})
+    stub.searches = 2
+    argv = [sys.executable, str(ROOT / "cli.py"), "run", "-m", "model", "-m", "blind", "-e", "web_search", "--json"]
+    done = subprocess.run(argv, cwd=suite, env=clean_environment(), capture_output=True, text=True, check=True)
+    assert "blind, web_search: skipped, the model has no web search of its provider's" in done.stderr
+    (found,) = json.loads(done.stdout)
+    assert found["model"] == "stub/model" and found["summary"]["searches"] == 6
+    files = [read_record(p, GenerationFile) for p in Path(found["folder"]).rglob("generation.json")]
+    assert [g.searches for file in files for g in file.trials] == [2, 2, 2]
+    assert len(stub.requests) == 3 and all(body["web_search_options"] for body in stub.requests)

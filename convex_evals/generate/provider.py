@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from convex_evals.config import is_secret
 from convex_evals.generate.faults import Fault, ProviderFault
 from convex_evals.generate.responses import Events, do_without_gateway, stream_for_real, tap
 from convex_evals.records import Usage
@@ -278,7 +279,7 @@ def _first_line(error: Exception) -> str:
 def redacted(text: str, entry: ModelEntry) -> str:
     """Without anything that looks like a key: providers like to quote them."""
     keys = [os.environ.get(entry.key_env or "", "")]
-    keys += [v for k, v in os.environ.items() if k.endswith(("_KEY", "_TOKEN", "_SECRET"))]
+    keys += [v for k, v in os.environ.items() if is_secret(k)]
     for key in keys:
         if len(key) >= 8:
             text = text.replace(key, "[key]")
