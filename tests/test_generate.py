@@ -17,7 +17,8 @@ from convex_evals.generate.budget import Budget
 from convex_evals.generate.faults import Fault, ModelStopped
 from convex_evals.generate.limits import ProviderLimit
 from convex_evals.generate.llm import ATTEMPTS, ModelAnswerer
-from convex_evals.generate.price import Tariff
+from convex_evals.generate.price import Tariff, can_search
+from convex_evals.generate.provider import Call, stream
 from convex_evals.prompt import Prompt
 from convex_evals.records.models import ModelEntry, Parameters, Price
 from convex_evals.store.replies import ReplyFile
@@ -160,6 +161,17 @@ def test_searches_are_asked_for_and_counted(api: Literal["chat", "responses"], b
     assert generation.searches == 3 and generation.received
     (body,) = bench.stub.requests
     assert body["tools"][0]["type"] == "web_search" if api == "responses" else body["web_search_options"]
+
+
+def test_no_search_is_left_out_in_silence(bench: Bench) -> None:
+    """LiteLLM knows that gpt-5 searches, and drops the request to, since its chat completions cannot."""
+    entry = ModelEntry(slug="openai/gpt-5", base_url=bench.stub.url)
+    able = entry.model_copy(update={"api": "responses"})
+    assert not can_search(entry) and can_search(able)
+    assert not can_search(ModelEntry(slug="nobody/knows"))
+    asyncio.run(stream(able, Call([{"role": "user", "content": "x"}], 100, True, {}), lambda piece: None))
+    (body,) = bench.stub.requests
+    assert body["tools"][0]["type"] == "web_search"
 
 
 @pytest.mark.parametrize("api", ["chat", "responses"])

@@ -103,6 +103,16 @@ def load_litellm() -> Any:
     return litellm
 
 
+def takes_search_options(name: str) -> bool:
+    """Whether chat completions of the model `name` can be asked to search."""
+    litellm = load_litellm()
+    try:
+        model, provider, _, _ = litellm.get_llm_provider(name)
+        return "web_search_options" in (litellm.get_supported_openai_params(model, custom_llm_provider=provider) or ())
+    except litellm.exceptions.BadRequestError:
+        return False
+
+
 def _arguments(entry: ModelEntry, call: Call) -> dict[str, Any]:
     name = entry.litellm_name
     if entry.api == "responses":
@@ -126,6 +136,8 @@ def _arguments(entry: ModelEntry, call: Call) -> dict[str, Any]:
         "num_retries": 0,
         "max_retries": 0,
         **({"extra_body": {"usage": {"include": True}}} if name.startswith("openrouter/") else {}),
+        # LiteLLM drops what it does not expect of a model: searching must be refused aloud, not left out.
+        **({"allowed_openai_params": ["web_search_options"]} if call.web_search else {}),
         **{key: value for key, value in optional.items() if value is not None},
         **call.extra,
     }
