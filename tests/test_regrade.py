@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from convex_evals.grade.grader import Grader
+from convex_evals.records import Outcome, StepName, TrialGrade, Verdict
+from convex_evals.regrade import Regrader, Regrading, Today
+from convex_evals.store.journal import Journal
 from convex_evals.store.runs import RunStore
+from convex_evals.suite import Eval, load_suite
 from convex_evals.summary import summarize
 from tests.conftest import ROOT, Invoke, clean_environment
 from tests.factories import (
     make_eval,
+    make_generation,
     make_generation_file,
     make_git_repo,
     make_grade_file,
     make_plan,
+    make_verdict,
     write_files,
 )
 
@@ -145,3 +154,52 @@ def test_pruning_is_asked_for_and_marked(invoke: Invoke, tmp_path: Path) -> None
     replayed = invoke("run", "-m", f"replay:{folder}", "--dry-run")
     assert replayed.status == 1 and "its responses were pruned" in replayed.err
     assert invoke("prune", "--keep", "1").out == "Nothing to drop.\n"
+
+
+def test_an_interrupted_regrading_goes_on(tmp_path: Path) -> None:
+    """What was judged is in the journal: only the rest is graded, and the file is added then."""
+    make_eval(tmp_path)
+    ev = load_suite(tmp_path).evals[0]
+    plan = make_plan(trials=2)
+    planned = plan.evals[ev.id]
+    run = RunStore(tmp_path / "runs").create(plan)
+    replies = tuple(make_generation(n) for n in (1, 2))
+    grades = tuple(TrialGrade(trial=n, generation_id=f"{n:016}", verdict=make_verdict()) for n in (1, 2))
+    run.write_eval(
+        make_generation_file().model_copy(update={"trials": replies}),
+        {1: "one", 2: "two"},
+        make_grade_file().model_copy(update={"trials": grades}),
+    )
+    run.write_summary(summarize(run))
+    now = planned.model_copy(update={"grading_key": "9" * 64, "grader_sha256": "8" * 64})
+    today = Today({ev.id: ev}, {ev.id: now}, plan.toolchain, plan.backend, {ev.id: frozenset()})
+    graded: list[str] = []
+
+    class Stub:
+        tester = SimpleNamespace(sandbox=SimpleNamespace(level="none"))
+        stops = True
+
+        async def grade(self, ev: Eval, files: object) -> Verdict:
+            graded.append(ev.id)
+            number = len(graded)
+            await asyncio.sleep(0.05 * number)
+            if self.stops and number == 2:
+                raise KeyboardInterrupt
+            return make_verdict(Outcome.FAILED, StepName.TESTS)
+
+    stub = Stub()
+    journal = Journal(tmp_path / "journal", "x.regrade")
+
+    def regrade_once() -> Regrading:
+        regrader = Regrader(cast(Grader, stub), today, lambda *_: None)
+        return asyncio.run(regrader.regrade(run, journal))
+
+    with pytest.raises((KeyboardInterrupt, BaseExceptionGroup)):
+        regrade_once()
+    assert len(graded) == 2 and not run.has_grade(ev.id, now.grading_key)
+    stub.stops = False
+    found = regrade_once()
+    assert len(graded) == 3 and run.has_grade(ev.id, now.grading_key) and not journal.folder.exists()
+    assert [(c.trial, c.why) for c in found.changes] == [(1, ("grader",)), (2, ("grader",))]
+    summary = run.summary()
+    assert summary is not None and summary.counts.failed == 2
