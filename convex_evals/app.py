@@ -21,6 +21,8 @@ COMMANDS = {
     "new-eval": ("convex_evals.commands.new_eval", "new_eval"),
     "models": ("convex_evals.commands.models", "models"),
     "status": ("convex_evals.commands.status", "status"),
+    "regrade": ("convex_evals.commands.regrade", "regrade"),
+    "prune": ("convex_evals.commands.prune", "prune"),
     "list": ("convex_evals.commands.list", "list_"),
     "show": ("convex_evals.commands.show", "show"),
     "history": ("convex_evals.commands.history", "history"),

@@ -133,6 +133,11 @@ def _suite_root(folder: Path, *, given: bool) -> Path:
     )
 
 
+def is_secret(variable: str) -> bool:
+    """Whether an environment variable of this name holds a key."""
+    return variable.endswith(("_KEY", "_TOKEN", "_SECRET"))
+
+
 def cache_dir() -> Path:
     """The user's cache folder for toolchain and packages; CONVEX_EVALS_CACHE overrides it."""
     override = os.environ.get("CONVEX_EVALS_CACHE")

@@ -60,6 +60,8 @@ class Reaper:
                 stderr=subprocess.DEVNULL,
                 text=True,
                 start_new_session=True,
+                # Model-written code of the same user could read its environment, and keys may stand in ours.
+                env={k: os.environ[k] for k in ("LD_LIBRARY_PATH", "SYSTEMROOT") if k in os.environ},
             )
         assert self._process.stdin is not None
         return self._process.stdin

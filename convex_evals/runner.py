@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from convex_evals.extract import extract
 from convex_evals.generate import Answerer, Ask
-from convex_evals.generate.faults import BY_WORD, Fault, Meaning, ModelStopped
+from convex_evals.generate.faults import Fault, ModelStopped
 from convex_evals.grade.grader import Grader
-from convex_evals.grade.verdict import failed_reply, unscored
+from convex_evals.grade.verdict import unscored
+from convex_evals.judge import judge
 from convex_evals.prompt import Prompt
 from convex_evals.records import Generation, GenerationFile, GradeFile, Outcome, Summary, TrialGrade, Verdict
 from convex_evals.records.journal import MAX_ATTEMPTS, JournalEntry
@@ -98,7 +99,7 @@ class Runner:
             entry = await self._asked(ev, trial, entry)
             if entry is None:
                 return None
-        verdict = await self._judged(ev, entry)
+        verdict = await judge(self.grader, ev, entry.generation, entry.response)
         entry = entry.model_copy(update={"verdict": verdict, "attempts": entry.attempts + 1})
         self.journal.write(ev.id, entry)
         self.emit(TrialDone(ev.id, trial, verdict, False, entry.generation))
@@ -156,15 +157,6 @@ class Runner:
         self.journal.write(ev.id, entry)
         log.drop()
         return entry
-
-    async def _judged(self, ev: Eval, entry: JournalEntry) -> Verdict:
-        generation = entry.generation
-        if not generation.received:
-            return unscored(f"{generation.fault}: {generation.reason}")
-        fault = BY_WORD.get(generation.fault or "")
-        if fault and fault.meaning is Meaning.MODEL:
-            return failed_reply(f"{fault.word}: {fault.happened}")
-        return await self.grader.grade(ev, extract(entry.response or "").files)
 
     def _write(self, ev: Eval, entries: list[JournalEntry]) -> None:
         planned = self.run.plan.evals[ev.id]

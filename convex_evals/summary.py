@@ -53,18 +53,23 @@ class _Part:
         )
 
 
-def summarize(run: Run, only: Collection[str] | None = None) -> Summary:
-    """The totals of what is written of a run, or of the evals `only`; those that are not written are named."""
+def summarize(run: Run, only: Collection[str] | None = None, counting: Mapping[str, str] | None = None) -> Summary:
+    """The totals of what is written of a run, or of the evals `only`; those that are not written are named.
+
+    `counting` names, by eval, the grade file that counts where it is not the one under the plan's own key.
+    """
+    counting = counting or {}
     plan = run.plan
     wanted = [e for e in plan.evals if only is None or e in only]
     evals: dict[str, EvalSummary] = {}
     categories: dict[str, _Part] = {}
     whole = _Part()
     for eval_id in (e for e in wanted if run.is_written(e)):
-        grades = run.grade(eval_id).trials
+        name = counting.get(eval_id) or grade_name(plan.evals[eval_id].grading_key)
+        grades = run.grade_file(eval_id, name).trials
         own = {g.trial: g for g in run.generation(eval_id).trials}
         verdicts = [t.verdict for t in grades]
-        evals[eval_id] = _eval(verdicts, list(own.values()), grade_name(plan.evals[eval_id].grading_key))
+        evals[eval_id] = _eval(verdicts, list(own.values()), name)
         for part in (whole, categories.setdefault(eval_id.partition("/")[0], _Part())):
             part.add(grades, own)
     return Summary(

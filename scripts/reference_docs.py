@@ -21,7 +21,7 @@ from convex_evals.config import ProjectConfig, cache_dir
 from convex_evals.generate.faults import Fault
 from convex_evals.grade.node import find_node
 from convex_evals.grade.toolchain import SOURCES
-from convex_evals.records import EvalConfig, FileRecord, GenerationFile, GradeFile, Record, RunPlan, Summary
+from convex_evals.records import EvalConfig, FileRecord, GenerationFile, GradeFile, Pruned, Record, RunPlan, Summary
 from convex_evals.records.journal import JournalEntry
 from convex_evals.records.models import ModelsFile
 from convex_evals.suite import Eval, load_suite
@@ -36,6 +36,7 @@ FILES: dict[str, type[Record]] = {
     "runs/PROVIDER/MODEL/DATE/RUN/evals/CATEGORY/NAME/generation.json": GenerationFile,
     "runs/PROVIDER/MODEL/DATE/RUN/evals/CATEGORY/NAME/grade.KEY8.json": GradeFile,
     "runs/PROVIDER/MODEL/DATE/RUN/summary.json": Summary,
+    "runs/PROVIDER/MODEL/DATE/RUN/pruned.json": Pruned,
     ".cache/convex-evals/journal/RUN/CATEGORY/NAME/TRIAL.json": JournalEntry,
 }
 

@@ -1,4 +1,4 @@
-"""A provider on the loopback that speaks OpenAI's streaming protocol, and misbehaves on request."""
+"""A provider on the loopback that speaks OpenAI's streaming protocols, and misbehaves on request."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.wire import Event, Wire, question, wire_of
 
 REPLY = '# Files\n\n## package.json\n\n```json\n{"name": "x"}\n```\n'
 Behaviour = Callable[[int, dict[str, Any]], str]
@@ -26,6 +28,7 @@ class Provider:
     headers: list[dict[str, str]] = field(default_factory=list)
     port: int = 0
     pause: float = 0.0  # seconds between two pieces
+    searches: int = 0  # that each reply reports
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -66,11 +69,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.wire: Wire = wire_of(self.path)
         way = self.state.take(body, dict(self.headers))
         try:
             self.WAYS[way](self)
             if way == "ok":
-                self.state.finished.append(body["messages"][-1]["content"])
+                self.state.finished.append(question(body))
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
 
@@ -81,14 +85,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _stream(self, text: str, finish: str, usage: dict[str, Any] | None = None) -> None:
         self._begin()
+        if self.state.searches:
+            self._events(self.wire.searches(self.state.searches))
         for piece in (text[i : i + 20] for i in range(0, len(text), 20)):
-            self._chunk({"content": piece})
+            self._events(self.wire.text(piece))
             time.sleep(self.state.pause)
-        self._chunk({}, finish)
-        counts = {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150}
-        self._data(json.dumps({**_CHUNK, "choices": [], "usage": usage or counts}))
-        self._data("[DONE]")
-        self._raw(b"0\r\n\r\n")
+        self._end(finish, usage or {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150})
 
     def _status(self, status: int, message: str, headers: dict[str, str] | None = None, code: str = "") -> None:
         data = json.dumps({"error": {"message": message, "type": code or "error", "code": code}}).encode()
@@ -105,6 +107,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _server_error(self) -> None:
         self._status(500, "oops")
+
+    def _quotes_key(self) -> None:
+        self._status(500, f"cannot serve {self.headers['authorization']} now")
 
     def _overloaded(self) -> None:
         self._status(503, "overloaded")
@@ -130,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _cut(self) -> None:
         """In the middle of a chunked body."""
         self._begin()
-        self._chunk({"content": "# Fil"})
+        self._events(self.wire.text("# Fil"))
         self.wfile.flush()
         self.connection.close()
         self.close_connection = True
@@ -138,7 +143,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _cut_politely(self) -> None:
         """The body ends properly, the reply does not."""
         self._begin()
-        self._chunk({"content": "# Fil"})
+        self._events(self.wire.text("# Fil"))
         self._raw(b"0\r\n\r\n")
 
     def _malformed(self) -> None:
@@ -161,10 +166,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _refusal(self) -> None:
         self._begin()
-        self._chunk({"refusal": "I cannot help with that."})
-        self._chunk({}, "stop")
-        self._data("[DONE]")
-        self._raw(b"0\r\n\r\n")
+        self._events(self.wire.refusal("I cannot help with that."))
+        self._end("stop", None)
 
     def _hang(self) -> None:
         self._begin()
@@ -177,10 +180,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
-        self._chunk({"role": "assistant", "content": ""})
+        self._events(self.wire.begin())
 
-    def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> None:
-        self._data(json.dumps({**_CHUNK, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
+    def _end(self, finish: str, usage: Event | None) -> None:
+        self._events(self.wire.end(finish, usage))
+        if self.wire.last:
+            self._data(self.wire.last)
+        self._raw(b"0\r\n\r\n")
+
+    def _events(self, events: list[Event]) -> None:
+        for event in events:
+            self._data(json.dumps(event))
 
     def _data(self, text: str) -> None:
         data = f"data: {text}\n\n".encode()
@@ -194,6 +204,7 @@ class _Handler(BaseHTTPRequestHandler):
         "ok": _ok,
         "rate_limit": _rate_limit,
         "server_error": _server_error,
+        "quotes_key": _quotes_key,
         "overloaded": _overloaded,
         "auth": _auth,
         "quota": _quota,
@@ -210,6 +221,3 @@ class _Handler(BaseHTTPRequestHandler):
         "refusal": _refusal,
         "hang": _hang,
     }
-
-
-_CHUNK = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "stub"}

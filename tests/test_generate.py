@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -16,13 +17,15 @@ from convex_evals.generate.budget import Budget
 from convex_evals.generate.faults import Fault, ModelStopped
 from convex_evals.generate.limits import ProviderLimit
 from convex_evals.generate.llm import ATTEMPTS, ModelAnswerer
-from convex_evals.generate.price import Tariff
+from convex_evals.generate.price import Tariff, can_search
+from convex_evals.generate.provider import Call, stream
 from convex_evals.prompt import Prompt
 from convex_evals.records.models import ModelEntry, Parameters, Price
 from convex_evals.store.replies import ReplyFile
 from convex_evals.suite import Eval, load_suite
 from tests.factories import make_eval
 from tests.provider import REPLY, Provider, serve
+from tests.wire import question
 
 PRICE = Price(input=10, output=100)  # per million: a reply of the stub costs 0.001 + 0.005
 
@@ -42,16 +45,19 @@ class Bench:
     folder: Path
     budget: Budget
     concurrency: int = 8
+    api: Literal["chat", "responses"] = "chat"
+    web_search: bool = False
 
     def answerer(self, price: Price | None = PRICE) -> ModelAnswerer:
         entry = ModelEntry(
             slug="stub/model",
             litellm="openai/model",
             base_url=self.stub.url,
+            api=self.api,
             parameters=Parameters(max_output_tokens=100),
         )
         limit = ProviderLimit(self.concurrency)
-        return ModelAnswerer(entry, Tariff(price), 200, limit, self.budget, first_pause=0.01)
+        return ModelAnswerer(entry, Tariff(price), 200, limit, self.budget, self.web_search, first_pause=0.01)
 
     def log(self, trial: int) -> ReplyFile:
         return ReplyFile(self.folder / f"{trial}.jsonl")
@@ -103,6 +109,78 @@ def test_what_is_tried_again(way: str, fault: Fault, bench: Bench) -> None:
     generation = asyncio.run(bench.ask(bench.answerer())).generation
     assert [a.fault for a in generation.attempts] == [fault.word, fault.word, None], generation.attempts
     assert generation.received and generation.fault is None
+
+
+def test_a_reply_of_the_responses_api(bench: Bench) -> None:
+    bench.api = "responses"
+    reply = asyncio.run(bench.ask(bench.answerer()))
+    generation = reply.generation
+    assert reply.response == REPLY and generation.received and generation.finish_reason == "stop"
+    usage = generation.usage
+    assert (usage.input_tokens, usage.cached_tokens, usage.output_tokens, usage.reasoning_tokens) == (100, 40, 50, 10)
+    assert generation.cost_usd == pytest.approx(0.006) and generation.first_token_ms is not None
+    (body,) = bench.stub.requests
+    assert body["stream"] is True and body["max_output_tokens"] == 100 and question(body) == "task 1"
+    lines = bench.log(1).lines()
+    assert "".join(line.get("text", "") for line in lines) == REPLY and len(lines) > 4, "it streamed"
+
+
+@pytest.mark.parametrize(
+    ("way", "fault"),
+    [
+        ("rate_limit", Fault.RATE_LIMIT),
+        ("server_error", Fault.SERVER),
+        ("reset", Fault.CONNECTION),
+        ("cut", Fault.CUT),
+        ("cut_politely", Fault.CUT),
+        ("empty", Fault.EMPTY),
+        ("zero", Fault.NO_TOKENS),
+        ("filtered", Fault.FILTERED),
+    ],
+)
+def test_faults_of_the_responses_api(way: str, fault: Fault, bench: Bench) -> None:
+    bench.api = "responses"
+    bench.stub.behave = lambda n, body: way if n == 0 else "ok"
+    generation = asyncio.run(bench.ask(bench.answerer())).generation
+    assert [a.fault for a in generation.attempts] == [fault.word, None], generation.attempts
+    assert generation.received and generation.fault is None
+
+
+@pytest.mark.parametrize(("way", "fault"), [("truncated", Fault.TRUNCATED), ("refusal", Fault.REFUSED)])
+def test_failures_of_the_responses_api(way: str, fault: Fault, bench: Bench) -> None:
+    bench.api = "responses"
+    bench.stub.behave = lambda n, body: way
+    generation = asyncio.run(bench.ask(bench.answerer())).generation
+    assert generation.received and generation.fault == fault.word
+
+
+@pytest.mark.parametrize("api", ["chat", "responses"])
+def test_searches_are_asked_for_and_counted(api: Literal["chat", "responses"], bench: Bench) -> None:
+    bench.api, bench.web_search, bench.stub.searches = api, True, 3
+    generation = asyncio.run(bench.ask(bench.answerer())).generation
+    assert generation.searches == 3 and generation.received
+    (body,) = bench.stub.requests
+    assert body["tools"][0]["type"] == "web_search" if api == "responses" else body["web_search_options"]
+
+
+def test_no_search_is_left_out_in_silence(bench: Bench) -> None:
+    """LiteLLM knows that gpt-5 searches, and drops the request to, since its chat completions cannot."""
+    entry = ModelEntry(slug="openai/gpt-5", base_url=bench.stub.url)
+    able = entry.model_copy(update={"api": "responses"})
+    assert not can_search(entry) and can_search(able)
+    assert not can_search(ModelEntry(slug="nobody/knows"))
+    asyncio.run(stream(able, Call([{"role": "user", "content": "x"}], 100, True, {}), lambda piece: None))
+    (body,) = bench.stub.requests
+    assert body["tools"][0]["type"] == "web_search"
+
+
+@pytest.mark.parametrize("api", ["chat", "responses"])
+def test_retry_after_is_heard(api: Literal["chat", "responses"], bench: Bench) -> None:
+    bench.api = api
+    bench.stub.behave = lambda n, body: "rate_limit" if n == 0 else "ok"
+    answerer = bench.answerer()
+    asyncio.run(bench.ask(answerer))
+    assert answerer.limit.not_before > 0
 
 
 @pytest.mark.parametrize(("way", "fault"), [("rate_limit", Fault.RATE_LIMIT), ("cut", Fault.CUT)])

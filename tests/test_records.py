@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 
 from convex_evals.errors import UserError
-from convex_evals.records import EvalConfig, FileRecord, GenerationFile, GradeFile, Outcome, RunPlan, StepName, Summary
+from convex_evals.records import (
+    EvalConfig,
+    FileRecord,
+    GenerationFile,
+    GradeFile,
+    Outcome,
+    Pruned,
+    RunPlan,
+    StepName,
+    Summary,
+)
 from convex_evals.records.human import parse_human
 from convex_evals.records.journal import JournalEntry
 from convex_evals.store.records import read_record, write_record
@@ -19,6 +29,7 @@ EXAMPLES: dict[str, FileRecord] = {
     "run.1.json": make_plan(),
     "generation.1.json": make_generation_file(),
     "grade.1.json": make_grade_file(verdict=FAILED),
+    "pruned.1.json": Pruned(date="2026-01-31", responses=3, bytes=4096),
     "journal.1.json": JournalEntry(generation=make_generation(), response="# Files\n", verdict=FAILED, attempts=1),
 }
 
@@ -32,7 +43,7 @@ def test_golden_files_of_each_schema(name: str, golden: Callable[[str, str], Non
     assert (tmp_path / "copy.json").read_bytes() == (GOLDEN / name).read_bytes()
 
 
-@pytest.mark.parametrize("model", [RunPlan, GenerationFile, GradeFile, Summary, JournalEntry])
+@pytest.mark.parametrize("model", [RunPlan, GenerationFile, GradeFile, Summary, Pruned, JournalEntry])
 def test_a_file_from_the_future_is_refused(model: type[FileRecord], tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(json.dumps({"kind": model.model_fields["kind"].default, "schema": 99}))

@@ -20,6 +20,7 @@ from convex_evals.store.records import read_record
 from tests.conftest import ROOT, clean_environment
 from tests.factories import make_eval, make_git_repo, write_files
 from tests.provider import Provider, serve
+from tests.wire import question
 
 pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
 
@@ -68,7 +69,7 @@ def run(suite: Path, *arguments: str) -> dict[str, Any]:
 
 def asked(stub: Provider) -> list[str]:
     """The tasks that were asked since the last time, in order."""
-    tasks = sorted(body["messages"][-1]["content"] for body in stub.requests)
+    tasks = sorted(question(body) for body in stub.requests)
     stub.requests.clear()
     return tasks
 
@@ -142,7 +143,7 @@ def test_a_stopped_model_is_one_line_and_counts_against_nobody(suite: Path, stub
 
 
 def test_three_runs_of_faults_and_then_only_on_request(suite: Path, stub: Provider) -> None:
-    stub.behave = lambda n, body: "context" if "Task 1" in body["messages"][-1]["content"] else "ok"
+    stub.behave = lambda n, body: "context" if "Task 1" in question(body) else "ok"
     for _ in range(3):
         found = run(suite)
     assert found["summary"]["counts"] == {"passed": 0, "failed": 2, "unscored": 1}
@@ -248,3 +249,18 @@ def check_results(suite: Path) -> None:
         assert grade.trials[0].generation_id == generation.trials[0].generation_id
         ids.add(generation.trials[0].generation_id)
     assert len(ids) == 60
+
+
+def test_searches_are_recorded_and_a_model_that_cannot_is_skipped(suite: Path, stub: Provider) -> None:
+    able = MODELS.format(url=stub.url) + "    web_search: true\n"
+    unable = able.replace("stub/model", "stub/blind").replace("true", "false").removeprefix("models:\n")
+    write_files(suite, {"models.yaml": able + unable})
+    stub.searches = 2
+    argv = [sys.executable, str(ROOT / "cli.py"), "run", "-m", "model", "-m", "blind", "-e", "web_search", "--json"]
+    done = subprocess.run(argv, cwd=suite, env=clean_environment(), capture_output=True, text=True, check=True)
+    assert "blind, web_search: skipped, the model has no web search of its provider's" in done.stderr
+    (found,) = json.loads(done.stdout)
+    assert found["model"] == "stub/model" and found["summary"]["searches"] == 6
+    files = [read_record(p, GenerationFile) for p in Path(found["folder"]).rglob("generation.json")]
+    assert [g.searches for file in files for g in file.trials] == [2, 2, 2]
+    assert len(stub.requests) == 3 and all(body["web_search_options"] for body in stub.requests)

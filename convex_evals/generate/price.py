@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from convex_evals.generate.provider import load_litellm
+from convex_evals.generate.provider import load_litellm, takes_search_options
 from convex_evals.records import Usage
 from convex_evals.records.models import ModelEntry, Price
 
@@ -70,10 +70,12 @@ def most_output_tokens(entry: ModelEntry) -> int:
 
 
 def can_search(entry: ModelEntry) -> bool:
-    """Whether the model has its provider's web search."""
+    """Whether the model has its provider's web search, in the interface that is used."""
     if entry.web_search is not None:
         return entry.web_search
-    return bool(_known(entry).get("supports_web_search"))
+    if not _known(entry).get("supports_web_search"):
+        return False
+    return entry.api == "responses" or takes_search_options(entry.litellm_name)
 
 
 def _known(entry: ModelEntry) -> dict[str, float]:

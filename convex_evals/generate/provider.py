@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from convex_evals.config import is_secret
 from convex_evals.generate.faults import Fault, ProviderFault
+from convex_evals.generate.responses import Events, do_without_gateway, stream_for_real, tap
 from convex_evals.records import Usage
 from convex_evals.records.models import ModelEntry
 
@@ -44,6 +46,8 @@ class Streamed:
 async def stream(entry: ModelEntry, call: Call, on_text: Callable[[str], None]) -> Streamed:
     """Ask once; `on_text` hears of every piece of the reply as it arrives. Raises `ProviderFault`."""
     litellm = load_litellm()
+    if entry.api == "responses":
+        stream_for_real(litellm, entry.litellm_name)
     start = time.monotonic()
     parts: list[str] = []
     first: float | None = None
@@ -51,6 +55,7 @@ async def stream(entry: ModelEntry, call: Call, on_text: Callable[[str], None]) 
     try:
         async with asyncio.timeout(FIRST_BYTE_SECONDS) as limit:
             response = await litellm.acompletion(**_arguments(entry, call))
+            found.events = tap(response.completion_stream)
             response.completion_stream = _Peek(response.completion_stream, found)
             async for chunk in response:
                 limit.reschedule(asyncio.get_running_loop().time() + BETWEEN_SECONDS)
@@ -63,7 +68,7 @@ async def stream(entry: ModelEntry, call: Call, on_text: Callable[[str], None]) 
         raise
     except Exception as error:
         raise fault_of(error, entry) from None
-    finish = found.refusal or getattr(response, "received_finish_reason", None) or found.finish_reason_of_provider
+    finish = found.refused or getattr(response, "received_finish_reason", None)
     if finish is None:
         # LiteLLM says "stop" whenever a stream ends; only the provider's own word counts.
         raise ProviderFault(Fault.CUT, "the stream ended before the reply did")
@@ -84,15 +89,28 @@ def load_litellm() -> Any:
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_LOG", "CRITICAL")
     import logging
+    import warnings
 
+    warnings.filterwarnings("ignore", message="Pydantic serializer warnings")
     import litellm
 
+    do_without_gateway()
     litellm.suppress_debug_info = True
     litellm.drop_params = True
     litellm.telemetry = False
     for name in ("LiteLLM", "httpx", "openai"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     return litellm
+
+
+def takes_search_options(name: str) -> bool:
+    """Whether chat completions of the model `name` can be asked to search."""
+    litellm = load_litellm()
+    try:
+        model, provider, _, _ = litellm.get_llm_provider(name)
+        return "web_search_options" in (litellm.get_supported_openai_params(model, custom_llm_provider=provider) or ())
+    except litellm.exceptions.BadRequestError:
+        return False
 
 
 def _arguments(entry: ModelEntry, call: Call) -> dict[str, Any]:
@@ -118,6 +136,8 @@ def _arguments(entry: ModelEntry, call: Call) -> dict[str, Any]:
         "num_retries": 0,
         "max_retries": 0,
         **({"extra_body": {"usage": {"include": True}}} if name.startswith("openrouter/") else {}),
+        # LiteLLM drops what it does not expect of a model: searching must be refused aloud, not left out.
+        **({"allowed_openai_params": ["web_search_options"]} if call.web_search else {}),
         **{key: value for key, value in optional.items() if value is not None},
         **call.extra,
     }
@@ -138,17 +158,28 @@ class _Found:
 
     def __init__(self) -> None:
         self.usage = Usage()
-        self.searches = 0
+        self.counted_searches = 0
         self.cost: float | None = None
         self.refusal: str | None = None
-        self.finish_reason_of_provider: str | None = None
+        self.events: Events | None = None  # of the Responses API
+        self.cited = False
 
     def take(self, chunk: Any) -> str:
         self._usage(getattr(chunk, "usage", None))
         if not chunk.choices:
             return ""
         delta = chunk.choices[0].delta
+        self.cited = self.cited or bool(getattr(delta, "annotations", None))
         return str(delta.content or "")
+
+    @property
+    def refused(self) -> str | None:
+        return "refusal" if self.refusal or (self.events and self.events.refused) else None
+
+    @property
+    def searches(self) -> int:
+        """As the provider counts them. One that counts none and cites pages has searched at least once."""
+        return self.counted_searches or (self.events.searches if self.events else 0) or int(self.cited)
 
     def _usage(self, usage: Any) -> None:
         if usage is None:
@@ -164,11 +195,11 @@ class _Found:
             reasoning_tokens=getattr(output, "reasoning_tokens", None) or 0,
         )
         tools = getattr(usage, "server_tool_use", None)
-        self.searches = (
+        self.counted_searches = (
             getattr(tools, "web_search_requests", None)
             or getattr(prompt, "web_search_requests", None)
             or getattr(usage, "num_search_queries", None)
-            or self.searches
+            or self.counted_searches
         )
         cost = getattr(usage, "cost", None)
         if isinstance(cost, int | float) and cost > 0:
@@ -236,7 +267,13 @@ def fault_of(error: Exception, entry: ModelEntry) -> ProviderFault:
 
 
 def _is_cut(error: Exception) -> bool:
-    words = ("peer closed connection", "incomplete chunked read", "payload is not completed", "TransferEncodingError")
+    words = (
+        "peer closed connection",
+        "incomplete chunked read",
+        "payload is not completed",
+        "TransferEncodingError",
+        "stream before any terminal event",
+    )
     return any(word in str(error) for word in words)
 
 
@@ -254,7 +291,7 @@ def _first_line(error: Exception) -> str:
 def redacted(text: str, entry: ModelEntry) -> str:
     """Without anything that looks like a key: providers like to quote them."""
     keys = [os.environ.get(entry.key_env or "", "")]
-    keys += [v for k, v in os.environ.items() if k.endswith(("_KEY", "_TOKEN", "_SECRET"))]
+    keys += [v for k, v in os.environ.items() if is_secret(k)]
     for key in keys:
         if len(key) >= 8:
             text = text.replace(key, "[key]")
@@ -263,7 +300,8 @@ def redacted(text: str, entry: ModelEntry) -> str:
 
 def _retry_after(error: Exception) -> float | None:
     """Seconds, from the header in either of its forms."""
-    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    headers = getattr(error, "litellm_response_headers", None)
+    headers = headers or getattr(getattr(error, "response", None), "headers", None) or {}
     value = headers.get("retry-after-ms")
     try:
         if value:

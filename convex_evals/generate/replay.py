@@ -13,7 +13,7 @@ from convex_evals.prompt import Prompt
 from convex_evals.records import Generation, RunPlan
 from convex_evals.store.files import read_text
 from convex_evals.store.records import read_record
-from convex_evals.store.runs import PLAN_NAME
+from convex_evals.store.runs import PLAN_NAME, PRUNED_NAME
 from convex_evals.suite import Eval, sha256_parts, sha256_text
 
 MISSING = "missing"
@@ -81,6 +81,8 @@ def open_replay(path: Path) -> ReplayAnswerer:
     """The replies in a run's folder, or in a folder laid out `<category>/<name>/<trial>.md`. Raises `UserError`."""
     if (path / PLAN_NAME).is_file():
         plan = read_record(path / PLAN_NAME, RunPlan)
+        if (path / PRUNED_NAME).is_file() and not any((path / "evals").glob("*/*/*.md")):
+            raise UserError(f"-m replay:{path}: its responses were pruned; restore them from Git")
         return ReplayAnswerer(f"replay/{plan.run_id}", path.absolute() / "evals", plan)
     if not any(path.glob("*/*/*.md")):
         raise UserError(

@@ -5,6 +5,7 @@ from convex_evals.records.eval_config import EvalConfig, Timeouts
 from convex_evals.records.generation import Attempt, Generation, GenerationFile, Usage
 from convex_evals.records.grade import GradeFile, StepResult, TestResult, TrialGrade, Verdict
 from convex_evals.records.outcome import Outcome, Pipeline, StepName, StepOutcome
+from convex_evals.records.pruned import Pruned
 from convex_evals.records.run import BackendIdentity, EvalPlan, RunPlan, Toolchain
 from convex_evals.records.summary import CategorySummary, Counts, EvalSummary, Summary
 
@@ -22,6 +23,7 @@ __all__ = [
     "GradeFile",
     "Outcome",
     "Pipeline",
+    "Pruned",
     "Record",
     "RunPlan",
     "StepName",

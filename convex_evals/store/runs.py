@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from convex_evals.errors import UserError
-from convex_evals.records import GenerationFile, GradeFile, RunPlan, Summary
-from convex_evals.store.files import write_atomic
+from convex_evals.records import GenerationFile, GradeFile, Pruned, RunPlan, Summary
+from convex_evals.store.files import read_text, write_atomic
 from convex_evals.store.paths import slug_folders
 from convex_evals.store.records import read_data, read_record, write_record
 
 PLAN_NAME = "run.json"
 SUMMARY_NAME = "summary.json"
 GENERATION_NAME = "generation.json"
+PRUNED_NAME = "pruned.json"
 
 
 def _newest(plan: Path) -> tuple[str, float]:
@@ -61,7 +62,49 @@ class Run:
         return read_record(self.eval_folder(eval_id) / GENERATION_NAME, GenerationFile)
 
     def grade(self, eval_id: str) -> GradeFile:
-        return read_record(self.eval_folder(eval_id) / grade_name(self.plan.evals[eval_id].grading_key), GradeFile)
+        """The verdicts that count: those that the summary names, else those under the plan's own key."""
+        summary = self.summary()
+        named = summary.evals.get(eval_id) if summary else None
+        name = named.grade if named else grade_name(self.plan.evals[eval_id].grading_key)
+        return self.grade_file(eval_id, name)
+
+    def grade_file(self, eval_id: str, name: str) -> GradeFile:
+        return read_record(self.eval_folder(eval_id) / name, GradeFile)
+
+    def has_grade(self, eval_id: str, grading_key: str) -> bool:
+        return (self.eval_folder(eval_id) / grade_name(grading_key)).is_file()
+
+    @property
+    def pruned(self) -> Pruned | None:
+        """What was dropped of it on request; None where nothing was."""
+        path = self.folder / PRUNED_NAME
+        return read_record(path, Pruned) if path.is_file() else None
+
+    def response(self, eval_id: str, trial: int) -> str | None:
+        """The raw reply to a trial; None where none was received.
+
+        Raises `UserError` where it was received, and is no longer here.
+        """
+        path = self.eval_folder(eval_id) / f"{trial}.md"
+        if path.is_file():
+            return read_text(path)
+        if any(g.trial == trial and g.received for g in self.generation(eval_id).trials):
+            why = "responses were pruned" if self.pruned else "the reply is missing; restore it from Git"
+            raise UserError(f"{path}: {why}")
+        return None
+
+    def prune(self, day: str) -> int:
+        """Drop the raw replies, marked first, so that a reader never wonders; the bytes that were freed."""
+        replies = self.replies()
+        size = sum(path.stat().st_size for path in replies)
+        write_record(self.folder / PRUNED_NAME, Pruned(date=day, responses=len(replies), bytes=size))
+        for path in replies:
+            path.unlink()
+        return size
+
+    def replies(self) -> list[Path]:
+        """The files with raw replies."""
+        return sorted((self.folder / "evals").glob("*/*/*.md"))
 
     def write_eval(self, generation: GenerationFile, responses: Mapping[int, str], grade: GradeFile) -> None:
         """All files of one eval, the grade last: where it is, the others are."""
@@ -70,6 +113,10 @@ class Run:
             write_atomic(folder / f"{trial}.md", response)
         write_record(folder / GENERATION_NAME, generation)
         write_record(folder / grade_name(grade.grading_key), grade)
+
+    def write_grade(self, grade: GradeFile) -> None:
+        """Another grade file of an eval whose other files are there."""
+        write_record(self.eval_folder(grade.eval) / grade_name(grade.grading_key), grade)
 
     def write_summary(self, summary: Summary) -> None:
         write_record(self.folder / SUMMARY_NAME, summary)
@@ -121,6 +168,11 @@ class RunStore:
         folder = self.root.joinpath(*slug_folders(slug))
         paths = sorted(folder.glob(f"*/*/{PLAN_NAME}"), key=_newest, reverse=True)
         return [_run(path) for path in paths]
+
+    def find_all(self, names: Sequence[str]) -> list[Run]:
+        """The runs of these names: as `find`, or a model's slug for all of its runs. Raises `UserError`."""
+        found = [run for name in names for run in ("/" in name and self.of_model(name)) or [self.find(name)]]
+        return list({run.folder: run for run in found}.values())
 
     def find(self, name: str) -> Run:
         """The run with this id (or the beginning of it), folder, or `last`. Raises `UserError`."""

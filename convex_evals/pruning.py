@@ -1,0 +1,27 @@
+"""Which runs may lose their raw replies."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import date, timedelta
+
+from convex_evals.store.runs import Run
+
+
+def to_prune(newest_first: Iterable[Run], keep: int | None, older_than: int | None, today: date) -> list[Run]:
+    """Complete runs that still have replies, are not among the `keep` newest of their model and experiment, and are
+    more than `older_than` days old; a limit that is None does not limit.
+    """
+    seen: Counter[tuple[str, str]] = Counter()
+    found = []
+    for run in newest_first:
+        plan = run.plan
+        if not run.is_complete:
+            continue
+        seen[plan.model, plan.experiment] += 1
+        recent = keep is not None and seen[plan.model, plan.experiment] <= keep
+        young = older_than is not None and date.fromisoformat(plan.date) >= today - timedelta(days=older_than)
+        if not recent and not young and run.replies():
+            found.append(run)
+    return found
