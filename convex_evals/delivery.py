@@ -51,7 +51,7 @@ def message(runs: Sequence[Run], verb: str, shard: Shard | None) -> str:
 
 
 def _counts(run: Run, shard: Shard | None) -> Counts:
-    return summarize(run, shard.share(run.plan.evals) if shard else None).counts
+    return summarize(run, only=shard.share(run.plan.evals) if shard else None).counts
 
 
 def _rate(counts: Counts) -> str:

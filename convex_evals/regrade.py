@@ -147,7 +147,7 @@ class Regrader:
             counting = {e: run.grade(e).grading_key for e in run.plan.evals if run.is_written(e)}
             counting |= {e: self.today.plans[e].grading_key for e in chosen if e not in left_out}
             if run.is_complete:
-                found.summary = summarize(run, {e: grade_name(key) for e, key in counting.items()})
+                found.summary = summarize(run, counting={e: grade_name(key) for e, key in counting.items()})
                 if found.summary != run.summary():
                     run.write_summary(found.summary)
             if not set(chosen) & set(left_out):

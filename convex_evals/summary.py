@@ -53,7 +53,7 @@ class _Part:
         )
 
 
-def summarize(run: Run, only: Collection[str] | None = None, counting: Mapping[str, str] | None = None) -> Summary:
+def summarize(run: Run, *, only: Collection[str] | None = None, counting: Mapping[str, str] | None = None) -> Summary:
     """The totals of what is written of a run, or of the evals `only`; those that are not written are named.
 
     `counting` names, by eval, the grade file that counts where it is not the one under the plan's own key.

@@ -35,7 +35,8 @@ class Trial:
     generation: Generation
     grade: TrialGrade
     place: str  # the file of the reply
-    reply: str | None  # as it came; None where nothing was received
+    reply: str | None  # as it came; None where nothing was received, or it is no longer there
+    pruned: str | None  # the day on which the run's replies were dropped
     files: Mapping[str, str]  # of the reply
 
 
@@ -56,12 +57,13 @@ def read_source(run: Run, eval_id: str, ev: Eval | None) -> Source:
 def read_trials(run: Run, eval_id: str) -> list[Trial]:
     """All trials of a written eval, in order."""
     generations = {g.trial: g for g in run.generation(eval_id).trials}
+    pruned = run.pruned.date if run.pruned else None
     trials = []
     for grade in run.grade(eval_id).trials:
         path = run.eval_folder(eval_id) / f"{grade.trial}.md"
         reply = read_text(path) if path.is_file() else None
         files = extract(reply).files if reply is not None else {}
-        trials.append(Trial(grade.trial, generations[grade.trial], grade, str(path), reply, files))
+        trials.append(Trial(grade.trial, generations[grade.trial], grade, str(path), reply, pruned, files))
     return trials
 
 
@@ -115,7 +117,8 @@ def _section(name: str, trial: Trial, source: Source) -> str:
 def _response(trial: Trial) -> str:
     generation = trial.generation
     if trial.reply is None and generation.received:
-        return f"{trial.place}\n(the reply is no longer here: it was pruned, or is missing; Git may have it)"
+        why = f"it was pruned on {trial.pruned}" if trial.pruned else "it is missing"
+        return f"{trial.place}\n(the reply is no longer here: {why}; Git may have it)"
     if trial.reply is None:
         return f"(nothing was received: {generation.fault}: {generation.reason})"
     head = [trial.place, *(f"note: {note}" for note in generation.notes)]

@@ -36,7 +36,7 @@ class Finished:
     @cached_property
     def totals(self) -> Summary:
         """Of the share."""
-        return summarize(self.run, self.share)
+        return summarize(self.run, only=self.share)
 
 
 @dataclass

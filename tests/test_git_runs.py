@@ -298,8 +298,12 @@ def cli(cwd: Path, *arguments: str) -> Any:
 
 def facts(summary: dict[str, Any]) -> dict[str, Any]:
     """Without what a clock measured."""
-    evals = {e: {k: v for k, v in found.items() if k != "generation_ms"} for e, found in summary["evals"].items()}
-    return {k: v for k, v in summary.items() if k not in ("generation_ms", "grading_ms", "run_id")} | {"evals": evals}
+    measured = ("generation_ms", "grading_ms")
+    parts = {
+        key: {name: {k: v for k, v in part.items() if k not in measured} for name, part in summary[key].items()}
+        for key in ("evals", "categories")
+    }
+    return {k: v for k, v in summary.items() if k not in (*measured, "run_id")} | parts
 
 
 @pytest.mark.grading

@@ -67,7 +67,7 @@ Attempted = tuple[Verdict, Exception | None]
 def test_whom_the_canary_blames(
     attempts: list[Attempted], canary: Verdict, outcome: Outcome, count: int, ev: Eval, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    grader: Grader = cast(Any, Grader)(*[None] * 6, Gate(1))
+    grader: Grader = cast(Any, Grader)(*[None] * 7, Gate(1))
     left = list(attempts)
 
     async def attempt(self: Grader, ev: Eval, files: object) -> Attempted:

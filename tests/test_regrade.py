@@ -149,7 +149,7 @@ def test_pruning_is_asked_for_and_marked(invoke: Invoke, tmp_path: Path) -> None
     assert len(gone) == 2 and all(name.endswith("/1.md") for name in gone)
     assert len(new) == 2 and all(name.endswith("/pruned.json") for name in new)
     assert all(after[name] == before[name] for name in after.keys() & before.keys())
-    assert "response: pruned on 20" in invoke("show", "default-1", "answer").out
+    assert "it was pruned on 20" in invoke("show", "default-1", "answer").out
     folder = store.find("default-1").folder
     replayed = invoke("run", "-m", f"replay:{folder}", "--dry-run")
     assert replayed.status == 1 and "its responses were pruned" in replayed.err

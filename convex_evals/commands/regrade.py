@@ -100,8 +100,7 @@ async def _regrade(
 
 
 def _report(found: Regrading) -> str:
-    from convex_evals.display import printable
-    from convex_evals.results import category_table, headline, table
+    from convex_evals.results import category_table, headline, printable, table
 
     plan = found.run.plan
     lines = [f"{plan.model}  {plan.experiment}  {plan.run_id}: {found.graded} trials graded"]
