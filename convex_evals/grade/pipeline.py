@@ -23,7 +23,7 @@ from convex_evals.grade.tester import Ports, Tester, TestReport
 from convex_evals.grade.verdict import StepFailed, build_verdict, skipped, summarize
 from convex_evals.records import Pipeline, StepName, StepOutcome, StepResult, Verdict
 from convex_evals.store.files import write_error
-from convex_evals.suite import Eval, read_generated
+from convex_evals.suite import Eval, read_generated, sha256_files
 
 # What no project can be blamed for, and no other trial would survive.
 _MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EMFILE, errno.ENFILE})
@@ -132,7 +132,8 @@ class Attempt:
         await self.tools.checker.request("codegen", project=self.project, response=response, timeout=limit)
 
     async def _check(self, op: str, found: str, limit: float) -> str | None:
-        result = await self.tools.checker.request(op, project=self.project, timeout=limit)
+        seen = sha256_files(self.files)
+        result = await self.tools.prepared.checked(op, seen, self.project, self.tools.checker, limit)
         repairs = "; ".join(result.get("repairs") or [])
         if not result["ok"]:
             raise StepFailed("\n".join([summarize(result[found]), *([f"({repairs})"] if repairs else [])]))

@@ -1,4 +1,4 @@
-"""What is made once for all projects of an eval: its grader compiled, its answer bundled."""
+"""What is made once: an eval's grader compiled, its answer bundled, the same files checked."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from convex_evals.errors import InfrastructureError, ProcessFault
 from convex_evals.grade.backends.push import DeployError
@@ -27,6 +28,7 @@ class Prepared:
     suite_packages: Sequence[Path]  # folders with a node_modules that graders' bare imports resolve from
     _made: dict[Path, Path | None] = field(default_factory=dict)
     _locks: dict[Path, asyncio.Lock] = field(default_factory=dict)
+    _checks: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     async def grader(self, ev: Eval, checker: Checker) -> Path | None:
         """The compiled grader of `ev`; None where it needs the whole of vitest."""
@@ -37,6 +39,13 @@ class Prepared:
         made = await self._once(ev.path, lambda out: self._bundle(ev, checker, out))
         assert made is not None
         return made
+
+    async def checked(self, op: str, files_sha256: str, project: Path, checker: Checker, timeout: float) -> Any:
+        """What the checker says to `op` on a project. It only reads: of the same files it says the same again."""
+        key = (op, files_sha256)
+        if key not in self._checks:
+            self._checks[key] = await checker.request(op, project=project, timeout=timeout)
+        return self._checks[key]
 
     async def _once(self, key: Path, make: Callable[[Path], Awaitable[Path | None]]) -> Path | None:
         async with self._locks.setdefault(key, asyncio.Lock()):
