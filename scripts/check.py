@@ -25,8 +25,8 @@ def checks(soak: bool) -> dict[str, list[str]]:
         "imports": [PYTHON, "-c", "from importlinter.cli import lint_imports_command as main; main()"],
         "mypy": [PYTHON, "-m", "mypy"],
         "docs": [PYTHON, "-m", "cogapp", "--check", "-I", ".", *map(str, sorted((ROOT / "docs").glob("*.md")))],
-        # A file stays on one worker: the tests of the Node side share a folder.
-        "pytest": [PYTHON, "-m", "pytest", "-rs", "-n2", "--dist=loadfile", *(["--soak"] if soak else [])],
+        # Tests stay together as tests/conftest.py groups them, the longest first.
+        "pytest": [PYTHON, "-m", "pytest", "-rs", "-n2", "--dist=loadgroup", *(["--soak"] if soak else [])],
     }
 
 

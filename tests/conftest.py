@@ -27,6 +27,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write golden files anew; review them as a diff")
 
 
+# Groups that take a minute and more, the longest first: the last ones to start should be short.
+LONGEST = ("conformance", "own_suite", "test_grading", "run_models", "clients", "git_runs", "backend/test")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A file's tests share fixtures and stay on one worker; each area of the Node side is a group of its own."""
+    places: dict[str, float] = {}
+    for at, item in enumerate(items):
+        node_area = item.get_closest_marker("parametrize") and "test_area[" in item.nodeid
+        name = item.nodeid.partition("[")[2].rstrip("]") if node_area else item.path.stem
+        item.add_marker(pytest.mark.xdist_group(name))
+        long = next((i for i, part in enumerate(LONGEST) if part in name), None)
+        places[item.nodeid] = at + len(items) if long is None else long
+    items.sort(key=lambda item: places[item.nodeid])
+
+
 @pytest.fixture(autouse=True)
 def _guard(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """The real home folder and the network are out of bounds; the toolchain's cache is shared, it only ever grows."""

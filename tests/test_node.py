@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from convex_evals.grade.toolchain import SOURCES, Toolchain, locate_toolchain
 from tests.conftest import clean_environment
@@ -15,14 +17,19 @@ FLAGS = ("--experimental-vm-modules", "--disable-warning=ExperimentalWarning")
 
 
 @pytest.fixture(scope="module")
-def node(toolchain: Path) -> Toolchain:
-    """The sources in place, with the installed packages linked in and the built parts built."""
+def node(toolchain: Path, tmp_path_factory: pytest.TempPathFactory) -> Toolchain:
+    """The sources in place, with the installed packages linked in and the built parts built: once for all workers."""
     installed = locate_toolchain(toolchain)
-    link = SOURCES / "node_modules"
-    if link.is_symlink():
-        link.unlink()
-    link.symlink_to(installed.node_modules)
-    run(installed, "build.ts")
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    with FileLock(shared / "node.lock"):
+        if not (shared / "node.built").exists():
+            link = SOURCES / "node_modules"
+            if link.is_symlink():
+                link.unlink()
+            link.symlink_to(installed.node_modules)
+            run(installed, "build.ts")
+            (shared / "node.built").touch()
     return installed
 
 
@@ -57,7 +64,7 @@ def test_area(area: str, node: Toolchain, soak: bool) -> None:
     files = sorted((SOURCES / area).rglob("*.test.ts"))
     assert files, f"{area} has no tests"
     argv = [*FLAGS, "--test", "--test-reporter=spec", *map(str, files)]
-    out = run(node, *argv, seconds=1200 if soak else 300, soak=soak)
+    out = run(node, *argv, seconds=1200 if soak else 600, soak=soak)
     skipped = [line.strip() for line in out.splitlines() if line.lstrip().startswith("﹣")]
     if skipped:
         pytest.skip(f"all of {area} passed but for {'; '.join(skipped)}")

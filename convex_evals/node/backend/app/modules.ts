@@ -27,18 +27,24 @@ export class ModuleGraph {
     this.#resolve = resolve;
   }
 
-  /** The module of `identifier`, compiled from `load()` the first time. */
-  module(identifier: string, load: () => string): vm.Module {
+  /**
+   * The module of `identifier`, compiled from `load()` the first time. With `compiled`, where other graphs leave what
+   * they compiled under the same identifier and from the same text, it is compiled once for all of them.
+   */
+  module(identifier: string, load: () => string, compiled?: Map<string, Buffer>): vm.Module {
     const known = this.#modules.get(identifier);
     if (known) return known;
+    const cachedData = compiled?.get(identifier);
     const created = new vm.SourceTextModule(load(), {
       identifier,
+      ...(cachedData ? { cachedData } : {}),
       ...(this.#context ? { context: this.#context } : {}),
       importModuleDynamically: (specifier: string) => this.#importDynamically(specifier, identifier),
       initializeImportMeta: (meta: ImportMeta) => {
         meta.url = identifier;
       },
     });
+    if (compiled && !cachedData) compiled.set(identifier, created.createCachedData());
     this.#modules.set(identifier, created);
     return created;
   }

@@ -16,6 +16,7 @@ const SEAMS = `${RUNTIME_FOLDER}seams.ts`;
 
 // The same for every context of the process.
 const texts = new Map<string, string>();
+const compiled = new Map<string, Buffer>();
 
 function textOf(file: string): string {
   let text = texts.get(file);
@@ -45,7 +46,7 @@ export async function loadRuntime(context: vm.Context, host: RuntimeHost): Promi
         return fileModule(resolveFile(specifier, importer));
     }
   });
-  const fileModule = (file: string): vm.Module => graph.module(file, () => (file === ENTRY && BUNDLED_RUNTIME) || textOf(file));
+  const fileModule = (file: string): vm.Module => graph.module(file, () => (file === ENTRY && BUNDLED_RUNTIME) || textOf(file), compiled);
   return (await graph.evaluate(fileModule(ENTRY))) as unknown as RuntimeEntry;
 }
 
