@@ -147,9 +147,10 @@ class Attempt:
             self.report = await self.tools.tester.run(self.ev, grader, self.project, scratch)
         else:
             bundle = await prepared.answer(self.ev, checker)
+            facts = await prepared.answer_facts(self.ev, bundle, self.tools.backend)
             answer_scratch = _made(self.folder / "answer-backend")
             async with answer_on_demand(self.ev, bundle, self.tools.backend, answer_scratch) as answer:
-                ports = Ports(self.endpoints.port, self.endpoints.site_port, answer.port)
+                ports = Ports(self.endpoints.port, self.endpoints.site_port, answer.port, facts)
                 self.report = await self.tools.tester.run(self.ev, grader, self.project, scratch, ports)
             if answer.fault:
                 raise answer.fault

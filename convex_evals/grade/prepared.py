@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,13 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from convex_evals.errors import InfrastructureError, ProcessFault
-from convex_evals.grade.backends.push import DeployError
+from convex_evals.grade.backends import Backend
+from convex_evals.grade.backends.push import DeployError, push, system_query
 from convex_evals.grade.checker import Checker, CheckerError
 from convex_evals.grade.packages import PackageError, PackageStore, link_packages
 from convex_evals.grade.scratch import write_files
-from convex_evals.suite import Eval
+from convex_evals.suite import Eval, read_source
 
 _COMPILE_SECONDS = 60
+_LIBRARY = "convex-evals/grader"
+# What the grader library asks an answer: node/grader/answer_facts.ts.
+_FACTS = ("_system/cli/modules:apiSpec", "_system/frontend/getSchemas")
 
 
 @dataclass
@@ -39,6 +44,23 @@ class Prepared:
         made = await self._once(ev.path, lambda out: self._bundle(ev, checker, out))
         assert made is not None
         return made
+
+    async def answer_facts(self, ev: Eval, bundle: Path, backend: Backend) -> Path | None:
+        """What the deployed answer says of itself, for graders that use our library; None for others."""
+        if _LIBRARY not in read_source(ev.grader):
+            return None
+        return await self._once(ev.path / "facts", lambda out: self._ask(ev, bundle, backend, out))
+
+    async def _ask(self, ev: Eval, bundle: Path, backend: Backend, out: Path) -> Path:
+        scratch = out.with_suffix("")
+        scratch.mkdir()
+        limit = ev.config.timeouts.deploy
+        with blaming_the_suite(ev):
+            async with backend.start(scratch) as endpoints:
+                await push(endpoints, bundle, timeout=limit)
+                facts = {name: await system_query(endpoints, name, timeout=limit) for name in _FACTS}
+        out.write_text(json.dumps(facts), encoding="utf-8")
+        return out
 
     async def checked(self, op: str, files_sha256: str, project: Path, checker: Checker, timeout: float) -> Any:
         """What the checker says to `op` on a project. It only reads: of the same files it says the same again."""

@@ -56,12 +56,15 @@ class Ports:
     project: int
     project_site: int  # HTTP actions
     answer: int
+    answer_facts: Path | None = None  # what the answer says of itself, asked before
 
     def environment(self) -> dict[str, str]:
+        facts = {"CONVEX_ANSWER_FACTS": str(self.answer_facts)} if self.answer_facts else {}
         return {
             "CONVEX_PORT": str(self.project),
             "CONVEX_SITE_PORT": str(self.project_site),
             "CONVEX_ANSWER_PORT": str(self.answer),
+            **facts,
         }
 
 

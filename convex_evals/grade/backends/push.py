@@ -43,6 +43,20 @@ async def push(endpoints: Endpoints, bundle: Path, *, timeout: float) -> dict[st
         raise ProcessFault(f"the backend broke off a push: {error}") from None
 
 
+async def system_query(endpoints: Endpoints, name: str, *, timeout: float) -> Any:
+    """The value of a system query without arguments, as Convex encodes values in JSON.
+
+    Raises `ProcessFault` where the backend does not answer.
+    """
+    body = {"path": name, "format": "convex_encoded_json", "args": [{}]}
+    try:
+        async with httpx.AsyncClient(base_url=endpoints.url, timeout=timeout, trust_env=False) as client:
+            answered = await client.post("/api/query", json=body, headers={"Authorization": f"Convex {ADMIN_KEY}"})
+            return answered.json()["value"]
+    except (httpx.HTTPError, ValueError, KeyError) as error:
+        raise ProcessFault(f"the backend did not answer {name}: {error!r}") from None
+
+
 async def _wait_for_schema(client: httpx.AsyncClient, started: dict[str, Any]) -> None:
     body = {
         "adminKey": ADMIN_KEY,

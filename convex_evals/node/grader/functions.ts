@@ -2,7 +2,8 @@
 import { makeFunctionReference } from "convex/server";
 import type { ValidatorJSON } from "convex/values";
 import type { GraderClient } from "./clients.ts";
-import { adminClient, answerClient } from "./clients.ts";
+import { askAnswer } from "./answer_facts.ts";
+import { adminClient } from "./clients.ts";
 import { validatorDifferences } from "./validators.ts";
 
 /** One registered function; `name` is as in `api` ("folder/module:export", "module:default"). */
@@ -39,8 +40,12 @@ const TYPES = { Query: "query", Mutation: "mutation", Action: "action" } as cons
 
 /** All queries, mutations and actions of a deployment, by name. */
 export async function listFunctions(client: GraderClient = adminClient()): Promise<Map<string, FunctionSpec>> {
+  return byName(await client.query(apiSpec, {}));
+}
+
+function byName(reported: ReportedFunction[]): Map<string, FunctionSpec> {
   const functions = new Map<string, FunctionSpec>();
-  for (const { identifier, functionType, visibility, args, returns } of await client.query(apiSpec, {})) {
+  for (const { identifier, functionType, visibility, args, returns } of reported) {
     if (functionType === "HttpAction" || identifier === undefined) continue;
     const name = identifier.replace(/\.js(?=:|$)/, "");
     functions.set(name, {
@@ -62,8 +67,8 @@ export async function expectFunctions(expected: Record<string, FunctionExpectati
 
 /** Asserts that the candidate has the answer's functions. Further functions of the candidate are never an error. */
 export async function expectSameFunctions(comparison: FunctionComparison = {}): Promise<void> {
-  const [candidate, answer] = await Promise.all([listFunctions(), listFunctions(answerClient())]);
-  report(functionDifferences(candidate, answer, comparison));
+  const [candidate, answer] = await Promise.all([listFunctions(), askAnswer(apiSpec)]);
+  report(functionDifferences(candidate, byName(answer), comparison));
 }
 
 /** In words, where `candidate` differs from `answer`. */

@@ -2,7 +2,8 @@
 import { makeFunctionReference } from "convex/server";
 import type { ValidatorJSON } from "convex/values";
 import type { GraderClient } from "./clients.ts";
-import { adminClient, answerClient } from "./clients.ts";
+import { askAnswer } from "./answer_facts.ts";
+import { adminClient } from "./clients.ts";
 import { validatorDifferences } from "./validators.ts";
 
 /** One table as the deployment reports it. */
@@ -30,13 +31,16 @@ const getSchemas = makeFunctionReference<"query", Record<string, never>, { activ
 
 /** The deployed schema's tables; undefined when the project has no schema. */
 export async function readSchema(client: GraderClient = adminClient()): Promise<TableSchema[] | undefined> {
-  const { active } = await client.query(getSchemas, {});
+  return tablesOf(await client.query(getSchemas, {}));
+}
+
+function tablesOf({ active }: { active?: string }): TableSchema[] | undefined {
   return active === undefined ? undefined : (JSON.parse(active) as { tables: TableSchema[] }).tables;
 }
 
 /** Asserts that the candidate's tables accept the same documents as the answer's and have its indexes. */
 export async function expectSameSchema(comparison: SchemaComparison = {}): Promise<void> {
-  const [candidate, answer] = await Promise.all([readSchema(), readSchema(answerClient())]);
+  const [candidate, answer] = await Promise.all([readSchema(), askAnswer(getSchemas).then(tablesOf)]);
   if (answer === undefined) throw new Error("The answer of this eval has no schema to compare with");
   if (candidate === undefined) throw new Error("The project must define a schema in `convex/schema.ts`");
   const differences = schemaDifferences(candidate, answer, comparison);

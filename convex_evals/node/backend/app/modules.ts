@@ -11,6 +11,9 @@ export interface ModuleSource {
 /** Thrown by a resolver for an import that leads nowhere. */
 export class ModuleResolutionError extends Error {}
 
+/** What the types of Node leave out. */
+type Cacheable = vm.SourceTextModule & { createCachedData(): Buffer };
+
 type Resolver = (specifier: string, importer: string) => vm.Module;
 
 /**
@@ -44,7 +47,7 @@ export class ModuleGraph {
         meta.url = identifier;
       },
     });
-    if (compiled && !cachedData) compiled.set(identifier, created.createCachedData());
+    if (compiled && !cachedData) compiled.set(identifier, (created as Cacheable).createCachedData());
     this.#modules.set(identifier, created);
     return created;
   }
