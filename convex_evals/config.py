@@ -15,6 +15,7 @@ from pydantic import Field, field_validator
 from convex_evals.errors import UserError
 from convex_evals.records.base import Record
 from convex_evals.records.human import parse_human
+from convex_evals.text import read_text
 
 CONFIG_NAME = "convex-evals.yaml"
 PACKAGES_BEFORE = date(2026, 11, 20)
@@ -113,11 +114,7 @@ def load_config(root: Path) -> ProjectConfig:
     path = root / CONFIG_NAME
     if not path.is_file():
         return ProjectConfig()
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {path}: {error}") from None
-    return parse_human(text, path, ProjectConfig)
+    return parse_human(read_text(path), path, ProjectConfig)
 
 
 def _suite_root(folder: Path, *, given: bool) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 from convex_evals.errors import UserError
 from convex_evals.records.human import parse_human
 from convex_evals.records.models import ModelEntry, ModelsFile
-from convex_evals.store.files import read_text
+from convex_evals.text import read_text
 
 MODELS_NAME = "models.yaml"
 

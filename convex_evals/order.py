@@ -21,9 +21,9 @@ from convex_evals.plan import Request
 from convex_evals.prompt import Prompt, PromptSource
 from convex_evals.records import Usage
 from convex_evals.starter import FILES
-from convex_evals.store.files import read_text
 from convex_evals.store.runs import Run
 from convex_evals.suite import Eval, load_suite, refuse_incomplete, sha256_text
+from convex_evals.text import read_text
 
 DEFAULT_EXPERIMENT = "default"
 _USUAL_REPLY = 2_500  # tokens: a project of this suite, with some reasoning

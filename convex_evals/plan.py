@@ -13,7 +13,8 @@ from convex_evals.grade.grader import Grader, GraderCheck, check_graders
 from convex_evals.prompt import Prompt
 from convex_evals.records import BackendIdentity, EvalPlan, RunPlan, Toolchain
 from convex_evals.store.runs import Run
-from convex_evals.suite import Eval, read_project, read_source, sha256_files, sha256_parts, sha256_text
+from convex_evals.suite import Eval, read_project, sha256_files, sha256_parts, sha256_text
+from convex_evals.text import read_text
 
 # Raised by hand when the meaning of a pass changes.
 GRADING_PROTOCOL = 1
@@ -112,7 +113,7 @@ def plan_eval(
 
 def grader_closure(ev: Eval, check: GraderCheck, library: Mapping[str, str]) -> dict[str, str]:
     """The texts of a grader and all its relative imports, and of the grader library where one of them uses it."""
-    texts = {path: read_source(ev.root / path) for path in check.inputs}
+    texts = {path: read_text(ev.root / path) for path in check.inputs}
     if any(LIBRARY in text for text in texts.values()):
         texts |= {f"{LIBRARY}/{path}": text for path, text in library.items()}
     return texts

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from convex_evals.errors import UserError
 from convex_evals.records import EvalConfig, StepName
 from convex_evals.records.human import parse_human
+from convex_evals.text import read_text
 
 GRADER_NAME = "grader.test.ts"
 TASK_NAME = "TASK.txt"
@@ -57,7 +58,7 @@ class Eval:
 
     @property
     def task(self) -> str:
-        return read_source(self.path / TASK_NAME)
+        return read_text(self.path / TASK_NAME)
 
     def answer(self) -> Project:
         """package.json and the TypeScript of `answer/`: what a model would have written, without `_generated`."""
@@ -164,11 +165,11 @@ def _load_eval(root: Path, category: Path, folder: Path) -> Eval:
 def _load_config(folder: Path) -> EvalConfig:
     path = folder / "eval.yaml"
     if path.is_file():
-        return parse_human(read_source(path), path, EvalConfig)
+        return parse_human(read_text(path), path, EvalConfig)
     path = folder / "eval.json"
     if path.is_file():
         # The format of other tools: what we do not know is theirs.
-        return parse_human(read_source(path), path, EvalConfig, ignore_unknown=True)
+        return parse_human(read_text(path), path, EvalConfig, ignore_unknown=True)
     return EvalConfig()
 
 
@@ -193,7 +194,7 @@ def read_project(folder: Path, keep: Callable[[str], bool] | None = None) -> dic
             relative = path.relative_to(folder).as_posix()
             if path.is_symlink() or (keep and not keep(relative)):
                 continue
-            files[relative] = read_source(path)
+            files[relative] = read_text(path)
     return files
 
 
@@ -201,7 +202,7 @@ def read_generated(project: Path) -> dict[str, str]:
     """The files below the `_generated` folders of a project, by posix path."""
     folders = (project / "convex").glob(f"**/{GENERATED}")
     files = [p for folder in folders for p in sorted(folder.rglob("*")) if p.is_file()]
-    return {p.relative_to(project).as_posix(): read_source(p) for p in files}
+    return {p.relative_to(project).as_posix(): read_text(p) for p in files}
 
 
 def _is_answer_file(relative: str) -> bool:
@@ -215,16 +216,6 @@ def _folders(parent: Path) -> list[Path]:
     return sorted(
         p for p in parent.iterdir() if p.is_dir() and not p.name.startswith((".", "_")) and p.name not in _NOT_OURS
     )
-
-
-def read_source(path: Path) -> str:
-    """The text of a suite's file with LF line ends and without a byte order mark. Raises `UserError`."""
-    try:
-        return path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None
 
 
 def sha256_text(text: str) -> str:

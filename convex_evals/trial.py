@@ -10,9 +10,9 @@ from typing import Any
 from convex_evals.extract import extract
 from convex_evals.records import Generation, Outcome, TrialGrade
 from convex_evals.results import printable, verdict_text
-from convex_evals.store.files import read_text
 from convex_evals.store.runs import Run
 from convex_evals.suite import Eval, sha256_files, sha256_text
+from convex_evals.text import read_text
 
 # In the order in which they are shown: what is looked for most stands last, next to the prompt.
 SECTIONS = ("task", "expected", "response", "diff", "verdict")

@@ -16,7 +16,8 @@ from convex_evals.grade.backends.push import DeployError, push, system_query
 from convex_evals.grade.checker import Checker, CheckerError
 from convex_evals.grade.packages import PackageError, PackageStore, link_packages
 from convex_evals.grade.scratch import write_files
-from convex_evals.suite import Eval, read_source
+from convex_evals.suite import Eval
+from convex_evals.text import read_text
 
 _COMPILE_SECONDS = 60
 _LIBRARY = "convex-evals/grader"
@@ -47,7 +48,7 @@ class Prepared:
 
     async def answer_facts(self, ev: Eval, bundle: Path, backend: Backend) -> Path | None:
         """What the deployed answer says of itself, for graders that use our library; None for others."""
-        if _LIBRARY not in read_source(ev.grader):
+        if _LIBRARY not in read_text(ev.grader):
             return None
         return await self._once(ev.path / "facts", lambda out: self._ask(ev, bundle, backend, out))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from convex_evals.errors import UserError
 from convex_evals.grade.packages import PackageError, parse_dependencies
 from convex_evals.suite import GRADER_NAME
+from convex_evals.text import read_text
 
 MANIFEST = "package.json"
 # The runner is always ours: two copies of vitest in one process do not work.
@@ -41,9 +42,7 @@ def grader_packages(suite: Path, warn: Callable[[str], None]) -> dict[str, str]:
 
 def _named(manifest: Path) -> dict[str, object]:
     try:
-        data = json.loads(manifest.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {manifest}: {error}") from None
+        data = json.loads(read_text(manifest))
     except json.JSONDecodeError as error:
         raise UserError(f"{manifest}:{error.lineno}: not valid JSON: {error.msg}; mend it") from None
     sections = [data.get(key) for key in ("devDependencies", "dependencies")] if isinstance(data, dict) else []

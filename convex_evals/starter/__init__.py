@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from convex_evals.errors import UserError
-from convex_evals.store.files import read_text, write_atomic
+from convex_evals.store.files import write_atomic
+from convex_evals.text import read_text
 
 FILES = Path(__file__).parent / "files"
 # The example that a new eval begins as: small, and it validates.

@@ -71,15 +71,3 @@ def write_error(path: Path, error: OSError) -> UserError:
     """The one line for a failed write."""
     advice = _ADVICE.get(error.errno or 0, "see the reason above")
     return UserError(f"cannot write {path}: {error.strerror}; {advice}")
-
-
-def read_text(path: Path) -> str:
-    """The text with LF line ends. Raises `UserError` where it is missing or not UTF-8."""
-    try:
-        return path.read_text(encoding="utf-8").replace("\r\n", "\n")
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None

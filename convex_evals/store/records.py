@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from convex_evals.errors import UserError
 from convex_evals.records import FileRecord
 from convex_evals.records.human import explain
-from convex_evals.store.files import read_text, write_atomic
+from convex_evals.store.files import write_atomic
+from convex_evals.text import read_text
 
 F = TypeVar("F", bound=FileRecord)
 Migration = Callable[[dict[str, Any]], dict[str, Any]]

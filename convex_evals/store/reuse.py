@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from convex_evals.records import Generation, GradeFile, Outcome, Verdict
-from convex_evals.store.files import read_text
 from convex_evals.store.records import read_record
 from convex_evals.store.runs import Run, RunStore, grade_name
+from convex_evals.text import read_text
 
 
 @dataclass(frozen=True)

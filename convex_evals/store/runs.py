@@ -8,9 +8,10 @@ from pathlib import Path
 
 from convex_evals.errors import UserError
 from convex_evals.records import GenerationFile, GradeFile, Pruned, RunPlan, Summary
-from convex_evals.store.files import read_text, write_atomic
+from convex_evals.store.files import write_atomic
 from convex_evals.store.paths import slug_folders
 from convex_evals.store.records import read_data, read_record, write_record
+from convex_evals.text import read_text
 
 PLAN_NAME = "run.json"
 SUMMARY_NAME = "summary.json"
