@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from convex_evals.errors import InfrastructureError
+from convex_evals.errors import InfrastructureError, ProcessFault
 from convex_evals.grade.backends import Backend
 from convex_evals.grade.backends.push import push
 from convex_evals.grade.prepared import blaming_the_suite
@@ -58,12 +58,21 @@ async def _serve(
         with blaming_the_suite(ev):
             async with backend.start(scratch, [s.fileno() for s in sockets]) as endpoints:
                 await push(endpoints, bundle, timeout=ev.config.timeouts.deploy)
+                # From here on they are the backend's alone: clients notice when it dies.
+                _close(sockets)
                 await asyncio.Event().wait()
     except InfrastructureError as fault:
         answer.fault = fault
+    except Exception as error:
+        answer.fault = ProcessFault(f"the answer: {type(error).__name__}: {error}")
+    finally:
         # Whoever waits to be served learns that nobody will come.
-        for opened in sockets:
-            opened.close()
+        _close(sockets)
+
+
+def _close(sockets: list[socket.socket]) -> None:
+    for opened in sockets:
+        opened.close()
 
 
 async def _first_connection(sockets: list[socket.socket]) -> None:

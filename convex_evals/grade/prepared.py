@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -73,18 +74,22 @@ class Prepared:
     async def _once(self, key: Path, make: Callable[[Path], Awaitable[Path | None]]) -> Path | None:
         async with self._locks.setdefault(key, asyncio.Lock()):
             if key not in self._made:
-                self._made[key] = await make(self.folder / f"{len(self._locks)}.json")
+                # A folder for each attempt: one that failed may have left something.
+                self._made[key] = await make(Path(tempfile.mkdtemp(dir=self.folder)) / "made.json")
             return self._made[key]
 
     async def _compile(self, ev: Eval, checker: Checker, out: Path) -> Path | None:
-        result = await checker.request(
-            "compile_grader",
-            suite=ev.root,
-            grader=ev.grader,
-            packages=[str(p) for p in self.suite_packages],
-            out=out,
-            timeout=_COMPILE_SECONDS,
-        )
+        try:
+            result = await checker.request(
+                "compile_grader",
+                suite=ev.root,
+                grader=ev.grader,
+                packages=[str(p) for p in self.suite_packages],
+                out=out,
+                timeout=_COMPILE_SECONDS,
+            )
+        except ProcessFault:
+            return None
         return out if result["reason"] is None else None
 
     async def _bundle(self, ev: Eval, checker: Checker, out: Path) -> Path:

@@ -91,6 +91,7 @@ class Tester:
         Raises `ProcessFault` where no verdict comes back in time.
         """
         limit = ev.config.timeouts.tests
+        facts = ports.answer_facts if ports else None
         read_end, write_end = os.pipe()
         token = secrets.token_hex(16)
         node = self.toolchain.node
@@ -108,7 +109,7 @@ class Tester:
                     argv,
                     scratch,
                     env,
-                    readable=[ev.root, project, *([compiled] if compiled else [])],
+                    readable=[ev.root, project, *self.suite_packages, *filter(None, [compiled, facts])],
                     writable=[scratch, project],
                     pass_fds=[write_end],
                 )

@@ -75,7 +75,7 @@ async function main(): Promise<void> {
   backend.app.onDeployed(releaseMemorySoon);
   let waiting = options.listenFds;
   backend.app.onDeployed(() => {
-    for (const fd of waiting) void backend.listenOn(fd);
+    for (const fd of waiting) backend.listenOn(fd).catch(exit);
     waiting = [];
   });
 }

@@ -3,14 +3,22 @@
 export interface Patience {
   /** What is awaited, in words; opens the message of the failure. */
   what?: string;
-  /** Longest wait in milliseconds; a fifth of it after another wait ran out, as nothing can make the project pass then. */
+  /** Longest wait in milliseconds; a fifth of it after a test failed that waited in vain: nothing can make the project pass then. */
   timeoutMs?: number;
   /** Pause between two attempts in milliseconds. */
   everyMs?: number;
 }
 
-// A project that keeps one wait waiting does so with the next ones, and a grader has no time for all of them.
-let ranOut = false;
+interface Task {
+  result?: { state?: string };
+}
+
+// A project that keeps one test waiting does so with the next ones, and a grader has no time for all of them.
+const waitedInVain: Task[] = [];
+
+/** The test that vitest runs at the moment. */
+const current = (): Task | undefined => (globalThis as { __vitest_worker__?: { current?: Task } }).__vitest_worker__?.current;
+const hasFailed = (): boolean => waitedInVain.some(({ result }) => result?.state === "fail");
 
 /**
  * Repeats `check` until it holds and returns its value.
@@ -20,13 +28,14 @@ let ranOut = false;
  */
 export async function eventually<T>(check: () => T | Promise<T>, patience: Patience = {}): Promise<Exclude<T, false | null>> {
   const { what = "what the task asks for", everyMs = 15 } = patience;
-  const timeoutMs = (patience.timeoutMs ?? 3000) / (ranOut ? 5 : 1);
+  const timeoutMs = (patience.timeoutMs ?? 3000) / (hasFailed() ? 5 : 1);
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const attempt = await outcome(check);
     if (attempt.holds) return attempt.value as Exclude<T, false | null>;
     if (performance.now() >= deadline) {
-      ranOut = true;
+      const task = current();
+      if (task) waitedInVain.push(task);
       throw new Error(`Waited ${timeoutMs} ms for ${what}. Last seen: ${attempt.seen}`, { cause: attempt.cause });
     }
     await new Promise((resume) => setTimeout(resume, everyMs));

@@ -1,11 +1,12 @@
 /** One compiled grader, run directly: without vite, on vitest's own runner and assertions. */
 import { fork } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { CompiledGrader } from "../checker/compile_grader.ts";
-import type { Broken, DirectRun } from "./direct_worker.ts";
+import type { Broken, DirectAnswer, DirectRun } from "./direct_worker.ts";
 import type { GraderRun } from "./run.ts";
-import { ENDING } from "./resolution.ts";
+import { CONDITIONS, ENDING } from "./resolution.ts";
 import { ENDED_EARLY, type Verdict } from "./verdict.ts";
 
 const worker = fileURLToPath(new URL(`./direct_worker${ENDING}`, import.meta.url));
@@ -15,28 +16,30 @@ const LAST_WORDS_MS = 500;
 /**
  * Runs a grader from the file that the checker compiled it into.
  *
- * @returns undefined where the grader did not load: vitest, which may still manage, has the last word on that
+ * @returns undefined where Node cannot link the grader: vitest, which may, has the last word on that
  */
 export async function runCompiled(file: string, request: GraderRun, root: string): Promise<Verdict | undefined> {
   const { grader, modules } = JSON.parse(readFileSync(file, "utf8")) as CompiledGrader;
-  const run: DirectRun = { ...request, grader, modules, root };
+  const run: DirectRun = { ...request, grader, modules, root, nonce: randomUUID() };
   const verdict = await inWorker(run);
   if ("broken" in verdict) {
     process.stderr.write(`the grader is run by vitest: ${verdict.broken}\n`);
     return undefined;
   }
-  if (verdict.tests.length === 0 && verdict.errors.some((error) => error.phase === "collect")) return undefined;
   return verdict;
 }
 
 function inWorker(run: DirectRun): Promise<Verdict | Broken> {
   return new Promise((resolve, reject) => {
-    const child = fork(worker, { stdio: ["ignore", "pipe", "pipe", "ipc"], serialization: "json" });
+    const child = fork(worker, { stdio: ["ignore", "pipe", "pipe", "ipc"], serialization: "json", execArgv: CONDITIONS.flatMap((name) => ["--conditions", name]) });
     for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => process.stderr.write(chunk));
     let verdict: Verdict | Broken = { tests: [], errors: [{ phase: "unhandled", message: ENDED_EARLY, file: null, line: null }] };
     const done = (): void => resolve(verdict);
-    child.once("message", (message) => {
-      verdict = message as Verdict | Broken;
+    child.on("message", (message) => {
+      // A grader may send messages, too.
+      const answer = message as Partial<DirectAnswer> | null;
+      if (answer?.nonce !== run.nonce || answer.verdict === undefined) return;
+      verdict = answer.verdict;
       // It ends by itself, when all that it printed is out.
       setTimeout(() => child.kill("SIGKILL"), LAST_WORDS_MS).unref();
     });

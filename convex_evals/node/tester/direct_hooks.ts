@@ -1,5 +1,5 @@
 /** How Node finds and reads what a directly run grader imports: as vite would. */
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { createRequire, isBuiltin, registerHooks, type ResolveHookContext } from "node:module";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -19,6 +19,11 @@ function completed(file: string): string | undefined {
   const typescript = file.replace(/\.(m?)js(x?)$/, ".$1ts$2");
   const candidates = [typescript, ...EXTENSIONS.map((ending) => file + ending), ...EXTENSIONS.map((ending) => path.join(file, `index${ending}`))];
   return candidates.find(isFile);
+}
+
+/** Where a file really is: two ways to it must not make two modules of it. */
+function real(file: string | undefined): string | undefined {
+  return file === undefined ? undefined : realpathSync(file);
 }
 
 function fromFile(specifier: string, importer: string): string | undefined {
@@ -55,7 +60,17 @@ export function installHooks(sources: PackageSources, modules: Readonly<Record<s
     resolve(specifier, context, nextResolve) {
       const importer = importerOf(context);
       if (specifier === LIBRARY) return { url: pathToFileURL(libraryFile).href, shortCircuit: true };
-      if (requiring || !importer || importer.includes(INSTALLED) || importer.startsWith(own) || isBuiltin(specifier)) return nextResolve(specifier, context);
+      if (requiring || !importer || importer.startsWith(own) || isBuiltin(specifier)) return nextResolve(specifier, context);
+      if (importer.includes(INSTALLED)) {
+        try {
+          return nextResolve(specifier, context);
+        } catch (error) {
+          // A package may lack what the suite's packages or our toolchain have.
+          const folder = isBare(specifier) && [...sources.packages, ...toolchain].find((f) => existsSync(path.join(f, "node_modules", packageName(specifier))));
+          if (!folder) throw error;
+          return nextResolve(specifier, { ...context, parentURL: pathToFileURL(path.join(folder, "anything.js")).href });
+        }
+      }
       if (isBare(specifier)) {
         const name = packageName(specifier);
         for (const folder of name === "vitest" ? toolchain : sourcesFor(path.dirname(importer), sources)) {
@@ -68,7 +83,7 @@ export function installHooks(sources: PackageSources, modules: Readonly<Record<s
         return nextResolve(specifier, context);
       }
       const [plain = "", query] = specifier.split("?", 2);
-      const file = /^(\.|\/|file:)/.test(plain) ? fromFile(plain, importer) : undefined;
+      const file = /^(\.|\/|file:)/.test(plain) ? real(fromFile(plain, importer)) : undefined;
       if (file === undefined) return nextResolve(specifier, context);
       return { url: pathToFileURL(file).href + (query === undefined ? "" : `?${query}`), shortCircuit: true };
     },

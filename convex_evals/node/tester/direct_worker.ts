@@ -15,23 +15,36 @@ import type { PackageSources } from "./resolution.ts";
 import { collectVerdict } from "./tasks.ts";
 import type { ReportedError, Verdict } from "./verdict.ts";
 
-/** `timeout` in milliseconds, for each test and each hook. */
+/** `timeout` in milliseconds, for each test and each hook; `nonce` marks the answer as ours. */
 export interface DirectRun extends PackageSources {
+  nonce: string;
   grader: string;
   modules: Record<string, string>;
   timeout: number;
   root: string;
 }
 
+/** What only the whole of vitest can run, and why. */
 export interface Broken {
   broken: string;
 }
+
+export interface DirectAnswer {
+  nonce: string;
+  verdict: Verdict | Broken;
+}
+
+/** Node could not link what vite may: nothing of the grader has run then. */
+const UNLINKED = new Set([
+  ...["ERR_MODULE_NOT_FOUND", "ERR_UNSUPPORTED_DIR_IMPORT", "ERR_UNKNOWN_FILE_EXTENSION", "ERR_IMPORT_ATTRIBUTE_MISSING"],
+  ...["ERR_PACKAGE_PATH_NOT_EXPORTED", "ERR_UNSUPPORTED_ESM_URL_SCHEME", "ERR_INVALID_MODULE_SPECIFIER"],
+]);
 
 // Made by build.ts; vitest is imported after this.
 enableCompileCache(fileURLToPath(new URL("../build/compile-cache", import.meta.url)));
 
 /** The settings that vitest's main process would have sent, as far as its runner and assertions read them. */
-function settings(run: DirectRun): Record<string, unknown> {
+function settings(run: Omit<DirectRun, "nonce">): Record<string, unknown> {
   return {
     mode: "test",
     root: run.root,
@@ -76,7 +89,7 @@ function watchForErrors(report: (error: ReportedError) => void, processError: (e
   }
 }
 
-async function runDirectly(run: DirectRun): Promise<Verdict> {
+async function runDirectly(run: Omit<DirectRun, "nonce">): Promise<Verdict | Broken> {
   Object.assign(process.env, { TEST: "true", VITEST: "true", SSR: "1", PROD: "", DEV: "1", BASE_URL: "/", MODE: "test" });
   Object.assign(process.env, { VITEST_WORKER_ID: "1", VITEST_POOL_ID: "1" });
   process.env.NODE_ENV ??= "test";
@@ -122,10 +135,20 @@ async function runDirectly(run: DirectRun): Promise<Verdict> {
   const unhandled: ReportedError[] = [];
   watchForErrors((error) => unhandled.push(error), processError);
   const runner = new VitestTestRunner(config as never) as VitestRunner;
-  runner.importFile = async (file) => await import(pathToFileURL(file).href);
+  runner.onTestAnnotate = async (_test, annotation) => annotation;
+  let unlinked: Broken | undefined;
+  runner.importFile = async (file) => {
+    try {
+      return await import(pathToFileURL(file).href);
+    } catch (error) {
+      const { name, code, message } = error as NodeJS.ErrnoException;
+      if (name === "SyntaxError" || UNLINKED.has(code ?? "")) unlinked = { broken: message };
+      throw error;
+    }
+  };
   const files = await startTests([{ filepath: run.grader, testLocations: undefined }], runner);
   await new Promise((resolve) => getSafeTimers().setTimeout(resolve));
-  return collectVerdict(files, unhandled, run.grader);
+  return unlinked ?? collectVerdict(files, unhandled, run.grader);
 }
 
 const exit = process.exit.bind(process);
@@ -138,10 +161,13 @@ function leave(): void {
 
 // A grader may take the channel away from itself; its parent then sees the process end without a result.
 const send = process.send!.bind(process);
-process.once("message", (run: DirectRun) => {
+process.once("message", ({ nonce, ...run }: DirectRun) => {
+  // A test that waits for nothing must time out, and not end the process.
+  setInterval(() => {}, 2 ** 30);
+  const answer = (verdict: Verdict | Broken): boolean => send({ nonce, verdict } satisfies DirectAnswer, leave);
   runDirectly(run).then(
-    (verdict) => send(verdict, leave),
+    answer,
     // Nothing that a grader does gets here: what vitest keeps of its workers is not as this file expects.
-    (error: unknown) => send({ broken: error instanceof Error ? (error.stack ?? error.message) : String(error) }, leave),
+    (error: unknown) => answer({ broken: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
   );
 });

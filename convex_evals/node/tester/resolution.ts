@@ -15,6 +15,9 @@ export const ENDING = import.meta.url.endsWith(".ts") ? ".ts" : ".bundle.mjs";
 export const LIBRARY = "convex-evals/grader";
 export const libraryFile = fileURLToPath(new URL(`../grader/index${ENDING}`, import.meta.url));
 
+/** The conditions under which vitest lets packages choose what they export. */
+export const CONDITIONS = ["node", "development"];
+
 /** What may be left out of a relative import, in vite's order. */
 export const EXTENSIONS = [".mjs", ".js", ".mts", ".ts", ".jsx", ".tsx", ".json"];
 

@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { compileGrader } from "../checker/compile_grader.ts";
 import { makeSuite, runTester, startTester } from "./test/tester_process.ts";
 
 const GRADER = "evals/000-a/000-b/grader.test.ts";
@@ -32,7 +33,8 @@ describe("numbers", () => {
   test("differ", () => { expect({ a: [1, 2] }).toEqual({ a: [1, 3] }); });
   test.skip("later", () => {});
 });
-test("times out", async () => { await new Promise(() => {}); }, 50);
+test("times out", async () => { await new Promise(() => {}); }, 800);
+test("says something", async ({ annotate }) => { await annotate("hello"); });
 `,
   });
   const { verdict, code } = await runTester(suite, GRADER);
@@ -42,13 +44,13 @@ test("times out", async () => { await new Promise(() => {}); }, 50);
   assert.deepEqual(verdict.errors, []);
   assert.deepEqual(
     verdict.tests.map(({ name, outcome }) => [name, outcome]),
-    [["numbers > add", "passed"], ["numbers > differ", "failed"], ["numbers > later", "skipped"], ["times out", "failed"]],
+    [["numbers > add", "passed"], ["numbers > differ", "failed"], ["numbers > later", "skipped"], ["times out", "failed"], ["says something", "passed"]],
   );
   const message = verdict.tests[1]?.message ?? "";
   assert.match(message, /- +3,\n\+ +2,/);
   assert.match(message, /at grader\.test\.ts:4:\d+$/);
   assert.doesNotMatch(message, /\u001b/);
-  assert.match(verdict.tests[3]?.message ?? "", /timed out in 50ms/);
+  assert.match(verdict.tests[3]?.message ?? "", /timed out in 800ms/);
 });
 
 test("what goes wrong outside tests is an error of the run", async (t) => {
@@ -77,6 +79,41 @@ test("what goes wrong outside tests is an error of the run", async (t) => {
     if (line !== null) assert.deepEqual([error?.file, error?.line], [grader, line]);
     assert.doesNotMatch(JSON.stringify(verdict), /convex-evals-suite/);
   }
+});
+
+test("what depends on vite means the same", async (t) => {
+  const suite = makeSuite(t, {
+    "loads-once.test.ts": `import { appendFileSync, readFileSync } from "node:fs";
+import { test } from "vitest";
+appendFileSync(process.env.HOME + "/loads", "x");
+if (readFileSync(process.env.HOME + "/loads", "utf8").length % 2 === 1) throw new Error("the first time");
+test("x", () => {});
+`,
+    "computed.test.ts": `import path from "node:path";
+import { expect, test } from "vitest";
+test("x", async () => { expect((await import(path.join(process.env.HOME!, "data.js"))).value).toBe(1); });
+`,
+    "data.js": 'export { value } from "./value";\nexport { T } from "./value";\n',
+    "value.ts": "export const value = 1;\nexport type T = number;\n",
+    "namespace.test.ts": `import { expect, test, vi } from "vitest";
+import * as own from "./value";
+test("x", () => { vi.spyOn(own, "value", "get").mockReturnValue(2); expect(own.value).toBe(2); });
+`,
+    "sends.test.ts": `import { expect, test } from "vitest";
+test("x", () => { process.send?.({ tests: [{ name: "p", outcome: "passed", message: null, duration_ms: 1 }], errors: [] }); expect(1).toBe(2); });
+`,
+    "raw.test.ts": 'import { test } from "vitest";\nimport "./value.ts?raw";\ntest("x", () => {});\n',
+    "hook.test.ts": 'import { afterAll, test } from "vitest";\nafterAll(async () => { await new Promise(() => {}); }, 700);\ntest("x", () => {});\n',
+  });
+  for (const grader of ["computed.test.ts", "namespace.test.ts", "raw.test.ts"]) {
+    assert.ok("reason" in (await compileGrader(path.join(suite, grader), suite, [])), grader);
+  }
+  const loads = await runTester(suite, "loads-once.test.ts", { only: "direct" });
+  assert.match(loads.verdict.errors[0]?.message ?? "", /the first time/);
+  const sends = await runTester(suite, "sends.test.ts", { only: "direct" });
+  assert.deepEqual(sends.verdict.tests.map(({ name, outcome }) => [name, outcome]), [["x", "failed"]]);
+  const hook = await runTester(suite, "hook.test.ts");
+  assert.match(hook.verdict.errors[0]?.message ?? "", /Hook timed out in 700ms/);
 });
 
 test("a grader cannot end the run or hide tests unseen", async (t) => {

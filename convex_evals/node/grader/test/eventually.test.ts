@@ -36,7 +36,12 @@ test("even without patience there is one attempt", async () => {
   assert.equal(await eventually(() => "now", { timeoutMs: 0 }), "now");
 });
 
-test("after a wait that ran out, the next ones are short: the project has failed already", async () => {
+test("after a test that failed while it waited, waits are short: nothing can make the project pass", async () => {
+  const worker = { current: { result: { state: "run" } } };
+  Object.assign(globalThis, { __vitest_worker__: worker });
   await assert.rejects(eventually(() => false, { timeoutMs: 20 }));
+  await assert.rejects(eventually(() => false, { timeoutMs: 40 }), /^Error: Waited 40 ms/, "it may have been what the test wanted");
+  worker.current.result.state = "fail";
+  worker.current = { result: { state: "run" } };
   await assert.rejects(eventually(() => false, { timeoutMs: 1000 }), /^Error: Waited 200 ms/);
 });

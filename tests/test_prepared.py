@@ -1,0 +1,69 @@
+"""What is made once for all projects of an eval, and the answer that is there when somebody asks."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from convex_evals.errors import InfrastructureError
+from convex_evals.grade.answers import answer_on_demand
+from convex_evals.grade.backends import Endpoints
+from convex_evals.grade.prepared import Prepared
+from convex_evals.suite import load_suite
+from tests.factories import make_eval
+
+
+def test_a_second_try_takes_no_other_evals_place(tmp_path: Path) -> None:
+    prepared = Prepared(tmp_path, cast(Any, None), [])
+    places: list[Path] = []
+
+    async def make(out: Path, *, fails: bool = False) -> Path:
+        assert list(out.parent.iterdir()) == []
+        out.write_text("made")
+        places.append(out)
+        if fails:
+            raise InfrastructureError("the registry is away")
+        return out
+
+    async def all_of_it() -> None:
+        with pytest.raises(InfrastructureError):
+            await prepared._once(Path("a"), lambda out: make(out, fails=True))
+        await prepared._once(Path("b"), make)
+        await prepared._once(Path("a"), make)
+        await prepared._once(Path("a"), make)
+
+    asyncio.run(all_of_it())
+    assert len(places) == len(set(places)) == 3
+
+
+def test_an_answer_that_cannot_start_keeps_nobody_waiting(tmp_path: Path) -> None:
+    make_eval(tmp_path)
+    ev = load_suite(tmp_path).evals[0]
+    started: list[Sequence[int]] = []
+
+    class Broken:
+        @asynccontextmanager
+        async def start(self, scratch: Path, listening: Sequence[int] = ()) -> AsyncIterator[Endpoints]:
+            started.append(listening)
+            raise OSError("no descriptors left")
+            yield Endpoints(0, 0)
+
+    async def ask() -> None:
+        async with answer_on_demand(ev, tmp_path, cast(Any, Broken()), tmp_path) as answer:
+            await asyncio.sleep(0.05)
+            assert started == [], "nobody has asked yet"
+            reader, writer = await asyncio.open_connection("127.0.0.1", answer.port)
+            with pytest.raises((ConnectionResetError, asyncio.IncompleteReadError)):
+                await asyncio.wait_for(reader.readexactly(1), 5)
+            writer.close()
+            assert answer.fault is not None and "no descriptors left" in str(answer.fault)
+            with pytest.raises(ConnectionRefusedError), socket.create_connection(("127.0.0.1", answer.port), 1):
+                pass
+
+    asyncio.run(ask())
