@@ -69,7 +69,7 @@ test("the messages are listed, the oldest on top", async () => {
   for (const [typed, state] of [["hello", "enabled"], ["", "disabled"]] as const) {
     await chat.fill(MESSAGE, typed);
     await eventually(async () => expect(await chat.states(SEND)).toEqual([state]), { ...SOON, what: `the button to be ${state}` });
-    expect(await chat.texts("ul > li"), "typing must not change the order of the messages").toEqual(inOrder);
+    await shows(chat, inOrder, "typing must not change the order of the messages");
   }
 });
 

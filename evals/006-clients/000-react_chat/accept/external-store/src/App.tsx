@@ -4,11 +4,12 @@ import { api } from "../convex/_generated/api";
 
 function useMessages() {
   const convex = useConvex();
-  const watch = useMemo(() => convex.watchQuery(api.messages.list, {}), [convex]);
-  return useSyncExternalStore(
-    (changed) => watch.onUpdate(changed),
-    () => watch.localQueryResult(),
-  );
+  const store = useMemo(() => {
+    const watch = convex.watchQuery(api.messages.list, {});
+    // The same function in every render: with another one React would subscribe anew, and the list be gone for a moment.
+    return { subscribe: (changed: () => void) => watch.onUpdate(changed), read: () => watch.localQueryResult() };
+  }, [convex]);
+  return useSyncExternalStore(store.subscribe, store.read);
 }
 
 export default function Chat() {
