@@ -91,7 +91,7 @@ class Runner:
 
     async def _trial(self, ev: Eval, trial: int) -> JournalEntry | None:
         """The trial's entry when this run has done what it can; None where it was not asked."""
-        entry = self.journal.read(ev.id, trial) or self._reused(ev, trial)
+        entry = self._journalled(ev, trial) or self._reused(ev, trial)
         if entry is not None and entry.verdict is not None and self._is_done(entry):
             self.emit(TrialDone(ev.id, trial, entry.verdict, True, entry.generation))
             return entry
@@ -104,6 +104,11 @@ class Runner:
         self.journal.write(ev.id, entry)
         self.emit(TrialDone(ev.id, trial, verdict, False, entry.generation))
         return entry
+
+    def _journalled(self, ev: Eval, trial: int) -> JournalEntry | None:
+        """What this run knows; a folder of another suite may have a run of the same name, which asked otherwise."""
+        entry = self.journal.read(ev.id, trial)
+        return entry if entry and entry.generation_key == self.run.plan.evals[ev.id].generation_key else None
 
     def _is_done(self, entry: JournalEntry) -> bool:
         return entry.done and not (self.retry_unscored and _is_unscored(entry))
@@ -120,9 +125,16 @@ class Runner:
             verdict = unscored(generation.reason or "nothing was received") if given_up else None
             # What earlier rounds cost stands in their run; here it would be counted twice.
             carried = generation.model_copy(update={"attempts": (), "cost_usd": 0.0})
-            return JournalEntry(generation=carried, response=None, verdict=verdict, attempts=generation.rounds)
+            return JournalEntry(
+                generation_key=planned.generation_key,
+                generation=carried,
+                response=None,
+                verdict=verdict,
+                attempts=generation.rounds,
+            )
         source = generation.reused_from or found.run.plan.run_id
         entry = JournalEntry(
+            generation_key=planned.generation_key,
             generation=generation.model_copy(update={"reused_from": source}),
             response=found.response,
             verdict=found.verdict,
@@ -134,8 +146,8 @@ class Runner:
         """A new reply, or the lack of one, journalled; None where nobody may be asked any more."""
         if not self._asking or self.stopped:
             return None
-        log = self.journal.reply_log(ev.id, trial)
         key = self.run.plan.evals[ev.id].generation_key
+        log = self.journal.reply_log(ev.id, trial, key)
         try:
             reply = await self.answerer.respond(Ask(ev, trial, key, self.prompts[ev.id]), log)
         except ModelStopped as stop:
@@ -150,6 +162,7 @@ class Runner:
         generation = _joined(before.generation if before else None, reply.generation)
         notes = extract(reply.response).notes if reply.response is not None else ()
         entry = JournalEntry(
+            generation_key=key,
             generation=generation.model_copy(update={"notes": notes}),
             response=reply.response,
             attempts=before.attempts if before else 0,

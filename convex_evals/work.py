@@ -80,7 +80,7 @@ class Work:
             return Finished(run, run.summary(), share)
         runner = Runner(
             run,
-            Journal(self.workspace.journal_dir, run.plan.run_id),
+            Journal(self.workspace.journal_dir, run.plan),
             request.answerer,
             grader,
             request.prompts,

@@ -1,0 +1,137 @@
+"""What a run asks for, pays for and keeps: real classes and a real HTTP server; a stand-in grades."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from convex_evals import work as work_module
+from convex_evals.config import open_workspace
+from convex_evals.display import Display
+from convex_evals.generate.budget import Budget
+from convex_evals.generate.limits import ProviderLimit
+from convex_evals.generate.llm import ModelAnswerer
+from convex_evals.generate.price import Tariff
+from convex_evals.grade.grader import Grader
+from convex_evals.plan import Request
+from convex_evals.prompt import Prompt
+from convex_evals.records import Outcome, RunPlan, Verdict
+from convex_evals.records.models import ModelEntry, Parameters, Price
+from convex_evals.store.runs import RunStore
+from convex_evals.suite import Eval, load_suite, sha256_text
+from convex_evals.work import Work
+from tests.factories import make_eval, make_plan, make_verdict
+from tests.provider import Provider, serve
+from tests.wire import question
+
+COST = 0.006  # of a reply of the stub
+PRICE = Price(input=10, output=100)
+
+
+@dataclass
+class Bench:
+    """A suite, a provider, and a grader that says what the test wants."""
+
+    root: Path
+    stub: Provider
+    outcome: Callable[[str], Outcome] = lambda eval_id: Outcome.PASSED
+    graded: list[str] = field(default_factory=list)
+    work: Work | None = None
+    on_plan: Callable[[], None] = lambda: None
+    seconds: float = 0.0  # that a grading takes
+
+    tester = SimpleNamespace(sandbox=SimpleNamespace(level="none"))
+
+    async def grade(self, ev: Eval, files: object) -> Verdict:
+        self.graded.append(ev.id)
+        await asyncio.sleep(self.seconds)
+        return make_verdict(self.outcome(ev.id))
+
+    async def plan(self, request: Request, grader: Grader) -> RunPlan:
+        await asyncio.sleep(0)
+        self.on_plan()
+        (planned,) = make_plan().evals.values()
+        keys = {
+            e.id: planned.model_copy(
+                update={"generation_key": sha256_text(f"{request.answerer.model} {request.prompts[e.id].text}")}
+            )
+            for e in request.evals
+        }
+        names = {"run_id": request.run_id, "date": request.date, "model": request.answerer.model}
+        return make_plan(**names, synthetic=False, trials=request.trials, evals=keys)
+
+    def request(self, run_id: str = "x", model: str = "a", budget: Budget | None = None, **changes: Any) -> Request:
+        entry = ModelEntry(
+            slug=f"stub/{model}",
+            litellm="openai/model",
+            base_url=self.stub.url,
+            parameters=Parameters(max_output_tokens=100),
+        )
+        evals = load_suite(self.root).evals
+        answerer = ModelAnswerer(
+            entry, Tariff(PRICE), 100, ProviderLimit(8), budget or Budget(None), first_pause=0.01
+        )
+        given: dict[str, Any] = {
+            "answerer": answerer,
+            "evals": evals,
+            "prompts": {e.id: Prompt("", e.task) for e in evals},
+            "trials": 1,
+            "experiment": "default",
+            "guidelines": None,
+            "guidelines_sha256": None,
+            "run_id": run_id,
+            "date": "2026-01-31",
+            "suite_commit": None,
+        }
+        return Request(**{**given, **changes})
+
+    def do(self, *requests: Request, **options: Any) -> Work:
+        """What one command does."""
+        space = open_workspace(self.root, None, self.root)
+        with Display() as display:
+            self.work = Work(space, RunStore(space.runs_dir), display, workers=1, **options)
+            asyncio.run(self.work.do(requests))
+        return self.work
+
+    def asked(self) -> list[str]:
+        """The tasks that were asked since the last time."""
+        tasks = sorted(question(body).strip() for body in self.stub.requests)
+        self.stub.requests.clear()
+        return tasks
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    for i in range(2):
+        make_eval(tmp_path, f"000-fundamentals/00{i}-eval", {"TASK.txt": f"Task {i}.\n"})
+    with serve(Provider()) as stub:
+        found = Bench(tmp_path, stub)
+
+        @asynccontextmanager
+        async def ready(*_: object) -> AsyncIterator[Grader]:
+            yield cast(Grader, found)
+
+        monkeypatch.setattr(work_module, "ready_grader", ready)
+        monkeypatch.setattr(work_module, "make_plan", found.plan)
+        yield found
+
+
+def test_runs_of_one_name_share_no_reply(bench: Bench) -> None:
+    bench.outcome = lambda eval_id: Outcome.UNSCORED
+    bench.do(bench.request(model="a"))
+    assert bench.asked() == ["Task 0.", "Task 1."]
+    bench.do(bench.request(model="b"))
+    assert bench.asked() == ["Task 0.", "Task 1."], "and not the replies of a, which the journal has"
+    other = open_workspace(bench.root, bench.root / "elsewhere", bench.root)
+    prompts = {e.id: Prompt("", f"Another: {e.task}") for e in load_suite(bench.root).evals}
+    with Display() as display:
+        work = Work(other, RunStore(other.runs_dir), display, workers=1)
+        asyncio.run(work.do([bench.request(model="a", prompts=prompts)]))
+    assert bench.asked() == ["Another: Task 0.", "Another: Task 1."]
