@@ -90,6 +90,8 @@ class Work:
             self.final,
         )
         self.runners.append(runner)
+        if self.interrupted:  # while the run was opened
+            runner.stop_asking()
         summary = await runner.complete({e.id: e for e in request.evals}, share)
         if runner.stopped and not self.interrupted:
             self.stopped.append(str(runner.stopped))

@@ -135,3 +135,14 @@ def test_runs_of_one_name_share_no_reply(bench: Bench) -> None:
         work = Work(other, RunStore(other.runs_dir), display, workers=1)
         asyncio.run(work.do([bench.request(model="a", prompts=prompts)]))
     assert bench.asked() == ["Another: Task 0.", "Another: Task 1."]
+
+
+def test_a_ctrl_c_while_a_run_is_opened_stops_it(bench: Bench) -> None:
+    def ctrl_c() -> None:
+        assert bench.work
+        bench.work._interrupt()
+
+    bench.on_plan = ctrl_c
+    with pytest.raises(KeyboardInterrupt):
+        bench.do(bench.request())
+    assert bench.asked() == []
