@@ -136,24 +136,34 @@ class _Trial:
             self.log.begin({"max_output_tokens": self.allowed})
             started = asyncio.get_running_loop().time()
             try:
-                reply = _checked(await stream(model.entry, call, heard))
+                reply = await stream(model.entry, call, heard)
             except ProviderFault as fault:
                 duration = round((asyncio.get_running_loop().time() - started) * 1000)
                 self._over(self._faulty(fault, "".join(text), duration), None)
                 if fault.fault in _FREE or (fault.fault in (Fault.SERVER, Fault.CONNECTION) and not text):
                     reservation.settle(0)
                 raise
-            self._settle(reply, reservation)
+            self._settle(reply, reservation, _fault_of(reply))
         await model.limit.went_well()
         return reply
 
-    def _settle(self, reply: Streamed, reservation: Reservation) -> None:
+    def _settle(self, reply: Streamed, reservation: Reservation, fault: ProviderFault | None) -> None:
+        """Raises `fault`, once what the reply cost is noted: the provider charges for its tokens all the same."""
         cost = reply.cost_usd
         if cost is None:
             cost = self.model.tariff.cost(reply.usage)
             self.estimated = True
         reservation.settle(cost)
-        attempt = Attempt(max_output_tokens=self.allowed, cost_usd=cost, duration_ms=reply.duration_ms)
+        attempt = Attempt(
+            fault=fault.fault.word if fault else None,
+            message=str(fault) if fault else None,
+            max_output_tokens=self.allowed,
+            cost_usd=cost,
+            duration_ms=reply.duration_ms,
+        )
+        if fault:
+            self._over(attempt, None)
+            raise fault
         meta = {
             "finish_reason": reply.finish_reason,
             "usage": reply.usage.model_dump(mode="json"),
@@ -236,12 +246,12 @@ class _Trial:
         return Reply(generation, None)
 
 
-def _checked(reply: Streamed) -> Streamed:
-    """Raises `ProviderFault` for a reply that is none."""
+def _fault_of(reply: Streamed) -> ProviderFault | None:
+    """What is wrong with a reply that is none; None where it is one."""
     if reply.finish_reason == "content_filter":
-        raise ProviderFault(Fault.FILTERED, "the provider's content filter held the reply back")
+        return ProviderFault(Fault.FILTERED, "the provider's content filter held the reply back")
     if not reply.text.strip() and reply.finish_reason not in ("length", "refusal"):
         if reply.usage.output_tokens == 0:
-            raise ProviderFault(Fault.NO_TOKENS, "the reply has no text and counts no tokens")
-        raise ProviderFault(Fault.EMPTY, f"the reply has no text (finish reason {reply.finish_reason})")
-    return reply
+            return ProviderFault(Fault.NO_TOKENS, "the reply has no text and counts no tokens")
+        return ProviderFault(Fault.EMPTY, f"the reply has no text (finish reason {reply.finish_reason})")
+    return None
