@@ -138,6 +138,7 @@ class Runner:
             generation=generation.model_copy(update={"reused_from": source}),
             response=found.response,
             verdict=found.verdict,
+            attempts=found.rounds,
         )
         self.journal.write(ev.id, entry)
         return entry
@@ -181,7 +182,12 @@ class Runner:
             grading_key=planned.grading_key,
             sandbox=self.grader.tester.sandbox.level,
             trials=tuple(
-                TrialGrade(trial=e.generation.trial, generation_id=e.generation.generation_id, verdict=e.verdict)
+                TrialGrade(
+                    trial=e.generation.trial,
+                    generation_id=e.generation.generation_id,
+                    verdict=e.verdict,
+                    rounds=max(1, e.attempts),
+                )
                 for e in entries
                 if e.verdict is not None
             ),

@@ -14,7 +14,7 @@ from convex_evals.display import Display
 from convex_evals.grade.grader import Grader
 from convex_evals.grade.setup import ready_grader
 from convex_evals.plan import Request, make_plan, refuse_other_work
-from convex_evals.records import Summary
+from convex_evals.records import Outcome, Summary
 from convex_evals.records.journal import MAX_ATTEMPTS
 from convex_evals.results import headline
 from convex_evals.runner import Runner, TrialDone
@@ -161,10 +161,15 @@ async def open_run(request: Request, grader: Grader, store: RunStore, *, fresh: 
 
 
 def _given_up(run: Run, summary: Summary) -> bool:
-    """Whether every reply that the run lacks was asked for in as many runs as a command does by itself."""
-    unscored = [e for e, found in summary.evals.items() if found.counts.unscored]
-    missing = [g for e in unscored for g in run.generation(e).trials if not g.received]
-    return all(g.rounds >= MAX_ATTEMPTS for g in missing)
+    """Whether all that has no verdict was asked for, or graded, in as many runs as a command does by itself."""
+    for eval_id in (e for e, found in summary.evals.items() if found.counts.unscored):
+        replies = {g.trial: g for g in run.generation(eval_id).trials}
+        for grade in run.grade(eval_id).trials:
+            reply = replies[grade.trial]
+            rounds = grade.rounds if reply.received else reply.rounds
+            if grade.verdict.outcome is Outcome.UNSCORED and rounds < MAX_ATTEMPTS:
+                return False
+    return True
 
 
 @contextmanager

@@ -146,3 +146,12 @@ def test_a_ctrl_c_while_a_run_is_opened_stops_it(bench: Bench) -> None:
     with pytest.raises(KeyboardInterrupt):
         bench.do(bench.request())
     assert bench.asked() == []
+
+
+def test_what_grading_left_unscored_is_graded_in_three_runs(bench: Bench) -> None:
+    """Also where no journal is kept: `final` is what --commit means."""
+    bench.outcome = lambda eval_id: Outcome.UNSCORED if "001" in eval_id else Outcome.PASSED
+    runs = [bench.do(bench.request(f"run-{n}"), final=True).done[0].run.plan.run_id for n in range(5)]
+    assert runs == ["run-0", "run-1", "run-2", "run-2", "run-2"]
+    assert bench.asked() == ["Task 0.", "Task 1."]
+    assert sorted(bench.graded) == ["000-fundamentals/000-eval"] + ["000-fundamentals/001-eval"] * 3

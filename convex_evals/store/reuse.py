@@ -13,12 +13,16 @@ from convex_evals.text import read_text
 
 @dataclass(frozen=True)
 class Found:
-    """A trial of an earlier run. `response` is None where that run got none; `verdict` where it has no valid one."""
+    """A trial of an earlier run. `response` is None where that run got none; `verdict` where it has no valid one.
+
+    `rounds` is how often the reply was graded under the same key without getting one.
+    """
 
     run: Run
     generation: Generation
     response: str | None
     verdict: Verdict | None
+    rounds: int = 0
 
 
 @dataclass
@@ -45,7 +49,9 @@ class EarlierRuns:
                 continue
             response = run.eval_folder(eval_id) / f"{trial}.md"
             if response.is_file():
-                return Found(run, generation, read_text(response), _verdict(run, eval_id, generation, grading_key))
+                return Found(
+                    run, generation, read_text(response), *_verdict(run, eval_id, generation, grading_key)
+                )
         return unreceived
 
     def _candidates(self, eval_id: str, generation_key: str) -> list[Run]:
@@ -65,11 +71,14 @@ def _has(run: Run, eval_id: str, generation_key: str) -> bool:
     return planned is not None and planned.generation_key == generation_key and run.has_generation(eval_id)
 
 
-def _verdict(run: Run, eval_id: str, generation: Generation, grading_key: str) -> Verdict | None:
+def _verdict(run: Run, eval_id: str, generation: Generation, grading_key: str) -> tuple[Verdict | None, int]:
+    """A scored verdict, or how many rounds ended without."""
     path = run.eval_folder(eval_id) / grade_name(grading_key)
     if not path.is_file():
-        return None
+        return None, 0
     grade = read_record(path, GradeFile)
-    found = [t.verdict for t in grade.trials if t.generation_id == generation.generation_id]
-    scored = [v for v in found if v.outcome is not Outcome.UNSCORED]
-    return scored[0] if scored and grade.grading_key == grading_key else None
+    if grade.grading_key != grading_key:
+        return None, 0
+    found = [t for t in grade.trials if t.generation_id == generation.generation_id]
+    scored = [t.verdict for t in found if t.verdict.outcome is not Outcome.UNSCORED]
+    return (scored[0], 0) if scored else (None, max((t.rounds for t in found), default=0))
