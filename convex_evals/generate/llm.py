@@ -150,6 +150,9 @@ class _Trial:
     def _settle(self, reply: Streamed, reservation: Reservation, fault: ProviderFault | None) -> None:
         """Raises `fault`, once what the reply cost is noted: the provider charges for its tokens all the same."""
         cost = reply.cost_usd
+        if fault and cost is None and reply.usage == Usage():
+            self._over(self._faulty(fault, reply.text, reply.duration_ms), None)
+            raise fault
         if cost is None:
             cost = self.model.tariff.cost(reply.usage)
             self.estimated = True
