@@ -51,6 +51,8 @@ class Runner:
     retry_unscored: bool = False
     final: bool = False  # write evals with trials that have no verdict, too: the journal will not be here next time
     stopped: ModelStopped | None = None
+    # Of the grader: who waits for one when the user stops us is not graded.
+    places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     over_budget: int = 0  # trials that were not asked because the money would not do
     _asking: bool = field(default=True)
 
@@ -90,7 +92,7 @@ class Runner:
             self._write(ev, whole)
 
     async def _trial(self, ev: Eval, trial: int) -> JournalEntry | None:
-        """The trial's entry when this run has done what it can; None where it was not asked."""
+        """The trial's entry when this run has done what it can; None where it was not asked, or not graded."""
         entry = self._journalled(ev, trial) or self._reused(ev, trial)
         if entry is not None and entry.verdict is not None and self._is_done(entry):
             self.emit(TrialDone(ev.id, trial, entry.verdict, True, entry.generation))
@@ -99,7 +101,10 @@ class Runner:
             entry = await self._asked(ev, trial, entry)
             if entry is None:
                 return None
-        verdict = await judge(self.grader, ev, entry.generation, entry.response)
+        async with self.places:
+            if not self._asking:
+                return None
+            verdict = await judge(self.grader, ev, entry.generation, entry.response)
         entry = entry.model_copy(update={"verdict": verdict, "attempts": entry.attempts + 1})
         self.journal.write(ev.id, entry)
         self.emit(TrialDone(ev.id, trial, verdict, False, entry.generation))

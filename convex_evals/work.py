@@ -55,11 +55,13 @@ class Work:
     stopped: list[str] = field(default_factory=list)  # why models were asked nothing more
     runners: list[Runner] = field(default_factory=list)
     interrupted: bool = False
+    _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
     async def do(self, requests: Sequence[Request]) -> None:
         """All of `requests`, at the same time. Raises `KeyboardInterrupt` once they ended after a Ctrl-C."""
         space, display = self.workspace, self.display
         count = self.workers or space.workers
+        self._places = asyncio.Semaphore(count)
         async with ready_grader(space.suite, space.config, count, display.preparing, display.warn) as grader:
             display.start("trials", sum(len(self._share(r)) * r.trials for r in requests))
             with _ctrl_c(self._interrupt):
@@ -88,6 +90,7 @@ class Work:
             None if self.fresh else EarlierRuns(self.store, run.plan.model),
             self.retry_unscored,
             self.final,
+            places=self._places,
         )
         self.runners.append(runner)
         if self.interrupted:  # while the run was opened

@@ -336,7 +336,7 @@ def test_retry_after_is_waited_for() -> None:
         limit = ProviderLimit(4)
         await limit.too_many(0.2)
         start = asyncio.get_running_loop().time()
-        async with limit.turn():
+        async with limit.turn(asyncio.Event()):
             return asyncio.get_running_loop().time() - start
 
     assert asyncio.run(scenario()) >= 0.19

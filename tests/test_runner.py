@@ -15,7 +15,9 @@ import pytest
 from convex_evals import work as work_module
 from convex_evals.config import open_workspace
 from convex_evals.display import Display
+from convex_evals.generate import Ask
 from convex_evals.generate.budget import Budget
+from convex_evals.generate.faults import ModelStopped
 from convex_evals.generate.limits import ProviderLimit
 from convex_evals.generate.llm import ModelAnswerer
 from convex_evals.generate.price import Tariff
@@ -24,6 +26,7 @@ from convex_evals.plan import Request
 from convex_evals.prompt import Prompt
 from convex_evals.records import Outcome, RunPlan, Verdict
 from convex_evals.records.models import ModelEntry, Parameters, Price
+from convex_evals.store.replies import ReplyFile
 from convex_evals.store.runs import RunStore
 from convex_evals.suite import Eval, load_suite, sha256_text
 from convex_evals.work import Work
@@ -44,13 +47,19 @@ class Bench:
     outcome: Callable[[str], Outcome] = lambda eval_id: Outcome.PASSED
     graded: list[str] = field(default_factory=list)
     work: Work | None = None
+    on_grade: Callable[[], None] = lambda: None
     on_plan: Callable[[], None] = lambda: None
     seconds: float = 0.0  # that a grading takes
 
     tester = SimpleNamespace(sandbox=SimpleNamespace(level="none"))
 
+    def ctrl_c(self) -> None:
+        assert self.work
+        self.work._interrupt()
+
     async def grade(self, ev: Eval, files: object) -> Verdict:
         self.graded.append(ev.id)
+        self.on_grade()
         await asyncio.sleep(self.seconds)
         return make_verdict(self.outcome(ev.id))
 
@@ -75,9 +84,7 @@ class Bench:
             parameters=Parameters(max_output_tokens=100),
         )
         evals = load_suite(self.root).evals
-        answerer = ModelAnswerer(
-            entry, Tariff(PRICE), 100, ProviderLimit(8), budget or Budget(None), first_pause=0.01
-        )
+        answerer = ModelAnswerer(entry, Tariff(PRICE), 100, ProviderLimit(8), budget or Budget(None), first_pause=0.01)
         given: dict[str, Any] = {
             "answerer": answerer,
             "evals": evals,
@@ -138,11 +145,7 @@ def test_runs_of_one_name_share_no_reply(bench: Bench) -> None:
 
 
 def test_a_ctrl_c_while_a_run_is_opened_stops_it(bench: Bench) -> None:
-    def ctrl_c() -> None:
-        assert bench.work
-        bench.work._interrupt()
-
-    bench.on_plan = ctrl_c
+    bench.on_plan = bench.ctrl_c
     with pytest.raises(KeyboardInterrupt):
         bench.do(bench.request())
     assert bench.asked() == []
@@ -155,3 +158,63 @@ def test_what_grading_left_unscored_is_graded_in_three_runs(bench: Bench) -> Non
     assert runs == ["run-0", "run-1", "run-2", "run-2", "run-2"]
     assert bench.asked() == ["Task 0.", "Task 1."]
     assert sorted(bench.graded) == ["000-fundamentals/000-eval"] + ["000-fundamentals/001-eval"] * 3
+
+
+def test_a_ctrl_c_begins_no_grading(bench: Bench) -> None:
+    bench.on_grade = bench.ctrl_c
+    bench.seconds = 0.2
+    with pytest.raises(KeyboardInterrupt):
+        bench.do(bench.request())
+    assert len(bench.asked()) == 2 and len(bench.graded) == 1
+    bench.on_grade = lambda: None
+    bench.do(bench.request(named=True))
+    assert bench.asked() == [] and len(bench.graded) == 2
+
+
+@pytest.mark.parametrize("way", ["much_later", "auth"])
+def test_a_pause_ends_when_the_model_is_stopped(way: str, bench: Bench) -> None:
+    """Of the trial that is to be tried later, and of one that waits for its turn: by a Ctrl-C, and by a wrong key."""
+    bench.stub.behave = lambda n, body: "much_later" if n == 0 else way
+    request = bench.request()
+    answerer = cast(ModelAnswerer, request.answerer)
+    prompt = Prompt("", "Task.")
+
+    async def ask(trial: int) -> None:
+        log = ReplyFile(bench.root / f"{trial}.jsonl")
+        with pytest.raises(ModelStopped):
+            await answerer.respond(Ask(request.evals[0], trial, "key", prompt), log)
+        log.close()
+
+    async def everything() -> None:
+        paused = [asyncio.create_task(ask(1))]
+        while not answerer.limit.not_before:  # noqa: ASYNC110: nothing tells of it
+            await asyncio.sleep(0.01)
+        paused.append(asyncio.create_task(ask(2)))
+        await asyncio.sleep(0.05)
+        if way == "auth":
+            answerer.limit.not_before = 0
+            paused.append(asyncio.create_task(ask(3)))
+        else:
+            answerer.stop()
+        await asyncio.wait_for(asyncio.gather(*paused), 10)
+
+    asyncio.run(everything())
+    assert answerer.limit.under_way == 0
+
+
+def test_a_stop_is_not_late_for_who_waits(bench: Bench) -> None:
+    """The lock of the turns is free again, whatever ended the wait."""
+    limit = ProviderLimit(1)
+    halted = asyncio.Event()
+
+    async def everything() -> None:
+        async with limit.turn(halted):
+            waits = asyncio.create_task(limit.turn(asyncio.Event()).__aenter__())
+            await asyncio.sleep(0.01)
+            waits.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waits
+        await asyncio.wait_for(limit.went_well(), 1)
+        assert limit.under_way == 0
+
+    asyncio.run(everything())

@@ -6,6 +6,7 @@ import asyncio
 import random
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +41,7 @@ class ModelAnswerer:
     extra: Mapping[str, Any] = field(default_factory=dict)
     first_pause: float = _FIRST_PAUSE
     stopped: ModelStopped | None = None
+    halted: asyncio.Event = field(default_factory=asyncio.Event)  # set with `stopped`: ends pauses
 
     synthetic = False
 
@@ -60,7 +62,12 @@ class ModelAnswerer:
         }
 
     def stop(self) -> None:
-        self.stopped = self.stopped or ModelStopped(f"{self.model}: stopped by the user")
+        self.halt(ModelStopped(f"{self.model}: stopped by the user"))
+
+    def halt(self, why: ModelStopped) -> None:
+        """Send nothing more, and wait for nothing. The first reason stays."""
+        self.stopped = self.stopped or why
+        self.halted.set()
 
     async def respond(self, ask: Ask, log: ReplyLog) -> Reply:
         work = _Trial(self, ask, log)
@@ -128,7 +135,7 @@ class _Trial:
             self.log.text(piece)
 
         worst = model.tariff.worst(prompt.text, self.allowed)
-        async with model.limit.turn(), model.budget.reserve(worst) as reservation:
+        async with model.limit.turn(model.halted), model.budget.reserve(worst) as reservation:
             if model.stopped:
                 reservation.settle(0)
                 raise model.stopped
@@ -201,14 +208,16 @@ class _Trial:
         """What a fault means for the next request."""
         model = self.model
         if fault.fault.meaning is Meaning.STOP:
-            model.stopped = ModelStopped(f"{model.model}: {fault}; {fault.fault.mend}")
-            raise model.stopped from None
+            stopped = ModelStopped(f"{model.model}: {fault}; {fault.fault.mend}")
+            model.halt(stopped)
+            raise stopped from None
         if fault.fault is Fault.RATE_LIMIT:
             await model.limit.too_many(fault.retry_after)
         if last or fault.fault in HOPELESS:
             return
         pause = min(_LONGEST_PAUSE, model.first_pause * 2 ** (len(self.attempts) - 1)) * random.uniform(0.5, 1.5)
-        await asyncio.sleep(max(pause, fault.retry_after or 0))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(model.halted.wait(), max(pause, fault.retry_after or 0))
 
     def _received(self, reply: Streamed) -> Reply:
         fault = None

@@ -49,9 +49,7 @@ class EarlierRuns:
                 continue
             response = run.eval_folder(eval_id) / f"{trial}.md"
             if response.is_file():
-                return Found(
-                    run, generation, read_text(response), *_verdict(run, eval_id, generation, grading_key)
-                )
+                return Found(run, generation, read_text(response), *_verdict(run, eval_id, generation, grading_key))
         return unreceived
 
     def _candidates(self, eval_id: str, generation_key: str) -> list[Run]:
