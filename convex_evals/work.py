@@ -11,6 +11,7 @@ from functools import cached_property
 
 from convex_evals.config import Workspace
 from convex_evals.display import Display
+from convex_evals.generate.llm import ModelAnswerer
 from convex_evals.grade.grader import Grader
 from convex_evals.grade.setup import ready_grader
 from convex_evals.plan import Request, make_plan, refuse_other_work
@@ -19,6 +20,7 @@ from convex_evals.records.journal import MAX_ATTEMPTS
 from convex_evals.results import headline
 from convex_evals.runner import Runner, TrialDone
 from convex_evals.shard import Shard
+from convex_evals.spending import spent_on
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
 from convex_evals.store.runs import Run, RunStore
@@ -66,7 +68,12 @@ class Work:
             display.start("trials", sum(len(self._share(r)) * r.trials for r in requests))
             with _ctrl_c(self._interrupt):
                 async with asyncio.TaskGroup() as group:
-                    tasks = [group.create_task(self._one(request, grader)) for request in requests]
+                    opening = [group.create_task(self._open(request, grader)) for request in requests]
+                async with asyncio.TaskGroup() as group:
+                    tasks = [
+                        group.create_task(self._one(request, opened.result(), grader))
+                        for request, opened in zip(requests, opening, strict=True)
+                    ]
             self.done = [task.result() for task in tasks]
         if self.interrupted:
             raise KeyboardInterrupt
@@ -75,8 +82,16 @@ class Work:
         ids = [e.id for e in request.evals]
         return self.shard.share(ids) if self.shard else tuple(ids)
 
-    async def _one(self, request: Request, grader: Grader) -> Finished:
+    async def _open(self, request: Request, grader: Grader) -> Run:
+        """The run for `request`. What earlier commands paid for it is out of the budget before anybody is asked."""
         run = await open_run(request, grader, self.store, fresh=self.fresh, retry_unscored=self.retry_unscored)
+        answerer = request.answerer
+        if isinstance(answerer, ModelAnswerer) and answerer.budget.limit is not None:
+            journal = Journal(self.workspace.journal_dir, run.plan)
+            answerer.budget.spent += spent_on(run, journal, self._share(request), request.prompts, answerer.tariff)
+        return run
+
+    async def _one(self, request: Request, run: Run, grader: Grader) -> Finished:
         share = self._share(request)
         if run.is_complete:
             return Finished(run, run.summary(), share)
@@ -101,7 +116,7 @@ class Work:
         if runner.over_budget:
             self.stopped.append(
                 f"{run.plan.model}: {runner.over_budget} trials were not asked: the budget is used up; "
-                "the same command with more --budget goes on"
+                "the same command with a higher --budget goes on (what was spent before counts)"
             )
         return Finished(run, summary, share)
 

@@ -26,6 +26,8 @@ from convex_evals.plan import Request
 from convex_evals.prompt import Prompt
 from convex_evals.records import Outcome, RunPlan, Verdict
 from convex_evals.records.models import ModelEntry, Parameters, Price
+from convex_evals.spending import spent_on
+from convex_evals.store.journal import Journal
 from convex_evals.store.replies import ReplyFile
 from convex_evals.store.runs import RunStore
 from convex_evals.suite import Eval, load_suite, sha256_text
@@ -187,7 +189,7 @@ def test_a_pause_ends_when_the_model_is_stopped(way: str, bench: Bench) -> None:
 
     async def everything() -> None:
         paused = [asyncio.create_task(ask(1))]
-        while not answerer.limit.not_before:  # noqa: ASYNC110: nothing tells of it
+        while not answerer.limit.not_before:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         paused.append(asyncio.create_task(ask(2)))
         await asyncio.sleep(0.05)
@@ -218,3 +220,36 @@ def test_a_stop_is_not_late_for_who_waits(bench: Bench) -> None:
         assert limit.under_way == 0
 
     asyncio.run(everything())
+
+
+def test_a_budget_is_for_the_run(bench: Bench) -> None:
+    """What an earlier command paid for is spent: in runs/, in the journal, or in a log without an end."""
+    worst = cast(ModelAnswerer, bench.request().answerer).tariff.worst(Prompt("", "Task 0.\n").text, 100)
+    assert COST < worst < 2 * COST
+    enough = COST + worst
+    only_first = load_suite(bench.root).evals[0].id
+
+    def outcome(eval_id: str) -> Outcome:
+        return Outcome.UNSCORED if eval_id == only_first else Outcome.PASSED
+
+    bench.outcome = outcome
+    stopped = bench.do(bench.request(budget=Budget(worst))).stopped
+    assert len(bench.asked()) == 1 and "1 trials were not asked" in stopped[0] and "higher --budget" in stopped[0]
+    assert bench.do(bench.request(named=True, budget=Budget(worst))).stopped
+    assert bench.asked() == []
+    money = Budget(enough)
+    assert not bench.do(bench.request(named=True, budget=money)).stopped
+    assert len(bench.asked()) == 1 and money.spent == pytest.approx(2 * COST)
+    assert not bench.do(bench.request("y", model="b", budget=Budget(2 * worst))).stopped, "another run"
+
+    assert bench.work
+    run = RunStore(bench.root / "runs").create(bench.work.runners[0].run.plan.model_copy(update={"run_id": "z"}))
+    journal = Journal(bench.root / "journal", run.plan)
+    request = bench.request(model="b")
+    ids = list(run.plan.evals)
+    log = journal.reply_log(ids[1], 1, run.plan.evals[ids[1]].generation_key)
+    log.begin({"max_output_tokens": 100})
+    log.close()
+    tariff = cast(ModelAnswerer, request.answerer).tariff
+    assert spent_on(run, journal, ids, request.prompts, tariff) == pytest.approx(worst)
+    assert spent_on(run, journal, ids[:1], request.prompts, tariff) == 0, "another shard's"
