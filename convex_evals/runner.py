@@ -93,7 +93,7 @@ class Runner:
 
     async def _trial(self, ev: Eval, trial: int) -> JournalEntry | None:
         """The trial's entry when this run has done what it can; None where it was not asked, or not graded."""
-        entry = self._journalled(ev, trial) or self._reused(ev, trial)
+        entry = self._journalled(ev, trial) or self._reused(ev, trial) or self._handed_over(ev, trial)
         if entry is not None and entry.verdict is not None and self._is_done(entry):
             self.emit(TrialDone(ev.id, trial, entry.verdict, True, entry.generation))
             return entry
@@ -114,6 +114,13 @@ class Runner:
         """What this run knows; a folder of another suite may have a run of the same name, which asked otherwise."""
         entry = self.journal.read(ev.id, trial)
         return entry if entry and entry.generation_key == self.run.plan.evals[ev.id].generation_key else None
+
+    def _handed_over(self, ev: Eval, trial: int) -> JournalEntry | None:
+        """What is in the journal of a run that was never finished; a log without an entry is found when asking."""
+        planned = self.run.plan.evals[ev.id]
+        if self.earlier and not self.journal.reply_log(ev.id, trial, planned.generation_key).lines():
+            self.earlier.hand_over(ev.id, trial, planned.generation_key, planned.grading_key, self.journal)
+        return self._journalled(ev, trial)
 
     def _is_done(self, entry: JournalEntry) -> bool:
         return entry.done and not (self.retry_unscored and _is_unscored(entry))

@@ -102,7 +102,7 @@ class Work:
             grader,
             request.prompts,
             lambda done: self._show(request, done),
-            None if self.fresh else EarlierRuns(self.store, run.plan.model),
+            None if self.fresh else EarlierRuns(self.store, run.plan.model, self.workspace.journal_dir),
             self.retry_unscored,
             self.final,
             places=self._places,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ from convex_evals.generate.price import Tariff
 from convex_evals.grade.grader import Grader
 from convex_evals.plan import Request
 from convex_evals.prompt import Prompt
-from convex_evals.records import Outcome, RunPlan, Verdict
+from convex_evals.records import Attempt, Outcome, RunPlan, Verdict
 from convex_evals.records.models import ModelEntry, Parameters, Price
 from convex_evals.spending import spent_on
 from convex_evals.store.journal import Journal
@@ -253,3 +254,33 @@ def test_a_budget_is_for_the_run(bench: Bench) -> None:
     tariff = cast(ModelAnswerer, request.answerer).tariff
     assert spent_on(run, journal, ids, request.prompts, tariff) == pytest.approx(worst)
     assert spent_on(run, journal, ids[:1], request.prompts, tariff) == 0, "another shard's"
+
+
+def test_a_run_takes_over_what_another_has_in_its_journal(bench: Bench) -> None:
+    """An entry with its verdict, and a reply that ended when the process did."""
+    bench.outcome = lambda eval_id: Outcome.UNSCORED
+    old = bench.do(bench.request("old")).runners[0]
+    assert len(bench.asked()) == 2 and not old.run.is_complete
+    first, second = old.run.plan.evals
+    old.journal._path(second, 1).unlink()
+    log = old.journal.reply_log(second, 1, old.run.plan.evals[second].generation_key)
+    meta = {"finish_reason": "stop", "usage": {}, "searches": 0, "cost_usd": None}
+    log.begin({"max_output_tokens": 100})
+    log.text("# Files")
+    log.end(Attempt(cost_usd=COST), {**meta, "first_token_ms": 1, "duration_ms": 2})
+    log.close()
+    bench.outcome = lambda eval_id: Outcome.PASSED
+    evals = load_suite(bench.root).evals
+    with old.journal.locked():
+        bench.do(bench.request("busy", evals=evals[:1]), final=True)
+    assert bench.asked() == ["Task 0."], "another process may be at it"
+    shutil.rmtree(bench.root / "runs" / "stub" / "a" / "2026-01-31" / "busy")
+
+    (one,) = bench.do(bench.request("one", evals=evals[:1])).done
+    (other,) = bench.do(bench.request("other", evals=evals[1:])).done
+    assert bench.asked() == []
+    for done, eval_id in ((one, first), (other, second)):
+        (generation,) = done.run.generation(eval_id).trials
+        assert generation.reused_from is None and generation.cost_usd == pytest.approx(COST)
+    again = bench.do(bench.request("old", named=True)).done[0].summary
+    assert bench.asked() == [] and again and again.reused == 2 and again.cost_usd == 0

@@ -69,6 +69,24 @@ class Journal:
         """Where a reply to what this key stands for is kept while it arrives."""
         return ReplyFile(self.folder / eval_id / f"{trial}.{generation_key[:8]}.reply.jsonl")
 
+    def hand_over(self, eval_id: str, trial: int, generation_key: str, to: Journal, *, with_verdict: bool) -> bool:
+        """Move the reply to a trial to another journal; whether there is one, and no process is at this run."""
+        log = self.reply_log(eval_id, trial, generation_key)
+        path = self._path(eval_id, trial)
+        if to.folder == self.folder or not (path.is_file() or log.is_whole()) or self.is_busy():
+            return False
+        with self.locked():
+            entry = self.read(eval_id, trial)
+            if entry is not None and entry.generation.received and entry.generation_key == generation_key:
+                own = {} if with_verdict else {"verdict": None, "attempts": 0}
+                to.write(eval_id, entry.model_copy(update=own))
+                path.unlink()
+                return True
+            if log.is_whole():
+                log.move(to.reply_log(eval_id, trial, generation_key))
+                return True
+        return False
+
     def drop(self) -> None:
         """Forget the run: everything of it is written."""
         shutil.rmtree(self.folder, ignore_errors=True)
