@@ -16,7 +16,7 @@ def finish_run(run: Run, journal_dir: Path) -> Summary:
 
     Raises `UserError` where nothing is, or where a process here is at it.
     """
-    journal = Journal(journal_dir, run.plan.run_id)
+    journal = Journal(journal_dir, run.plan)
     with journal.locked():
         summary = summarize(run)
         if not summary.evals:

@@ -51,6 +51,8 @@ class Runner:
     retry_unscored: bool = False
     final: bool = False  # write evals with trials that have no verdict, too: the journal will not be here next time
     stopped: ModelStopped | None = None
+    # Of the grader: who waits for one when the user stops us is not graded.
+    places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     over_budget: int = 0  # trials that were not asked because the money would not do
     _asking: bool = field(default=True)
 
@@ -90,8 +92,8 @@ class Runner:
             self._write(ev, whole)
 
     async def _trial(self, ev: Eval, trial: int) -> JournalEntry | None:
-        """The trial's entry when this run has done what it can; None where it was not asked."""
-        entry = self.journal.read(ev.id, trial) or self._reused(ev, trial)
+        """The trial's entry when this run has done what it can; None where it was not asked, or not graded."""
+        entry = self._journalled(ev, trial) or self._reused(ev, trial) or self._handed_over(ev, trial)
         if entry is not None and entry.verdict is not None and self._is_done(entry):
             self.emit(TrialDone(ev.id, trial, entry.verdict, True, entry.generation))
             return entry
@@ -99,11 +101,26 @@ class Runner:
             entry = await self._asked(ev, trial, entry)
             if entry is None:
                 return None
-        verdict = await judge(self.grader, ev, entry.generation, entry.response)
+        async with self.places:
+            if not self._asking:
+                return None
+            verdict = await judge(self.grader, ev, entry.generation, entry.response)
         entry = entry.model_copy(update={"verdict": verdict, "attempts": entry.attempts + 1})
         self.journal.write(ev.id, entry)
         self.emit(TrialDone(ev.id, trial, verdict, False, entry.generation))
         return entry
+
+    def _journalled(self, ev: Eval, trial: int) -> JournalEntry | None:
+        """What this run knows; a folder of another suite may have a run of the same name, which asked otherwise."""
+        entry = self.journal.read(ev.id, trial)
+        return entry if entry and entry.generation_key == self.run.plan.evals[ev.id].generation_key else None
+
+    def _handed_over(self, ev: Eval, trial: int) -> JournalEntry | None:
+        """What is in the journal of a run that was never finished; a log without an entry is found when asking."""
+        planned = self.run.plan.evals[ev.id]
+        if self.earlier and not self.journal.reply_log(ev.id, trial, planned.generation_key).lines():
+            self.earlier.hand_over(ev.id, trial, planned.generation_key, planned.grading_key, self.journal)
+        return self._journalled(ev, trial)
 
     def _is_done(self, entry: JournalEntry) -> bool:
         return entry.done and not (self.retry_unscored and _is_unscored(entry))
@@ -120,12 +137,20 @@ class Runner:
             verdict = unscored(generation.reason or "nothing was received") if given_up else None
             # What earlier rounds cost stands in their run; here it would be counted twice.
             carried = generation.model_copy(update={"attempts": (), "cost_usd": 0.0})
-            return JournalEntry(generation=carried, response=None, verdict=verdict, attempts=generation.rounds)
+            return JournalEntry(
+                generation_key=planned.generation_key,
+                generation=carried,
+                response=None,
+                verdict=verdict,
+                attempts=generation.rounds,
+            )
         source = generation.reused_from or found.run.plan.run_id
         entry = JournalEntry(
+            generation_key=planned.generation_key,
             generation=generation.model_copy(update={"reused_from": source}),
             response=found.response,
             verdict=found.verdict,
+            attempts=found.rounds,
         )
         self.journal.write(ev.id, entry)
         return entry
@@ -134,8 +159,8 @@ class Runner:
         """A new reply, or the lack of one, journalled; None where nobody may be asked any more."""
         if not self._asking or self.stopped:
             return None
-        log = self.journal.reply_log(ev.id, trial)
         key = self.run.plan.evals[ev.id].generation_key
+        log = self.journal.reply_log(ev.id, trial, key)
         try:
             reply = await self.answerer.respond(Ask(ev, trial, key, self.prompts[ev.id]), log)
         except ModelStopped as stop:
@@ -150,6 +175,7 @@ class Runner:
         generation = _joined(before.generation if before else None, reply.generation)
         notes = extract(reply.response).notes if reply.response is not None else ()
         entry = JournalEntry(
+            generation_key=key,
             generation=generation.model_copy(update={"notes": notes}),
             response=reply.response,
             attempts=before.attempts if before else 0,
@@ -168,7 +194,12 @@ class Runner:
             grading_key=planned.grading_key,
             sandbox=self.grader.tester.sandbox.level,
             trials=tuple(
-                TrialGrade(trial=e.generation.trial, generation_id=e.generation.generation_id, verdict=e.verdict)
+                TrialGrade(
+                    trial=e.generation.trial,
+                    generation_id=e.generation.generation_id,
+                    verdict=e.verdict,
+                    rounds=max(1, e.attempts),
+                )
                 for e in entries
                 if e.verdict is not None
             ),

@@ -11,14 +11,16 @@ from functools import cached_property
 
 from convex_evals.config import Workspace
 from convex_evals.display import Display
+from convex_evals.generate.llm import ModelAnswerer
 from convex_evals.grade.grader import Grader
 from convex_evals.grade.setup import ready_grader
 from convex_evals.plan import Request, make_plan, refuse_other_work
-from convex_evals.records import Summary
+from convex_evals.records import Outcome, Summary
 from convex_evals.records.journal import MAX_ATTEMPTS
 from convex_evals.results import headline
 from convex_evals.runner import Runner, TrialDone
 from convex_evals.shard import Shard
+from convex_evals.spending import spent_on
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
 from convex_evals.store.runs import Run, RunStore
@@ -55,16 +57,23 @@ class Work:
     stopped: list[str] = field(default_factory=list)  # why models were asked nothing more
     runners: list[Runner] = field(default_factory=list)
     interrupted: bool = False
+    _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
     async def do(self, requests: Sequence[Request]) -> None:
         """All of `requests`, at the same time. Raises `KeyboardInterrupt` once they ended after a Ctrl-C."""
         space, display = self.workspace, self.display
         count = self.workers or space.workers
+        self._places = asyncio.Semaphore(count)
         async with ready_grader(space.suite, space.config, count, display.preparing, display.warn) as grader:
             display.start("trials", sum(len(self._share(r)) * r.trials for r in requests))
             with _ctrl_c(self._interrupt):
                 async with asyncio.TaskGroup() as group:
-                    tasks = [group.create_task(self._one(request, grader)) for request in requests]
+                    opening = [group.create_task(self._open(request, grader)) for request in requests]
+                async with asyncio.TaskGroup() as group:
+                    tasks = [
+                        group.create_task(self._one(request, opened.result(), grader))
+                        for request, opened in zip(requests, opening, strict=True)
+                    ]
             self.done = [task.result() for task in tasks]
         if self.interrupted:
             raise KeyboardInterrupt
@@ -73,30 +82,41 @@ class Work:
         ids = [e.id for e in request.evals]
         return self.shard.share(ids) if self.shard else tuple(ids)
 
-    async def _one(self, request: Request, grader: Grader) -> Finished:
+    async def _open(self, request: Request, grader: Grader) -> Run:
+        """The run for `request`. What earlier commands paid for it is out of the budget before anybody is asked."""
         run = await open_run(request, grader, self.store, fresh=self.fresh, retry_unscored=self.retry_unscored)
+        answerer = request.answerer
+        if isinstance(answerer, ModelAnswerer) and answerer.budget.limit is not None:
+            journal = Journal(self.workspace.journal_dir, run.plan)
+            answerer.budget.spent += spent_on(run, journal, self._share(request), request.prompts, answerer.tariff)
+        return run
+
+    async def _one(self, request: Request, run: Run, grader: Grader) -> Finished:
         share = self._share(request)
         if run.is_complete:
             return Finished(run, run.summary(), share)
         runner = Runner(
             run,
-            Journal(self.workspace.journal_dir, run.plan.run_id),
+            Journal(self.workspace.journal_dir, run.plan),
             request.answerer,
             grader,
             request.prompts,
             lambda done: self._show(request, done),
-            None if self.fresh else EarlierRuns(self.store, run.plan.model),
+            None if self.fresh else EarlierRuns(self.store, run.plan.model, self.workspace.journal_dir),
             self.retry_unscored,
             self.final,
+            places=self._places,
         )
         self.runners.append(runner)
+        if self.interrupted:  # while the run was opened
+            runner.stop_asking()
         summary = await runner.complete({e.id: e for e in request.evals}, share)
         if runner.stopped and not self.interrupted:
             self.stopped.append(str(runner.stopped))
         if runner.over_budget:
             self.stopped.append(
                 f"{run.plan.model}: {runner.over_budget} trials were not asked: the budget is used up; "
-                "the same command with more --budget goes on"
+                "the same command with a higher --budget goes on (what was spent before counts)"
             )
         return Finished(run, summary, share)
 
@@ -159,10 +179,15 @@ async def open_run(request: Request, grader: Grader, store: RunStore, *, fresh: 
 
 
 def _given_up(run: Run, summary: Summary) -> bool:
-    """Whether every reply that the run lacks was asked for in as many runs as a command does by itself."""
-    unscored = [e for e, found in summary.evals.items() if found.counts.unscored]
-    missing = [g for e in unscored for g in run.generation(e).trials if not g.received]
-    return all(g.rounds >= MAX_ATTEMPTS for g in missing)
+    """Whether all that has no verdict was asked for, or graded, in as many runs as a command does by itself."""
+    for eval_id in (e for e, found in summary.evals.items() if found.counts.unscored):
+        replies = {g.trial: g for g in run.generation(eval_id).trials}
+        for grade in run.grade(eval_id).trials:
+            reply = replies[grade.trial]
+            rounds = grade.rounds if reply.received else reply.rounds
+            if grade.verdict.outcome is Outcome.UNSCORED and rounds < MAX_ATTEMPTS:
+                return False
+    return True
 
 
 @contextmanager

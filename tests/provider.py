@@ -105,6 +105,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _rate_limit(self) -> None:
         self._status(429, "slow down", {"retry-after": "0.05"})
 
+    def _much_later(self) -> None:
+        self._status(429, "slow down", {"retry-after": "40"})
+
     def _server_error(self) -> None:
         self._status(500, "oops")
 
@@ -203,6 +206,7 @@ class _Handler(BaseHTTPRequestHandler):
     WAYS: dict[str, Callable[[Any], None]] = {  # noqa: RUF012
         "ok": _ok,
         "rate_limit": _rate_limit,
+        "much_later": _much_later,
         "server_error": _server_error,
         "quotes_key": _quotes_key,
         "overloaded": _overloaded,

@@ -111,6 +111,15 @@ def test_what_is_tried_again(way: str, fault: Fault, bench: Bench) -> None:
     assert generation.received and generation.fault is None
 
 
+@pytest.mark.parametrize(("way", "cost"), [("empty", 0.006), ("filtered", 0.006), ("zero", 0.001)])
+def test_what_a_reply_without_text_costs(way: str, cost: float, bench: Bench) -> None:
+    """Its tokens are paid for all the same."""
+    bench.stub.behave = lambda n, body: way if n < 1 else "ok"
+    generation = asyncio.run(bench.ask(bench.answerer())).generation
+    assert [a.cost_usd for a in generation.attempts] == pytest.approx([cost, 0.006])
+    assert generation.cost_usd == bench.budget.spent == pytest.approx(cost + 0.006)
+
+
 def test_a_reply_of_the_responses_api(bench: Bench) -> None:
     bench.api = "responses"
     reply = asyncio.run(bench.ask(bench.answerer()))
@@ -327,7 +336,7 @@ def test_retry_after_is_waited_for() -> None:
         limit = ProviderLimit(4)
         await limit.too_many(0.2)
         start = asyncio.get_running_loop().time()
-        async with limit.turn():
+        async with limit.turn(asyncio.Event()):
             return asyncio.get_running_loop().time() - start
 
     assert asyncio.run(scenario()) >= 0.19

@@ -22,7 +22,7 @@ from convex_evals.grade.tester import TestReport
 from convex_evals.records import Outcome, StepName, TestResult, Verdict
 from convex_evals.store.journal import Journal
 from convex_evals.suite import Eval, load_suite
-from tests.factories import make_eval, make_verdict
+from tests.factories import make_eval, make_plan, make_verdict
 
 
 @pytest.fixture
@@ -158,8 +158,10 @@ def test_what_a_backend_may_answer_to_a_push(
 
 
 def test_two_processes_do_not_share_a_run(tmp_path: Path) -> None:
-    with Journal(tmp_path, "run-1").locked():
+    plan = make_plan(run_id="run-1")
+    with Journal(tmp_path, plan).locked():
         with pytest.raises(UserError, match="run run-1 is under way in another process; wait for it"):
-            Journal(tmp_path, "run-1").locked().__enter__()
-        with Journal(tmp_path, "run-2").locked():
-            pass
+            Journal(tmp_path, plan).locked().__enter__()
+        for other in (make_plan(run_id="run-2"), make_plan(run_id="run-1", model="acme/model-1")):
+            with Journal(tmp_path, other).locked():
+                pass

@@ -94,7 +94,7 @@ def test_status_of_an_interrupted_run(suite: Path, invoke: Invoke, golden: Golde
     run = make_run(
         suite / "runs", evals("pf", "pp", "", ""), complete=False, experiment="no_guidelines", guidelines=None
     )
-    journal = Journal(suite / ".cache" / "convex-evals" / "journal", run.plan.run_id)
+    journal = Journal(suite / ".cache" / "convex-evals" / "journal", run.plan)
     graded = JournalEntry(generation=make_generation(1), response="", verdict=make_verdict())
     lost = make_generation(2).model_copy(update={"received": False, "fault": "rate_limit"})
     journal.write(OTHERS[1], graded)

@@ -188,7 +188,7 @@ def test_an_interrupted_regrading_goes_on(tmp_path: Path) -> None:
             return make_verdict(Outcome.FAILED, StepName.TESTS)
 
     stub = Stub()
-    journal = Journal(tmp_path / "journal", "x.regrade")
+    journal = Journal(tmp_path / "journal", plan, purpose=".regrade")
 
     def regrade_once() -> Regrading:
         regrader = Regrader(cast(Grader, stub), today, lambda *_: None)

@@ -89,7 +89,7 @@ def test_runs_are_found_by_the_beginning_of_their_id(tmp_path: Path) -> None:
 
 
 def test_the_journal_keeps_what_is_not_written_yet(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, "run")
+    journal = Journal(tmp_path, make_plan())
     assert journal.read("a/b", 1) is None
     entry = JournalEntry(generation=make_generation(), response="x")
     journal.write("a/b", entry)

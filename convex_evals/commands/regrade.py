@@ -96,7 +96,7 @@ async def _regrade(
         regrader = Regrader(grader, today, show, edited_tasks, only)
         display.start("trials to grade", sum(run.plan.trials * len(regrader.to_do(run)[0]) for run in runs))
         journals = workspace.journal_dir
-        return [await regrader.regrade(run, Journal(journals, f"{run.plan.run_id}.regrade")) for run in runs]
+        return [await regrader.regrade(run, Journal(journals, run.plan, purpose=".regrade")) for run in runs]
 
 
 def _report(found: Regrading) -> str:

@@ -33,7 +33,7 @@ def status(ctx: click.Context, run_name: str, runs_dir: Path | None, as_json: bo
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     run = RunStore(workspace.runs_dir).find(run_name)
     evals = [e.id for e in load_suite(workspace.suite).evals]
-    found = status_of(run, Journal(workspace.journal_dir, run.plan.run_id), evals, workspace.config.experiments)
+    found = status_of(run, Journal(workspace.journal_dir, run.plan), evals, workspace.config.experiments)
     if as_json:
         click.echo(dump_json(found.to_data()), nl=False)
     else:

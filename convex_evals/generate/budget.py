@@ -25,7 +25,7 @@ class Reservation:
 
 @dataclass
 class Budget:
-    """Dollars for one command. `limit` None: no cap."""
+    """Dollars for the runs of one command, with what earlier commands spent on them. `limit` None: no cap."""
 
     limit: float | None = None
     spent: float = 0.0

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 _FIRST = 4.0
 _SHRINK_ONCE_IN = 1.0  # seconds: a burst of complaints about one moment is one complaint
@@ -27,17 +28,14 @@ class ProviderLimit:
         self.allowed = self.allowed or min(_FIRST, float(self.ceiling))
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Wait for a turn; the request goes inside."""
+    async def turn(self, halted: asyncio.Event) -> AsyncIterator[None]:
+        """Wait for a turn; the request goes inside. Once `halted` is set nobody waits, and nothing is to be sent."""
         async with self._changed:
-            while True:
+            while not halted.is_set():
                 pause = self.not_before - time.monotonic()
                 if pause <= 0 and self.under_way < int(self.allowed):
                     break
-                try:
-                    await asyncio.wait_for(self._changed.wait(), pause if pause > 0 else None)
-                except TimeoutError:
-                    continue
+                await _first(pause if pause > 0 else None, self._changed.wait(), halted.wait())
             self.under_way += 1
         try:
             yield
@@ -63,3 +61,15 @@ class ProviderLimit:
     async def _tell(self) -> None:
         async with self._changed:
             self._changed.notify_all()
+
+
+async def _first(seconds: float | None, *waits: Coroutine[Any, Any, Any]) -> None:
+    """Until one of `waits` ends, or the time does."""
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    try:
+        await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        # A condition has its lock back only when its wait is over.
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -6,6 +6,7 @@ import asyncio
 import random
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +41,7 @@ class ModelAnswerer:
     extra: Mapping[str, Any] = field(default_factory=dict)
     first_pause: float = _FIRST_PAUSE
     stopped: ModelStopped | None = None
+    halted: asyncio.Event = field(default_factory=asyncio.Event)  # set with `stopped`: ends pauses
 
     synthetic = False
 
@@ -60,7 +62,12 @@ class ModelAnswerer:
         }
 
     def stop(self) -> None:
-        self.stopped = self.stopped or ModelStopped(f"{self.model}: stopped by the user")
+        self.halt(ModelStopped(f"{self.model}: stopped by the user"))
+
+    def halt(self, why: ModelStopped) -> None:
+        """Send nothing more, and wait for nothing. The first reason stays."""
+        self.stopped = self.stopped or why
+        self.halted.set()
 
     async def respond(self, ask: Ask, log: ReplyLog) -> Reply:
         work = _Trial(self, ask, log)
@@ -128,7 +135,7 @@ class _Trial:
             self.log.text(piece)
 
         worst = model.tariff.worst(prompt.text, self.allowed)
-        async with model.limit.turn(), model.budget.reserve(worst) as reservation:
+        async with model.limit.turn(model.halted), model.budget.reserve(worst) as reservation:
             if model.stopped:
                 reservation.settle(0)
                 raise model.stopped
@@ -136,24 +143,37 @@ class _Trial:
             self.log.begin({"max_output_tokens": self.allowed})
             started = asyncio.get_running_loop().time()
             try:
-                reply = _checked(await stream(model.entry, call, heard))
+                reply = await stream(model.entry, call, heard)
             except ProviderFault as fault:
                 duration = round((asyncio.get_running_loop().time() - started) * 1000)
                 self._over(self._faulty(fault, "".join(text), duration), None)
                 if fault.fault in _FREE or (fault.fault in (Fault.SERVER, Fault.CONNECTION) and not text):
                     reservation.settle(0)
                 raise
-            self._settle(reply, reservation)
+            self._settle(reply, reservation, _fault_of(reply))
         await model.limit.went_well()
         return reply
 
-    def _settle(self, reply: Streamed, reservation: Reservation) -> None:
+    def _settle(self, reply: Streamed, reservation: Reservation, fault: ProviderFault | None) -> None:
+        """Raises `fault`, once what the reply cost is noted: the provider charges for its tokens all the same."""
         cost = reply.cost_usd
+        if fault and cost is None and reply.usage == Usage():
+            self._over(self._faulty(fault, reply.text, reply.duration_ms), None)
+            raise fault
         if cost is None:
             cost = self.model.tariff.cost(reply.usage)
             self.estimated = True
         reservation.settle(cost)
-        attempt = Attempt(max_output_tokens=self.allowed, cost_usd=cost, duration_ms=reply.duration_ms)
+        attempt = Attempt(
+            fault=fault.fault.word if fault else None,
+            message=str(fault) if fault else None,
+            max_output_tokens=self.allowed,
+            cost_usd=cost,
+            duration_ms=reply.duration_ms,
+        )
+        if fault:
+            self._over(attempt, None)
+            raise fault
         meta = {
             "finish_reason": reply.finish_reason,
             "usage": reply.usage.model_dump(mode="json"),
@@ -188,14 +208,16 @@ class _Trial:
         """What a fault means for the next request."""
         model = self.model
         if fault.fault.meaning is Meaning.STOP:
-            model.stopped = ModelStopped(f"{model.model}: {fault}; {fault.fault.mend}")
-            raise model.stopped from None
+            stopped = ModelStopped(f"{model.model}: {fault}; {fault.fault.mend}")
+            model.halt(stopped)
+            raise stopped from None
         if fault.fault is Fault.RATE_LIMIT:
             await model.limit.too_many(fault.retry_after)
         if last or fault.fault in HOPELESS:
             return
         pause = min(_LONGEST_PAUSE, model.first_pause * 2 ** (len(self.attempts) - 1)) * random.uniform(0.5, 1.5)
-        await asyncio.sleep(max(pause, fault.retry_after or 0))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(model.halted.wait(), max(pause, fault.retry_after or 0))
 
     def _received(self, reply: Streamed) -> Reply:
         fault = None
@@ -236,12 +258,12 @@ class _Trial:
         return Reply(generation, None)
 
 
-def _checked(reply: Streamed) -> Streamed:
-    """Raises `ProviderFault` for a reply that is none."""
+def _fault_of(reply: Streamed) -> ProviderFault | None:
+    """What is wrong with a reply that is none; None where it is one."""
     if reply.finish_reason == "content_filter":
-        raise ProviderFault(Fault.FILTERED, "the provider's content filter held the reply back")
+        return ProviderFault(Fault.FILTERED, "the provider's content filter held the reply back")
     if not reply.text.strip() and reply.finish_reason not in ("length", "refusal"):
         if reply.usage.output_tokens == 0:
-            raise ProviderFault(Fault.NO_TOKENS, "the reply has no text and counts no tokens")
-        raise ProviderFault(Fault.EMPTY, f"the reply has no text (finish reason {reply.finish_reason})")
-    return reply
+            return ProviderFault(Fault.NO_TOKENS, "the reply has no text and counts no tokens")
+        return ProviderFault(Fault.EMPTY, f"the reply has no text (finish reason {reply.finish_reason})")
+    return None

@@ -54,6 +54,9 @@ class TrialGrade(Record):
     trial: int = Field(ge=1, description="number of the trial, from 1")
     generation_id: str = Field(description="which reply was graded")
     verdict: Verdict = Field(description="the judgement")
+    rounds: int = Field(
+        default=1, ge=1, description="commands that asked or graded; after three without a verdict it is left alone"
+    )
 
 
 class GradeFile(FileRecord):

@@ -17,6 +17,9 @@ MAX_ATTEMPTS = 3
 class JournalEntry(FileRecord):
     kind: Literal["journal"] = "journal"
     schema_: Literal[1] = Field(default=1, alias="schema", description="version of this format")
+    generation_key: str | None = Field(
+        default=None, description="what was asked; null where a reply of another run is graded again"
+    )
     generation: Generation = Field(description="as it will stand in generation.json")
     response: str | None = Field(description="as it will stand in `<trial>.md`")
     verdict: Verdict | None = Field(default=None, description="as it will stand in the grade file")

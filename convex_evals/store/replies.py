@@ -35,6 +35,18 @@ class ReplyFile:
                 continue
         return found
 
+    def is_whole(self) -> bool:
+        """Whether the end of a reply is there."""
+        return any(line.get("end", {}).get("reply") for line in self.lines()[-1:])
+
+    def move(self, to: ReplyFile) -> None:
+        """Be another trial's log, in the place of what it has."""
+        try:
+            to._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.replace(to._path)
+        except OSError as error:
+            raise write_error(to._path, error) from error
+
     def begin(self, attempt: Mapping[str, Any]) -> None:
         self._write({"begin": dict(attempt)})
 

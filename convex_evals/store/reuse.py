@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from convex_evals.records import Generation, GradeFile, Outcome, Verdict
+from convex_evals.store.journal import Journal
 from convex_evals.store.records import read_record
 from convex_evals.store.runs import Run, RunStore, grade_name
 from convex_evals.text import read_text
@@ -13,12 +15,16 @@ from convex_evals.text import read_text
 
 @dataclass(frozen=True)
 class Found:
-    """A trial of an earlier run. `response` is None where that run got none; `verdict` where it has no valid one."""
+    """A trial of an earlier run. `response` is None where that run got none; `verdict` where it has no valid one.
+
+    `rounds` is how often the reply was graded under the same key without getting one.
+    """
 
     run: Run
     generation: Generation
     response: str | None
     verdict: Verdict | None
+    rounds: int = 0
 
 
 @dataclass
@@ -27,6 +33,7 @@ class EarlierRuns:
 
     store: RunStore
     model: str
+    journals: Path
     _runs: list[Run] | None = None
     _by_key: dict[tuple[str, str], list[Run]] = field(default_factory=dict)
 
@@ -37,6 +44,8 @@ class EarlierRuns:
         """
         unreceived: Found | None = None
         for run in self._candidates(eval_id, generation_key):
+            if not run.has_generation(eval_id):
+                continue
             generation = next((g for g in run.generation(eval_id).trials if g.trial == trial), None)
             if generation is None:
                 continue
@@ -45,8 +54,20 @@ class EarlierRuns:
                 continue
             response = run.eval_folder(eval_id) / f"{trial}.md"
             if response.is_file():
-                return Found(run, generation, read_text(response), _verdict(run, eval_id, generation, grading_key))
+                return Found(run, generation, read_text(response), *_verdict(run, eval_id, generation, grading_key))
         return unreceived
+
+    def hand_over(self, eval_id: str, trial: int, generation_key: str, grading_key: str, to: Journal) -> None:
+        """Move a reply that another run never came to write from its journal to this one.
+
+        So it is paid for once, and counts in the run that writes it. What a process is at is left alone.
+        """
+        for run in self._candidates(eval_id, generation_key):
+            if run.has_generation(eval_id):
+                continue
+            valid = run.plan.evals[eval_id].grading_key == grading_key
+            if Journal(self.journals, run.plan).hand_over(eval_id, trial, generation_key, to, with_verdict=valid):
+                return
 
     def _candidates(self, eval_id: str, generation_key: str) -> list[Run]:
         key = (eval_id, generation_key)
@@ -62,14 +83,17 @@ class EarlierRuns:
 
 def _has(run: Run, eval_id: str, generation_key: str) -> bool:
     planned = run.plan.evals.get(eval_id)
-    return planned is not None and planned.generation_key == generation_key and run.has_generation(eval_id)
+    return planned is not None and planned.generation_key == generation_key
 
 
-def _verdict(run: Run, eval_id: str, generation: Generation, grading_key: str) -> Verdict | None:
+def _verdict(run: Run, eval_id: str, generation: Generation, grading_key: str) -> tuple[Verdict | None, int]:
+    """A scored verdict, or how many rounds ended without."""
     path = run.eval_folder(eval_id) / grade_name(grading_key)
     if not path.is_file():
-        return None
+        return None, 0
     grade = read_record(path, GradeFile)
-    found = [t.verdict for t in grade.trials if t.generation_id == generation.generation_id]
-    scored = [v for v in found if v.outcome is not Outcome.UNSCORED]
-    return scored[0] if scored and grade.grading_key == grading_key else None
+    if grade.grading_key != grading_key:
+        return None, 0
+    found = [t for t in grade.trials if t.generation_id == generation.generation_id]
+    scored = [t.verdict for t in found if t.verdict.outcome is not Outcome.UNSCORED]
+    return (scored[0], 0) if scored else (None, max((t.rounds for t in found), default=0))
