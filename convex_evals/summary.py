@@ -56,9 +56,12 @@ class _Part:
 def summarize(run: Run, *, only: Collection[str] | None = None, counting: Mapping[str, str] | None = None) -> Summary:
     """The totals of what is written of a run, or of the evals `only`; those that are not written are named.
 
-    `counting` names, by eval, the grade file that counts where it is not the one under the plan's own key.
+    `counting` names, by eval, the grade file that counts; without it those count that the summary names by now.
+    An eval that is not in it counts under the plan's own key.
     """
-    counting = counting or {}
+    if counting is None:
+        before = run.summary()
+        counting = {e: found.grade for e, found in before.evals.items()} if before else {}
     plan = run.plan
     wanted = [e for e in plan.evals if only is None or e in only]
     evals: dict[str, EvalSummary] = {}

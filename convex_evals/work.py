@@ -21,7 +21,7 @@ from convex_evals.runner import Runner, TrialDone
 from convex_evals.shard import Shard
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
-from convex_evals.store.runs import Run, RunStore
+from convex_evals.store.runs import Run, RunStore, grade_name
 from convex_evals.summary import summarize
 
 
@@ -76,6 +76,7 @@ class Work:
     async def _one(self, request: Request, grader: Grader) -> Finished:
         run = await open_run(request, grader, self.store, fresh=self.fresh, retry_unscored=self.retry_unscored)
         share = self._share(request)
+        _count_by_own_keys(run)
         if run.is_complete:
             return Finished(run, run.summary(), share)
         runner = Runner(
@@ -156,6 +157,14 @@ async def open_run(request: Request, grader: Grader, store: RunStore, *, fresh: 
         if run.plan.toolchain == plan.toolchain:
             return run
     return store.create(plan)
+
+
+def _count_by_own_keys(run: Run) -> None:
+    """Undo a regrading: a run that is gone on with has today's keys, whatever its summary was made to name before."""
+    summary = run.summary()
+    own = {e: grade_name(planned.grading_key) for e, planned in run.plan.evals.items()}
+    if summary is not None and any(found.grade != own.get(e) for e, found in summary.evals.items()):
+        run.write_summary(summarize(run, counting=own))
 
 
 def _given_up(run: Run, summary: Summary) -> bool:

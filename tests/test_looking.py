@@ -161,6 +161,7 @@ def test_leaderboard(suite: Path, invoke: Invoke, golden: Golden) -> None:
     make_run(runs, evals("p", "p", "p", ""), model="acme/best", run_id="shard-missing", date="2026-02-02")
     make_run(runs, evals("p", "p", "", ""), model="acme/best", run_id="cut", date="2026-02-03", complete=False)
     make_run(runs, evals("u", "u", "u", "u"), model="acme/silent")
+    make_run(runs, evals("p", "u", "u", "u"), model="acme/mute", run_id="mute")
     make_run(runs, evals("p", "p", "p", "p"), model="reference/answers", synthetic=True)
     make_run(runs, evals("f", "p", "f", "f"), model="acme/best", run_id="bare", experiment="no_guidelines")
     golden("leaderboard.txt", invoke("leaderboard").out)
@@ -171,14 +172,25 @@ def test_leaderboard(suite: Path, invoke: Invoke, golden: Golden) -> None:
         (2, "acme/b-ties", "b"),
         (4, "acme/fell", "new"),
     ]
-    assert sum(data["left_out"].values()) == 5
-    only = json.loads(invoke("leaderboard", "-e", "no_guidelines", "--json").out)["standings"]
-    assert [(r["rank"], r["model"]) for r in only] == [(1, "acme/best")]
+    assert sum(data["left_out"].values()) == 6
+    only = json.loads(invoke("leaderboard", "-e", "no_guidelines", "--json").out)
+    assert [(r["rank"], r["model"]) for r in only["standings"]] == [(1, "acme/best")] and only["left_out"] == {}
     assert "No run to rank under nope" in invoke("leaderboard", "-e", "nope").out
     # A damaged file is named.
     (runs / "acme" / "fell" / "2026-02-01" / "new" / "summary.json").write_text("{")
     result = invoke("leaderboard")
     assert result.status == 1 and "not valid JSON" in result.err and result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("counts", []), ("counts", None), ("counts", {"passed": "one"}), ("evals", 5), ("experiment", []), ("model", {})],
+)
+def test_a_summary_of_other_types_is_named(key: str, value: object, suite: Path, invoke: Invoke) -> None:
+    path = make_run(suite / "runs", evals("p")).folder / "summary.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+    result = invoke("leaderboard")
+    assert result.status == 1 and f"{path}: {key}" in result.err and result.err.count("\n") == 1
 
 
 def test_the_leaderboard_reads_summaries_alone(suite: Path, invoke: Invoke) -> None:
