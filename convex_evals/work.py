@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from convex_evals.config import Workspace
 from convex_evals.display import Display
+from convex_evals.errors import UserError
 from convex_evals.grade.grader import Grader
 from convex_evals.grade.setup import ready_grader
 from convex_evals.plan import Request, make_plan, refuse_other_work
 from convex_evals.records import Summary
-from convex_evals.records.journal import MAX_ATTEMPTS
+from convex_evals.records.journal import JournalEntry
 from convex_evals.results import headline
 from convex_evals.runner import Runner, TrialDone
 from convex_evals.shard import Shard
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
 from convex_evals.store.runs import Run, RunStore, grade_name
-from convex_evals.summary import summarize
+from convex_evals.summary import given_up, summarize
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,17 @@ class Finished:
     run: Run
     summary: Summary | None  # of the whole run; None while evals of it are not written
     share: tuple[str, ...]  # the evals that were to be done
+    journalled: Mapping[str, Sequence[JournalEntry]] = field(default_factory=dict)  # by eval that is not written
 
     @cached_property
     def totals(self) -> Summary:
         """Of the share."""
         return summarize(self.run, only=self.share)
+
+    @cached_property
+    def so_far(self) -> Summary:
+        """Of the whole run, with the trials that are in the journal alone."""
+        return self.summary or summarize(self.run, journalled=self.journalled)
 
 
 @dataclass
@@ -79,14 +86,15 @@ class Work:
         _count_by_own_keys(run)
         if run.is_complete:
             return Finished(run, run.summary(), share)
+        journal = Journal(self.workspace.journal_dir, run.plan.run_id)
         runner = Runner(
             run,
-            Journal(self.workspace.journal_dir, run.plan.run_id),
+            journal,
             request.answerer,
             grader,
             request.prompts,
             lambda done: self._show(request, done),
-            None if self.fresh else EarlierRuns(self.store, run.plan.model),
+            None if self.fresh or run.plan.fresh else EarlierRuns(self.store, run.plan.model),
             self.retry_unscored,
             self.final,
         )
@@ -99,7 +107,7 @@ class Work:
                 f"{run.plan.model}: {runner.over_budget} trials were not asked: the budget is used up; "
                 "the same command with more --budget goes on"
             )
-        return Finished(run, summary, share)
+        return Finished(run, summary, share, {} if summary else _journalled(run, journal))
 
     def _show(self, request: Request, done: TrialDone) -> None:
         verdict = done.verdict
@@ -141,22 +149,39 @@ async def open_run(request: Request, grader: Grader, store: RunStore, *, fresh: 
 
     Raises `UserError` where the run that it names is there and is another.
     """
-    plan = await make_plan(request, grader)
+    plan = (await make_plan(request, grader)).model_copy(update={"fresh": fresh})
     named = request.planned or (store.opened(plan.model, plan.date, plan.run_id) if request.named else None)
     if named:
         refuse_other_work(named, plan)
+        if retry_unscored:
+            _refuse_retry(named)
         return named
     if fresh or request.named:
         return store.create(plan)
     for run in store.same_work(plan):
         summary = run.summary()
         if summary is not None and not summary.missing:
-            again = summary.counts.unscored and (retry_unscored or not _given_up(run, summary))
+            again = summary.counts.unscored and (retry_unscored or not given_up(run, summary))
             return store.create(plan) if again else run
         # A run that is not complete goes on only with the toolchain that it says it was graded with.
         if run.plan.toolchain == plan.toolchain:
             return run
     return store.create(plan)
+
+
+def _refuse_retry(run: Run) -> None:
+    summary = run.summary()
+    if summary is not None and not summary.missing and summary.counts.unscored:
+        raise UserError(
+            f"{run.folder}: is complete, so --retry-unscored makes another run; `cli status {run.plan.run_id}` says how"
+        )
+
+
+def _journalled(run: Run, journal: Journal) -> dict[str, list[JournalEntry]]:
+    trials = range(1, run.plan.trials + 1)
+    waiting = [e for e in run.plan.evals if not run.is_written(e)]
+    found = {e: [entry for n in trials if (entry := journal.read(e, n))] for e in waiting}
+    return {e: entries for e, entries in found.items() if entries}
 
 
 def _count_by_own_keys(run: Run) -> None:
@@ -165,13 +190,6 @@ def _count_by_own_keys(run: Run) -> None:
     own = {e: grade_name(planned.grading_key) for e, planned in run.plan.evals.items()}
     if summary is not None and any(found.grade != own.get(e) for e, found in summary.evals.items()):
         run.write_summary(summarize(run, counting=own))
-
-
-def _given_up(run: Run, summary: Summary) -> bool:
-    """Whether every reply that the run lacks was asked for in as many runs as a command does by itself."""
-    unscored = [e for e, found in summary.evals.items() if found.counts.unscored]
-    missing = [g for e in unscored for g in run.generation(e).trials if not g.received]
-    return all(g.rounds >= MAX_ATTEMPTS for g in missing)
 
 
 @contextmanager

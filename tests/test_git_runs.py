@@ -277,6 +277,17 @@ def test_wrong_words(arguments: list[str], status: int, message: str, invoke: In
     assert result.status == status and message in result.err, result.err
 
 
+def test_one_run_by_two_names_is_one(invoke: Invoke, tmp_path: Path) -> None:
+    make_eval(tmp_path)
+    write_files(tmp_path, {"models.yaml": MODELS.format(url="http://127.0.0.1:1")})
+    words = ["-e", "no_guidelines", "--dry-run", "--json"]
+    assert len(json.loads(invoke("run", "-m", "model", "-m", "stub/model", *words).out)) == 1
+    planned = make_plan().evals[EVAL]
+    RunStore(tmp_path / "runs").create(make_plan(evals={EVAL: planned}))
+    by_two_names = invoke("run", "--run", "last", "--run", "default-00000000", "--dry-run", "--json")
+    assert len(json.loads(by_two_names.out)) == 1, by_two_names.err
+
+
 # -- real processes --
 
 
