@@ -56,7 +56,7 @@ def summary_of(run: Run) -> Summary:
     return found
 
 
-def do(suite: Path, run: Run, monkeypatch: pytest.MonkeyPatch, **options: bool) -> tuple[Work, Finished]:
+def do(suite: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> tuple[Work, Finished]:
     """What `Work` does once it has found `run`."""
 
     async def opened(*_: object, **__: object) -> Run:
@@ -66,7 +66,7 @@ def do(suite: Path, run: Run, monkeypatch: pytest.MonkeyPatch, **options: bool) 
     plan, evals = run.plan, load_suite(suite).evals
     request = Request(ReferenceAnswerer(), evals, {}, plan.trials, "default", None, None, plan.run_id, plan.date, None)
     with Display() as display:
-        at = Work(open_workspace(suite, None, suite), RunStore(suite / "runs"), display, **options)
+        at = Work(open_workspace(suite, None, suite), RunStore(suite / "runs"), display)
         found = asyncio.run(at._one(request, cast(Grader, None)))
     return at, found
 
