@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from convex_evals.errors import UserError
+from convex_evals.git import no_secrets
 
 if TYPE_CHECKING:
     import git
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _TRIES = 40
 _LONGEST_PAUSE = 3.0  # seconds
 _UNCLEAR_TRIES = 3
+_TOKENS = ("GH_TOKEN", "GITHUB_TOKEN")
 _TIMEOUT = 300  # seconds, of one fetch or push
 _LOST_RACE = re.compile(
     r"fetch first|non-fast-forward|stale info|cannot lock ref|failed to (update|lock) ref|incorrect old value"
@@ -170,7 +172,7 @@ class Branch:
 
     def _on_top(self, theirs: str | None, committed: Committed, replaceable: frozenset[str]) -> str | None:
         """A commit with the files that has `theirs` as its parent; None where they are all there."""
-        if theirs is None or self._revision(f"{committed.commit}^") == theirs:
+        if theirs is None or (committed.new and self._revision(f"{committed.commit}^") == theirs):
             return committed.commit
         there = self._blobs(theirs, committed.files.folders)
         other = [p for p, blob in committed.files.blobs.items() if there.get(p, blob) != blob]
@@ -195,6 +197,8 @@ class Branch:
         if pushed is None or local == pushed:
             return None
         base = self._revision_of("merge-base", local, pushed)
+        if base == pushed:
+            return None
         own = self._changed(base, local) if base else None
         if own is None or own & self._changed(local, pushed):
             return f"{self.name} has commits of its own; `git pull --rebase` joins them with what was pushed"
@@ -280,7 +284,7 @@ def _run(repository: git.Repo, arguments: Sequence[str], stdin: str, env: dict[s
         status, out, err = repository.git.execute(
             argv,
             istream=file,
-            env={"GIT_TERMINAL_PROMPT": "0", **env},
+            env={**_no_keys(), "GIT_TERMINAL_PROMPT": "0", **env},
             with_extended_output=True,
             with_exceptions=False,
             kill_after_timeout=_TIMEOUT,
@@ -290,6 +294,11 @@ def _run(repository: git.Repo, arguments: Sequence[str], stdin: str, env: dict[s
     if check:
         raise _GitFailed(_short(str(err)))
     return ""
+
+
+def _no_keys() -> dict[str, str]:
+    """What git has no use for; tokens of GitHub are what credential helpers look for."""
+    return {name: value for name, value in no_secrets().items() if name not in _TOKENS}
 
 
 def _short(text: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from convex_evals.errors import UserError
 from convex_evals.records import Summary
+from convex_evals.results import go_on
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import Run
 from convex_evals.summary import summarize
@@ -21,8 +22,7 @@ def finish_run(run: Run, journal_dir: Path) -> Summary:
         summary = summarize(run)
         if not summary.evals:
             raise UserError(
-                f"{run.folder}: nothing of it is delivered; `git pull` what shards pushed, "
-                f"or `cli run --run {run.plan.run_id}`"
+                f"{run.folder}: nothing of it is delivered; `git pull` what shards pushed, or `{go_on(run.plan)}`"
             )
         run.write_summary(summary)
         if not summary.missing:

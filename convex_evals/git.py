@@ -22,7 +22,7 @@ def clean_commit(folder: Path) -> str | None:
     try:
         repository = git.Repo(folder, search_parent_directories=True)
         # Looking must not write: git would refresh its index.
-        with repository.git.custom_environment(GIT_OPTIONAL_LOCKS="0", **_no_secrets()):
+        with repository.git.custom_environment(GIT_OPTIONAL_LOCKS="0", **no_secrets()):
             changed = repository.git.status("--porcelain", "--untracked-files=normal", "--", str(folder), *results)
         if changed:
             return None
@@ -31,7 +31,7 @@ def clean_commit(folder: Path) -> str | None:
         return None
 
 
-def _no_secrets() -> dict[str, str]:
+def no_secrets() -> dict[str, str]:
     """Keys of providers blanked: git has no use for them, and its environment is in the process listing."""
     return {name: "" for name in os.environ if is_secret(name)}
 
@@ -45,7 +45,7 @@ def text_at(folder: Path, revision: str, path: str) -> str:
         repository = git.Repo(folder, search_parent_directories=True)
         root = Path(str(repository.working_tree_dir)).resolve()
         inside = (folder.resolve() / path).relative_to(root).as_posix()
-        repository.git.update_environment(**_no_secrets())
+        repository.git.update_environment(**no_secrets())
         commit = repository.commit(revision)
     except git.InvalidGitRepositoryError:
         raise UserError(f"{folder}: not in a Git repository, so there is no '{path}@{revision}'") from None
@@ -71,10 +71,10 @@ def changed_since(folder: Path, revision: str) -> frozenset[str]:
 
     try:
         repository = git.Repo(folder, search_parent_directories=True)
-        repository.git.update_environment(**_no_secrets())
+        repository.git.update_environment(**no_secrets())
         commit = repository.commit(revision).hexsha
         command = git.Git(str(folder))
-        command.update_environment(**_no_secrets())
+        command.update_environment(**no_secrets())
         listed = command.diff("--name-only", "--relative", "--no-renames", "-z", commit, "--", ".")
         new = command.ls_files("--others", "--exclude-standard", "-z", "--", ".")
     except git.InvalidGitRepositoryError:

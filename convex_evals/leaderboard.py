@@ -9,12 +9,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from convex_evals.records import Summary
+from convex_evals.records import Counts, RunPlan, Summary
 from convex_evals.results import dollars, duration, interval, percent, rate_to_data, table
 from convex_evals.store.records import read_data, to_record
-from convex_evals.store.runs import SUMMARY_NAME, RunStore
+from convex_evals.store.runs import PLAN_NAME, SUMMARY_NAME, RunStore
 
-# A run of fewer evals than this share of the widest run's is of a part of the suite (`-f`, `-c`).
+# A run of fewer evals than this share of the widest run's is of a part of the suite (`-f`, `-c`); one with fewer of its
+# trials scored says more about a provider's bad day than about the model.
 WHOLE = Fraction(1, 2)
 
 
@@ -68,11 +69,11 @@ class _Found:
 
     @property
     def evals(self) -> int:
-        return len(self.data.get("evals", ()))
+        return len(self.data["evals"])
 
     @property
     def key(self) -> tuple[str, str]:
-        return self.data.get("experiment", ""), self.data.get("model", "")
+        return self.data["experiment"], self.data["model"]
 
 
 def read_leaderboard(store: RunStore, experiment: str | None = None) -> Leaderboard:
@@ -96,20 +97,39 @@ def _candidates(store: RunStore, experiment: str | None, left_out: Counter[str])
     for folder in store.folders():
         path = folder / SUMMARY_NAME
         if not path.is_file():
-            left_out["not complete"] += 1
+            plan = folder / PLAN_NAME
+            if experiment is None or read_data(plan, RunPlan).get("experiment") == experiment:
+                left_out["not complete"] += 1
             continue
         data = read_data(path, Summary)
-        if experiment is not None and data.get("experiment") != experiment:
+        if not _is_plain(data):
+            to_record(data, path, Summary)
+        if experiment is not None and data["experiment"] != experiment:
             continue
-        counts = data.get("counts", {})
+        counts = Counts.model_validate(data["counts"])
         if data.get("synthetic"):
             left_out["synthetic"] += 1
         elif data.get("missing"):
             left_out["not complete"] += 1
-        elif not (counts.get("passed") or counts.get("failed")):
+        elif not counts.scored:
             left_out["without a scored trial"] += 1
+        elif counts.scored < WHOLE * (counts.scored + counts.unscored):
+            left_out["with less than half of their trials scored"] += 1
         else:
             yield _Found(path, data)
+
+
+def _is_plain(data: dict[str, Any]) -> bool:
+    """Whether what is read before the checks has the types that it should have."""
+    counts, evals = data.get("counts"), data.get("evals")
+    names = (data.get("experiment"), data.get("model"))
+    return (
+        isinstance(counts, dict)
+        and all(type(n) is int and n >= 0 for n in counts.values())
+        and counts.keys() <= Counts.model_fields.keys()
+        and isinstance(evals, dict)
+        and all(isinstance(name, str) for name in names)
+    )
 
 
 def rank(summaries: Sequence[Summary]) -> list[Standing]:

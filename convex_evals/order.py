@@ -112,7 +112,16 @@ def _resolve(order: Order, evals: Sequence[Eval], workspace: Workspace, answerer
             prompts = {e.id: source.render(e.task) for e in evals}
             digest = None if source.given is None else sha256_text(source.given)
             found.requests.append(_request(order, answerer, evals, prompts, experiment_name, where, digest, commit))
-    return found
+    return replace(found, requests=_once(found.requests))
+
+
+def _once(requests: Sequence[Request]) -> list[Request]:
+    """Without those that mean the same: a model goes by more than one name."""
+    by_key: dict[tuple[str, str, Path | None], Request] = {}
+    for request in requests:
+        folder = request.answerer.folder if isinstance(request.answerer, ReplayAnswerer) else None
+        by_key.setdefault((request.answerer.model, request.experiment, folder), request)
+    return list(by_key.values())
 
 
 def _request(
@@ -177,7 +186,11 @@ def _guidelines(where: str, suite: Path, *, given: bool) -> str:
 
 
 def estimate(request: Request) -> dict[str, object]:
-    """What a request asks for: calls, tokens, and dollars as usual and at most (None where nobody knows the price)."""
+    """What a request asks for: calls, tokens, and dollars as usual and at most (None where nobody knows the price).
+
+    Of all trials, whatever earlier runs have; without what is tried again after a fault. At most each reply is cut at
+    its limit, and asked for once more with all that the model can write.
+    """
     answerer = request.answerer
     calls = len(request.evals) * request.trials
     texts = [p.text for p in request.prompts.values()] * request.trials
@@ -190,11 +203,12 @@ def estimate(request: Request) -> dict[str, object]:
         "most_usd": 0.0,
     }
     if isinstance(answerer, ModelAnswerer):
-        tariff, most = answerer.tariff, answerer.entry.parameters.max_output_tokens
+        tariff, limit = answerer.tariff, answerer.entry.parameters.max_output_tokens
+        limits = sorted({limit, answerer.most_output_tokens})
         usual = [Usage(input_tokens=usual_tokens(t), output_tokens=_USUAL_REPLY) for t in texts]
         known = tariff.price is not None
         found["usual_usd"] = round(sum(map(tariff.cost, usual)), 4) if known else None
-        found["most_usd"] = round(sum(tariff.worst(t, most) for t in texts), 4) if known else None
+        found["most_usd"] = round(sum(tariff.worst(t, limit) for t in texts for limit in limits), 4) if known else None
     return found
 
 

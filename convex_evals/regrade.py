@@ -146,7 +146,7 @@ class Regrader:
                     group.create_task(self._eval(run, eval_id, journal, found))
             counting = {e: run.grade(e).grading_key for e in run.plan.evals if run.is_written(e)}
             counting |= {e: self.today.plans[e].grading_key for e in chosen if e not in left_out}
-            if run.is_complete:
+            if run.summary() is not None:
                 found.summary = summarize(run, counting={e: grade_name(key) for e, key in counting.items()})
                 if found.summary != run.summary():
                     run.write_summary(found.summary)

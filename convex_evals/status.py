@@ -12,10 +12,10 @@ from typing import Any
 from convex_evals.config import Experiment
 from convex_evals.records import Outcome, RunPlan, Summary
 from convex_evals.records.journal import JournalEntry
-from convex_evals.results import category_table, run_to_data, unscored_lines
+from convex_evals.results import category_table, go_on, run_to_data, unscored_lines
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import Run
-from convex_evals.summary import summarize
+from convex_evals.summary import given_up, summarize
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class Status:
     run: Run
     summary: Summary  # of what is written, also where the run is not complete
     complete: bool
+    in_part: bool  # `cli finish` summed up what there was
     busy: bool  # a process is at it now
     graded: int  # trials with a verdict in the journal, of evals that are not written yet
     waiting: dict[str, int]  # trials that the next command tries again, by the reason
@@ -54,17 +55,19 @@ class Status:
 
     def _progress(self) -> str:
         written, planned = len(self.summary.evals), len(self.run.plan.evals)
-        if written == planned and self.complete:
+        if self.complete:
             unscored = self.summary.counts.unscored
             return f"complete: {planned} evals{f'; unscored trials: {unscored}' if unscored else ''}"
-        state = "finished in part" if self.complete else "under way" if self.busy else "not complete"
+        state = "under way" if self.busy else "finished in part" if self.in_part else "not complete"
         journal = f"; of the others, trials graded so far: {self.graded}" if self.graded else ""
         return f"{state}: {written} of {planned} evals are done{journal}"
 
 
 def status_of(run: Run, journal: Journal, suite_evals: Sequence[str], experiments: Mapping[str, Experiment]) -> Status:
     """What the files say of `run`. Nothing is written."""
-    found = run.summary()
+    written = run.summary()
+    # A summary of a part says nothing of what is under way, or journalled.
+    found = None if written is None or written.missing else written
     summary = found or summarize(run)
     entries = [
         entry
@@ -76,15 +79,15 @@ def status_of(run: Run, journal: Journal, suite_evals: Sequence[str], experiment
     busy = found is None and journal.is_busy()
     command = None
     if not busy and (summary.counts.unscored or len(summary.evals) < len(run.plan.evals)):
-        command = go_on(run.plan, suite_evals, experiments)
-        if found and summary.counts.unscored:
-            # What a complete run left unscored is out of attempts.
+        command = again(run.plan, suite_evals, experiments) if found else go_on(run.plan)
+        if found and given_up(run, found):
             command += " --retry-unscored"
     waiting = Counter(why for e in entries if (why := _why_again(e)))
     return Status(
         run=run,
         summary=summary,
         complete=found is not None,
+        in_part=written is not None and found is None,
         busy=busy,
         graded=sum(e.verdict is not None and e.verdict.outcome is not Outcome.UNSCORED for e in entries),
         waiting=dict(sorted(waiting.items())),
@@ -100,7 +103,7 @@ def _why_again(entry: JournalEntry) -> str | None:
     return "grading" if entry.verdict else "not graded yet"
 
 
-def go_on(plan: RunPlan, suite_evals: Sequence[str], experiments: Mapping[str, Experiment]) -> str:
+def again(plan: RunPlan, suite_evals: Sequence[str], experiments: Mapping[str, Experiment]) -> str:
     """The `cli run` command that means the same work as `plan`, as far as the plan tells."""
     words = ["cli", "run", "-m", _model_word(plan)]
     if plan.experiment != "default":

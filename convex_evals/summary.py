@@ -17,6 +17,8 @@ from convex_evals.records import (
     Usage,
     Verdict,
 )
+from convex_evals.records.generation import MISSING
+from convex_evals.records.journal import MAX_ATTEMPTS, JournalEntry
 from convex_evals.store.runs import Run, grade_name
 
 
@@ -53,12 +55,22 @@ class _Part:
         )
 
 
-def summarize(run: Run, *, only: Collection[str] | None = None, counting: Mapping[str, str] | None = None) -> Summary:
+def summarize(
+    run: Run,
+    *,
+    only: Collection[str] | None = None,
+    counting: Mapping[str, str] | None = None,
+    journalled: Mapping[str, Sequence[JournalEntry]] | None = None,
+) -> Summary:
     """The totals of what is written of a run, or of the evals `only`; those that are not written are named.
 
-    `counting` names, by eval, the grade file that counts where it is not the one under the plan's own key.
+    `counting` names, by eval, the grade file that counts; without it those count that the summary names by now.
+    An eval that is not in it counts under the plan's own key. `journalled` are trials of evals that are not written:
+    they count where they have a verdict; their evals stay missing.
     """
-    counting = counting or {}
+    if counting is None:
+        before = run.summary()
+        counting = {e: found.grade for e, found in before.evals.items()} if before else {}
     plan = run.plan
     wanted = [e for e in plan.evals if only is None or e in only]
     evals: dict[str, EvalSummary] = {}
@@ -72,6 +84,15 @@ def summarize(run: Run, *, only: Collection[str] | None = None, counting: Mappin
         evals[eval_id] = _eval(verdicts, list(own.values()), name)
         for part in (whole, categories.setdefault(eval_id.partition("/")[0], _Part())):
             part.add(grades, own)
+    for eval_id, entries in (journalled or {}).items():
+        judged = {e.generation.trial: e for e in entries if e.verdict is not None}
+        grades = tuple(
+            TrialGrade(trial=n, generation_id=e.generation.generation_id, verdict=e.verdict)
+            for n, e in judged.items()
+            if e.verdict is not None
+        )
+        for part in (whole, categories.setdefault(eval_id.partition("/")[0], _Part())):
+            part.add(grades, {n: e.generation for n, e in judged.items()})
     return Summary(
         run_id=plan.run_id,
         model=plan.model,
@@ -87,6 +108,19 @@ def summarize(run: Run, *, only: Collection[str] | None = None, counting: Mappin
         missing=tuple(e for e in wanted if e not in evals),
         **dict(whole.totals()),
     )
+
+
+def given_up(run: Run, summary: Summary) -> bool:
+    """Whether all that has no verdict was asked for, or graded, in as many runs as a command does by itself."""
+    for eval_id in (e for e, found in summary.evals.items() if found.counts.unscored):
+        replies = {g.trial: g for g in run.generation(eval_id).trials}
+        for grade in run.grade(eval_id).trials:
+            reply = replies[grade.trial]
+            rounds = grade.rounds if reply.received else reply.rounds
+            waits = grade.verdict.outcome is Outcome.UNSCORED and reply.fault != MISSING
+            if waits and rounds < MAX_ATTEMPTS:
+                return False
+    return True
 
 
 def _eval(verdicts: Sequence[Verdict], generations: Sequence[Generation], grade: str) -> EvalSummary:

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from convex_evals.config import Workspace
 from convex_evals.display import Display
+from convex_evals.errors import UserError
 from convex_evals.generate.llm import ModelAnswerer
 from convex_evals.grade.grader import Grader
 from convex_evals.grade.setup import ready_grader
 from convex_evals.plan import Request, make_plan, refuse_other_work
-from convex_evals.records import Outcome, Summary
-from convex_evals.records.journal import MAX_ATTEMPTS
+from convex_evals.records import Summary
+from convex_evals.records.journal import JournalEntry
 from convex_evals.results import headline
 from convex_evals.runner import Runner, TrialDone
 from convex_evals.shard import Shard
 from convex_evals.spending import spent_on
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
-from convex_evals.store.runs import Run, RunStore
-from convex_evals.summary import summarize
+from convex_evals.store.runs import Run, RunStore, grade_name
+from convex_evals.summary import given_up, summarize
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,17 @@ class Finished:
     run: Run
     summary: Summary | None  # of the whole run; None while evals of it are not written
     share: tuple[str, ...]  # the evals that were to be done
+    journalled: Mapping[str, Sequence[JournalEntry]] = field(default_factory=dict)  # by eval that is not written
 
     @cached_property
     def totals(self) -> Summary:
         """Of the share."""
         return summarize(self.run, only=self.share)
+
+    @cached_property
+    def so_far(self) -> Summary:
+        """Of the whole run, with the trials that are in the journal alone."""
+        return self.summary or summarize(self.run, journalled=self.journalled)
 
 
 @dataclass
@@ -93,16 +100,19 @@ class Work:
 
     async def _one(self, request: Request, run: Run, grader: Grader) -> Finished:
         share = self._share(request)
+        _count_by_own_keys(run)
         if run.is_complete:
             return Finished(run, run.summary(), share)
+        journal = Journal(self.workspace.journal_dir, run.plan)
+        earlier = EarlierRuns(self.store, run.plan.model, self.workspace.journal_dir)
         runner = Runner(
             run,
-            Journal(self.workspace.journal_dir, run.plan),
+            journal,
             request.answerer,
             grader,
             request.prompts,
             lambda done: self._show(request, done),
-            None if self.fresh else EarlierRuns(self.store, run.plan.model, self.workspace.journal_dir),
+            None if self.fresh or run.plan.fresh else earlier,
             self.retry_unscored,
             self.final,
             places=self._places,
@@ -118,7 +128,7 @@ class Work:
                 f"{run.plan.model}: {runner.over_budget} trials were not asked: the budget is used up; "
                 "the same command with a higher --budget goes on (what was spent before counts)"
             )
-        return Finished(run, summary, share)
+        return Finished(run, summary, share, {} if summary else _journalled(run, journal))
 
     def _show(self, request: Request, done: TrialDone) -> None:
         verdict = done.verdict
@@ -160,17 +170,19 @@ async def open_run(request: Request, grader: Grader, store: RunStore, *, fresh: 
 
     Raises `UserError` where the run that it names is there and is another.
     """
-    plan = await make_plan(request, grader)
+    plan = (await make_plan(request, grader)).model_copy(update={"fresh": fresh})
     named = request.planned or (store.opened(plan.model, plan.date, plan.run_id) if request.named else None)
     if named:
         refuse_other_work(named, plan)
+        if retry_unscored:
+            _refuse_retry(named)
         return named
     if fresh or request.named:
         return store.create(plan)
     for run in store.same_work(plan):
         summary = run.summary()
         if summary is not None and not summary.missing:
-            again = summary.counts.unscored and (retry_unscored or not _given_up(run, summary))
+            again = summary.counts.unscored and (retry_unscored or not given_up(run, summary))
             return store.create(plan) if again else run
         # A run that is not complete goes on only with the toolchain that it says it was graded with.
         if run.plan.toolchain == plan.toolchain:
@@ -178,16 +190,27 @@ async def open_run(request: Request, grader: Grader, store: RunStore, *, fresh: 
     return store.create(plan)
 
 
-def _given_up(run: Run, summary: Summary) -> bool:
-    """Whether all that has no verdict was asked for, or graded, in as many runs as a command does by itself."""
-    for eval_id in (e for e, found in summary.evals.items() if found.counts.unscored):
-        replies = {g.trial: g for g in run.generation(eval_id).trials}
-        for grade in run.grade(eval_id).trials:
-            reply = replies[grade.trial]
-            rounds = grade.rounds if reply.received else reply.rounds
-            if grade.verdict.outcome is Outcome.UNSCORED and rounds < MAX_ATTEMPTS:
-                return False
-    return True
+def _refuse_retry(run: Run) -> None:
+    summary = run.summary()
+    if summary is not None and not summary.missing and summary.counts.unscored:
+        raise UserError(
+            f"{run.folder}: is complete, so --retry-unscored makes another run; `cli status {run.plan.run_id}` says how"
+        )
+
+
+def _journalled(run: Run, journal: Journal) -> dict[str, list[JournalEntry]]:
+    trials = range(1, run.plan.trials + 1)
+    waiting = [e for e in run.plan.evals if not run.is_written(e)]
+    found = {e: [entry for n in trials if (entry := journal.read(e, n))] for e in waiting}
+    return {e: entries for e, entries in found.items() if entries}
+
+
+def _count_by_own_keys(run: Run) -> None:
+    """Undo a regrading: a run that is gone on with has today's keys, whatever its summary was made to name before."""
+    summary = run.summary()
+    own = {e: grade_name(planned.grading_key) for e, planned in run.plan.evals.items()}
+    if summary is not None and any(found.grade != own.get(e) for e, found in summary.evals.items()):
+        run.write_summary(summarize(run, counting=own))
 
 
 @contextmanager

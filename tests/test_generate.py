@@ -19,6 +19,8 @@ from convex_evals.generate.limits import ProviderLimit
 from convex_evals.generate.llm import ATTEMPTS, ModelAnswerer
 from convex_evals.generate.price import Tariff, can_search
 from convex_evals.generate.provider import Call, stream
+from convex_evals.order import estimate
+from convex_evals.plan import Request
 from convex_evals.prompt import Prompt
 from convex_evals.records.models import ModelEntry, Parameters, Price
 from convex_evals.store.replies import ReplyFile
@@ -238,6 +240,16 @@ def test_a_cut_reply_gets_all_that_the_model_can_write(bench: Bench) -> None:
     generation = asyncio.run(bench.ask(bench.answerer())).generation
     assert [b["max_tokens"] for b in bench.stub.requests] == [100, 200]
     assert generation.fault is None and len(generation.attempts) == 2
+
+
+def test_the_most_that_a_dry_run_tells_has_both_requests(bench: Bench) -> None:
+    answerer = bench.answerer()
+    prompts = {bench.ev.id: Prompt("", "task")}
+    request = Request(answerer, [bench.ev], prompts, 3, "default", None, None, "x", "2026-01-01", None)
+    text = prompts[bench.ev.id].text
+    both = sum(answerer.tariff.worst(text, limit) for limit in (100, 200))
+    assert estimate(request)["most_usd"] == pytest.approx(3 * both, abs=1e-4)
+    assert bench.stub.requests == []
 
 
 def test_cut_at_its_own_maximum_is_the_models_failure(bench: Bench) -> None:

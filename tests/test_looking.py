@@ -13,9 +13,9 @@ import pytest
 from convex_evals.config import EXPERIMENTS
 from convex_evals.records import Outcome, StepName
 from convex_evals.records.journal import JournalEntry
-from convex_evals.results import category_table, printable, run_report
+from convex_evals.results import category_table, go_on, printable, run_report
 from convex_evals.stats import wilson
-from convex_evals.status import go_on
+from convex_evals.status import again
 from convex_evals.store.journal import Journal
 from convex_evals.store.records import write_record
 from convex_evals.store.runs import grade_name
@@ -87,7 +87,7 @@ def test_status_of_a_complete_run(suite: Path, invoke: Invoke, golden: Golden) -
     result = invoke("status")
     golden("status-complete.txt", result.out)
     data = json.loads(invoke("status", "--json").out)
-    assert data["complete"] and data["go_on"] == "cli run -m acme/model-1 --retry-unscored"
+    assert data["complete"] and data["go_on"] == "cli run -m acme/model-1"
 
 
 def test_status_of_an_interrupted_run(suite: Path, invoke: Invoke, golden: Golden) -> None:
@@ -109,22 +109,42 @@ def test_status_of_an_interrupted_run(suite: Path, invoke: Invoke, golden: Golde
     assert (data["complete"], data["under_way"]) == (False, False)
     assert data["evals"] == {"planned": 4, "written": 2}
     assert data["journal"] == {"graded": 1, "waiting": {"rate_limit": 1}}
-    assert data["go_on"] == "cli run -m acme/model-1 -e no_guidelines --trials 2"
+    assert data["go_on"] == f"cli run --run {run.plan.run_id}"
 
 
-def test_the_command_that_goes_on() -> None:
+def test_status_of_a_run_that_is_finished_in_part(suite: Path, invoke: Invoke) -> None:
+    run = make_run(suite / "runs", evals("p", "", "", ""))
+    journal = Journal(suite / ".cache" / "convex-evals" / "journal", run.plan)
+    journal.write(OTHERS[1], JournalEntry(generation=make_generation(1), response="", verdict=make_verdict()))
+    out = invoke("status").out
+    assert "finished in part: 1 of 4 evals are done; of the others, trials graded so far: 1" in out
+    with journal.locked():
+        assert "under way: 1 of 4 evals are done; of the others" in invoke("status").out
+
+
+def test_status_says_how_to_ask_once_more_what_is_given_up(suite: Path, invoke: Invoke) -> None:
+    run = make_run(suite / "runs", evals("p", "f", "p", "u"))
+    file = run.generation(OTHERS[2])
+    lost = tuple(g.model_copy(update={"rounds": 3}) for g in file.trials)
+    write_record(run.eval_folder(OTHERS[2]) / "generation.json", file.model_copy(update={"trials": lost}))
+    assert json.loads(invoke("status", "--json").out)["go_on"] == "cli run -m acme/model-1 --retry-unscored"
+
+
+def test_the_command_that_means_the_same() -> None:
     suite = ["a/x", "a/y", "b/x", "b/y-2"]
     planned = next(iter(make_plan().evals.values()))
 
     def command(*ids: str, **changes: object) -> str:
         plan = make_plan(**{"synthetic": False, "model": "a/b/c", **changes, "evals": dict.fromkeys(ids, planned)})
-        return go_on(plan, suite, EXPERIMENTS)
+        return again(plan, suite, EXPERIMENTS)
 
     assert command(*suite) == "cli run -m a/b/c"
     assert command("a/x", "a/y", guidelines="guidelines/convex.md") == "cli run -m a/b/c -c a"
     assert command("a/x", "b/y-2", guidelines="g.md@v1") == "cli run -m a/b/c --guidelines g.md@v1 -f '^(a/x|b/y-2)$'"
     assert command(*suite, synthetic=True, model="reference/answers") == "cli run -m reference"
     assert command(*suite, synthetic=True, model="replay/x") == "cli run -m replay:PATH"
+    assert go_on(make_plan()) == "cli run --run default-00000000"
+    assert go_on(make_plan(model="replay/x")) == "cli run --run default-00000000 -m replay:PATH"
 
 
 def test_history(suite: Path, invoke: Invoke, golden: Golden) -> None:
@@ -161,6 +181,7 @@ def test_leaderboard(suite: Path, invoke: Invoke, golden: Golden) -> None:
     make_run(runs, evals("p", "p", "p", ""), model="acme/best", run_id="shard-missing", date="2026-02-02")
     make_run(runs, evals("p", "p", "", ""), model="acme/best", run_id="cut", date="2026-02-03", complete=False)
     make_run(runs, evals("u", "u", "u", "u"), model="acme/silent")
+    make_run(runs, evals("p", "u", "u", "u"), model="acme/mute", run_id="mute")
     make_run(runs, evals("p", "p", "p", "p"), model="reference/answers", synthetic=True)
     make_run(runs, evals("f", "p", "f", "f"), model="acme/best", run_id="bare", experiment="no_guidelines")
     golden("leaderboard.txt", invoke("leaderboard").out)
@@ -171,14 +192,25 @@ def test_leaderboard(suite: Path, invoke: Invoke, golden: Golden) -> None:
         (2, "acme/b-ties", "b"),
         (4, "acme/fell", "new"),
     ]
-    assert sum(data["left_out"].values()) == 5
-    only = json.loads(invoke("leaderboard", "-e", "no_guidelines", "--json").out)["standings"]
-    assert [(r["rank"], r["model"]) for r in only] == [(1, "acme/best")]
+    assert sum(data["left_out"].values()) == 6
+    only = json.loads(invoke("leaderboard", "-e", "no_guidelines", "--json").out)
+    assert [(r["rank"], r["model"]) for r in only["standings"]] == [(1, "acme/best")] and only["left_out"] == {}
     assert "No run to rank under nope" in invoke("leaderboard", "-e", "nope").out
     # A damaged file is named.
     (runs / "acme" / "fell" / "2026-02-01" / "new" / "summary.json").write_text("{")
     result = invoke("leaderboard")
     assert result.status == 1 and "not valid JSON" in result.err and result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("counts", []), ("counts", None), ("counts", {"passed": "one"}), ("evals", 5), ("experiment", []), ("model", {})],
+)
+def test_a_summary_of_other_types_is_named(key: str, value: object, suite: Path, invoke: Invoke) -> None:
+    path = make_run(suite / "runs", evals("p")).folder / "summary.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+    result = invoke("leaderboard")
+    assert result.status == 1 and f"{path}: {key}" in result.err and result.err.count("\n") == 1
 
 
 def test_the_leaderboard_reads_summaries_alone(suite: Path, invoke: Invoke) -> None:

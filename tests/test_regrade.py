@@ -27,6 +27,7 @@ from tests.factories import (
     make_git_repo,
     make_grade_file,
     make_plan,
+    make_run,
     make_verdict,
     write_files,
 )
@@ -137,7 +138,7 @@ def test_pruning_is_asked_for_and_marked(invoke: Invoke, tmp_path: Path) -> None
         run.write_eval(make_generation_file(), {1: "# Files\n"}, make_grade_file())
         run.write_summary(summarize(run))
     store.create(make_plan(run_id="default-0", date="2026-01-01"))  # not complete
-    assert invoke("prune").status == 2
+    assert invoke("prune").status == 2 and invoke("prune", "--older-than", "1000000").status == 2
     before = files_of(tmp_path / "runs")
     assert "default-2" in invoke("prune", "--keep", "1").out and files_of(tmp_path / "runs") == before
     assert invoke("prune", "--older-than", "10000").out == "Nothing to drop.\n"
@@ -154,6 +155,25 @@ def test_pruning_is_asked_for_and_marked(invoke: Invoke, tmp_path: Path) -> None
     replayed = invoke("run", "-m", f"replay:{folder}", "--dry-run")
     assert replayed.status == 1 and "its responses were pruned" in replayed.err
     assert invoke("prune", "--keep", "1").out == "Nothing to drop.\n"
+
+
+def test_a_run_that_is_finished_in_part_counts_what_is_graded_again(tmp_path: Path) -> None:
+    make_eval(tmp_path)
+    ev = load_suite(tmp_path).evals[0]
+    run = make_run(tmp_path / "runs", {ev.id: "p", "001-more/000-later": ""})
+    now = run.plan.evals[ev.id].model_copy(update={"grading_key": "9" * 64, "grader_sha256": "8" * 64})
+    today = Today({ev.id: ev}, {ev.id: now}, run.plan.toolchain, run.plan.backend, {ev.id: frozenset()})
+
+    class Stub:
+        tester = SimpleNamespace(sandbox=SimpleNamespace(level="none"))
+
+        async def grade(self, ev: Eval, files: object) -> Verdict:
+            return make_verdict(Outcome.FAILED, StepName.TESTS)
+
+    regrader = Regrader(cast(Grader, Stub()), today, lambda *_: None)
+    asyncio.run(regrader.regrade(run, Journal(tmp_path / "journal", run.plan, purpose=".regrade")))
+    summary = run.summary()
+    assert summary is not None and (summary.counts.passed, summary.counts.failed) == (0, 1) and summary.missing
 
 
 def test_an_interrupted_regrading_goes_on(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from convex_evals.extract import render_response
 from tests.conftest import ROOT, clean_environment
-from tests.factories import PACKAGE_JSON, QUERY, make_eval, write_files
+from tests.factories import PACKAGE_JSON, QUERY, make_eval, make_git_repo, write_files
 from tests.provider import Provider, serve
 
 pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
@@ -40,8 +40,13 @@ def test_a_planted_key_turns_up_nowhere(tmp_path: Path, stub: Provider) -> None:
     scratch.mkdir()
     home.mkdir()
     write_files(suite, {"models.yaml": MODELS.format(url=stub.url), ".env": f"STUB_KEY={KEY}\n"})
-    argv = [sys.executable, str(ROOT / "cli.py"), "run", "-m", "model", "-m", "other", "-e", "no_guidelines"]
-    environment = clean_environment(TMPDIR=str(scratch), HOME=str(home), LITELLM_LOG="DEBUG")
+    write_files(suite, {".gitignore": ".env\n.cache/\n"})
+    make_git_repo(suite)
+    subprocess.run(["git", "init", "-q", "--bare", tmp_path / "there.git"], check=True)
+    subprocess.run(["git", "remote", "add", "origin", tmp_path / "there.git"], cwd=suite, check=True)
+    who = {f"GIT_{w}_{k}": "t@example.org" for w in ("AUTHOR", "COMMITTER") for k in ("NAME", "EMAIL")}
+    argv = [sys.executable, str(ROOT / "cli.py"), "run", "-m", "model", "-m", "other", "-e", "no_guidelines", "--push"]
+    environment = clean_environment(TMPDIR=str(scratch), HOME=str(home), LITELLM_LOG="DEBUG", **who)
     with (tmp_path / "out").open("wb") as out:
         process = subprocess.Popen(argv, cwd=suite, env=environment, stdout=out, stderr=subprocess.STDOUT)
         seen: set[tuple[int, str]] = set()

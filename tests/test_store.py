@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from convex_evals.errors import UserError
+from convex_evals.grade.scratch import scratch_folder
 from convex_evals.records.journal import JournalEntry
 from convex_evals.store.files import write_atomic
 from convex_evals.store.journal import Journal
@@ -88,11 +89,28 @@ def test_runs_are_found_by_the_beginning_of_their_id(tmp_path: Path) -> None:
         store.find("x")
 
 
+@pytest.mark.parametrize("day", ["2026-13-01", "20260101", "yesterday"])
+def test_a_plan_of_no_day(day: str, tmp_path: Path) -> None:
+    RunStore(tmp_path).create(make_plan(date=day))
+    with pytest.raises(UserError, match=r"run\.json: date: "):
+        RunStore(tmp_path).find("last")
+
+
 def test_the_journal_keeps_what_is_not_written_yet(tmp_path: Path) -> None:
     journal = Journal(tmp_path, make_plan())
     assert journal.read("a/b", 1) is None
     entry = JournalEntry(generation=make_generation(), response="x")
     journal.write("a/b", entry)
     assert journal.read("a/b", 1) == entry
+    (journal.folder / "a" / "b" / "2.json").write_text("{")
+    with pytest.raises(UserError, match=r"2\.json:1: not valid JSON: .*; without the file the trial is asked again$"):
+        journal.read("a/b", 2)
     journal.drop()
     assert journal.read("a/b", 1) is None
+
+
+def test_projects_are_graded_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OUTPUT_TEMPDIR", str(tmp_path / "new" / "place"))
+    with scratch_folder() as folder:
+        assert folder.parent == tmp_path / "new" / "place"
+    assert not folder.exists()

@@ -17,10 +17,11 @@ from convex_evals.commands.options import delivery_options, json_option, open_de
 @click.pass_context
 def finish(
     ctx: click.Context, names: tuple[str, ...], commit: bool, push: bool, runs_dir: Path | None, as_json: bool
-) -> None:
+) -> int:
     """Write a run's summary.json from whatever its shards delivered, and say what is missing.
 
-    RUN is a run's id or the beginning of it, its folder, or `last`.
+    RUN is a run's id or the beginning of it, its folder, or `last`. A run of which nothing is there keeps none of the
+    others back; the exit code is 1 then.
 
     \b
     Examples:
@@ -30,19 +31,28 @@ def finish(
     import json
 
     from convex_evals.config import open_workspace
+    from convex_evals.errors import ExitCode, UserError
     from convex_evals.finish import finish_run
     from convex_evals.results import run_report, run_to_data
     from convex_evals.store.runs import RunStore
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     store = RunStore(workspace.runs_dir)
-    runs = [store.find(name) for name in dict.fromkeys(names)]
+    chosen = {run.folder: run for run in map(store.find, names)}.values()
     delivery = open_delivery(workspace.runs_dir, commit, push)
-    summaries = [finish_run(run, workspace.journal_dir) for run in runs]
+    finished, errors = [], []
+    for run in chosen:
+        try:
+            finished.append((run, finish_run(run, workspace.journal_dir)))
+        except UserError as error:
+            errors.append(str(error))
     if as_json:
-        click.echo(json.dumps([run_to_data(r, s) for r, s in zip(runs, summaries, strict=True)], indent=2))
-    else:
-        click.echo("\n\n".join(run_report(r, s) for r, s in zip(runs, summaries, strict=True)))
+        click.echo(json.dumps([run_to_data(r, s) for r, s in finished], indent=2))
+    elif finished:
+        click.echo("\n\n".join(run_report(r, s) for r, s in finished))
+    for line in errors:
+        click.echo(f"error: {line}", err=True)
     if delivery:
-        for line in delivery.deliver(runs, "finish"):
+        for line in delivery.deliver([run for run, _ in finished], "finish"):
             click.echo(line, err=as_json)
+    return ExitCode.USER_ERROR if errors else ExitCode.OK

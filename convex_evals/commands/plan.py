@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @order_options
-@click.option(
-    "--fresh", is_flag=True, help="A new run, even where one like it is planned or done; run it with --fresh."
-)
+@click.option("--fresh", is_flag=True, help="A new run with new replies, even where one like it is planned or done.")
 @delivery_options
 @runs_dir_option
 @json_option

@@ -11,7 +11,7 @@ from convex_evals.commands.options import json_option, runs_dir_option, suite_pa
 
 @click.command()
 @click.option("--keep", type=click.IntRange(0), metavar="N", help="Leave the N newest runs of a model and experiment.")
-@click.option("--older-than", type=click.IntRange(0), metavar="DAYS", help="Only runs planned more days ago.")
+@click.option("--older-than", type=click.IntRange(0, 36500), metavar="DAYS", help="Only runs planned more days ago.")
 @click.option("--yes", is_flag=True, help="Do it. Without this, only say what would be dropped.")
 @runs_dir_option
 @json_option

@@ -114,7 +114,7 @@ def run(
         delivery = open_delivery(workspace.runs_dir, commit, push)
         own = {name: words[name] for name in ("workers", "fresh", "retry_unscored")}
         work = Work(workspace, store, display, **own, shard=share, final=delivery is not None)
-        _do(work, requests)
+        _do(ctx, work, requests)
     _report(work, as_json)
     if delivery:
         for line in delivery.deliver([f.run for f in work.done], shard=share):
@@ -146,7 +146,8 @@ def _planned(
     if len(typed) > 1 or (typed and len(names) > 1):
         raise click.UsageError("with --run, -m says where the recorded replies of one run are; give one of each")
     model = typed[0] if typed else None
-    return [resolve_planned(store.find(name), model, workspace, answerers) for name in dict.fromkeys(names)]
+    runs = {run.folder: run for run in map(store.find, names)}.values()
+    return [resolve_planned(run, model, workspace, answerers) for run in runs]
 
 
 def _part(request: Request, shard: Shard) -> Request:
@@ -157,17 +158,32 @@ def _part(request: Request, shard: Shard) -> Request:
     return replace(request, evals=evals, prompts={e.id: request.prompts[e.id] for e in evals})
 
 
-def _do(work: Work, requests: list[Request]) -> None:
+def _do(ctx: click.Context, work: Work, requests: list[Request]) -> None:
     import asyncio
 
     try:
         asyncio.run(work.do(requests))
     except KeyboardInterrupt:
-        # The same command would begin anew with --fresh.
-        names = " ".join(f"--run {runner.run.plan.run_id}" for runner in work.runners)
-        how = f"`cli run {names} --fresh`" if work.fresh and names else "the same command"
-        work.display.warn(f"stopped; {how} goes on where it was")
+        work.display.warn(f"stopped; {_same_again(ctx, work)} goes on where it was")
         raise
+
+
+def _same_again(ctx: click.Context, work: Work) -> str:
+    """The command that goes on, spelled out where the same one would begin anew."""
+    import shlex
+
+    names = [word for runner in work.runners for word in ("--run", runner.run.plan.run_id)]
+    if not names or not work.fresh or ctx.params["runs"] or ctx.params["run_id"]:
+        return "the same command"
+    suite = ["-C", str(suite_path(ctx))] if suite_path(ctx) else []
+    unsettled = ("budget", "concurrency", "workers", "retry_unscored", "fail_on_failure", "commit", "push", "runs_dir")
+    rest = [word for option in given_options(ctx, *unsettled, "as_json") for word in _typed(ctx, option)]
+    return f"`{shlex.join(['cli', *suite, 'run', *names, *rest])}`"
+
+
+def _typed(ctx: click.Context, option: str) -> list[str]:
+    value = next(ctx.params[p.name] for p in ctx.command.params if p.name and option in p.opts)
+    return [option] if value is True else [option, str(value)]
 
 
 def _report(work: Work, as_json: bool) -> None:
@@ -185,7 +201,7 @@ def _report(work: Work, as_json: bool) -> None:
         name = str(work.shard)
         click.echo("\n\n".join(share_report(f.run, f.totals, name) for f in work.done))
     else:
-        click.echo("\n\n".join(run_report(f.run, f.summary) for f in work.done))
+        click.echo("\n\n".join(run_report(f.run, f.summary, f.so_far) for f in work.done))
     for line in work.stopped:
         click.echo(f"error: {line}", err=True)
 
@@ -200,7 +216,7 @@ def _print_estimate(requests: list[Request], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(rows, indent=2))
         return
-    header = ["model", "experiment", "calls", "input tokens", "usual cost", "at most"]
+    header = ["model", "experiment", "calls", "input tokens", "usual cost", "at most, without retries"]
     cells = [
         [
             str(r["model"]),
@@ -213,6 +229,7 @@ def _print_estimate(requests: list[Request], as_json: bool) -> None:
         for r in rows
     ]
     click.echo(table(header, cells))
+    click.echo("Before reuse: what earlier runs have is not asked for again.")
 
 
 def _dollars(amount: object) -> str:

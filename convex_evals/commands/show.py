@@ -71,7 +71,7 @@ def _find(run: Run, part: str) -> str:
 
 
 def _run(run: Run, as_json: bool) -> None:
-    from convex_evals.results import category_table, headline, printable, run_to_json, table
+    from convex_evals.results import category_table, go_on, headline, printable, run_to_json, table
 
     summary = run.summary()
     if as_json:
@@ -94,7 +94,7 @@ def _run(run: Run, as_json: bool) -> None:
     if summary:
         click.echo("\n" + category_table(summary))
     else:
-        click.echo("\nNot complete; the `cli run` command that began it goes on with it.")
+        click.echo(f"\nNot complete; `{go_on(plan)}` goes on with it.")
 
 
 def _eval(

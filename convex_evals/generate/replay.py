@@ -11,12 +11,12 @@ from convex_evals.errors import UserError
 from convex_evals.generate import Ask, Reply, ReplyLog
 from convex_evals.prompt import Prompt
 from convex_evals.records import Generation, RunPlan
+from convex_evals.records.generation import MISSING
 from convex_evals.store.records import read_record
 from convex_evals.store.runs import PLAN_NAME, PRUNED_NAME
 from convex_evals.suite import Eval, sha256_parts, sha256_text
 from convex_evals.text import read_text
 
-MISSING = "missing"
 DEMO_SLUG = "demo/recorded"
 _DEMO = Path(__file__).parents[1] / "demo"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -18,10 +19,14 @@ _LOCK = "in-use.lock"
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A new folder under the system's temporary folder. What killed commands left behind is removed first."""
-    parent = Path(tempfile.gettempdir())
+    """A new folder under OUTPUT_TEMPDIR or the system's temporary folder.
+
+    What killed commands left behind there is removed first.
+    """
+    parent = Path(os.environ.get("OUTPUT_TEMPDIR") or tempfile.gettempdir())
     _remove_abandoned(parent)
     try:
+        parent.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent)).resolve()
         lock = FileLock(folder / _LOCK)
         lock.acquire()

@@ -8,6 +8,9 @@ from pydantic import Field
 
 from convex_evals.records.base import FileRecord, Record
 
+# The fault where a stand-in has no recorded reply: asking again changes nothing.
+MISSING = "missing"
+
 
 class Usage(Record):
     input_tokens: int = Field(default=0, ge=0, description="tokens of the prompt")

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from convex_evals.records.base import FileRecord
-from convex_evals.records.generation import Generation
+from convex_evals.records.generation import MISSING, Generation
 from convex_evals.records.grade import Verdict
 from convex_evals.records.outcome import Outcome
 
@@ -27,7 +27,8 @@ class JournalEntry(FileRecord):
 
     @property
     def done(self) -> bool:
-        """Scored, or out of attempts."""
+        """Scored, or more attempts would change nothing."""
         if self.verdict is None:
             return False
-        return self.verdict.outcome is not Outcome.UNSCORED or self.attempts >= MAX_ATTEMPTS
+        given_up = self.attempts >= MAX_ATTEMPTS or self.generation.fault == MISSING
+        return given_up or self.verdict.outcome is not Outcome.UNSCORED

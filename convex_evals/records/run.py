@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from datetime import date
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from convex_evals.records.base import FileRecord, Record
 from convex_evals.records.outcome import Pipeline
@@ -38,17 +39,24 @@ class BackendIdentity(Record):
     version: str = Field(description="rules version of `embedded`, release of `local`")
 
 
+def _day(text: str) -> str:
+    if date.fromisoformat(text).isoformat() != text:
+        raise ValueError(f"'{text}' is not YYYY-MM-DD")
+    return text
+
+
 class RunPlan(FileRecord):
     """The plan: which model answers which evals how often, under which fingerprints."""
 
     kind: Literal["run"] = "run"
     schema_: Literal[1] = Field(default=1, alias="schema", description="version of this format")
     run_id: str = Field(description="name of the run's folder")
-    date: str = Field(description="UTC day of planning, YYYY-MM-DD")
+    date: Annotated[str, AfterValidator(_day)] = Field(description="UTC day of planning, YYYY-MM-DD")
     model: str = Field(description="the model's true slug, `provider/name`")
     experiment: str = Field(description="name of the experiment")
     trials: int = Field(ge=1, description="trials per eval")
     synthetic: bool = Field(description="true where no model was asked: never published, never ranked")
+    fresh: bool = Field(default=False, description="true where replies of earlier runs are not used again (--fresh)")
     guidelines: str | None = Field(default=None, description="the file that was given, `path@REV` from Git; or null")
     guidelines_sha256: str | None = Field(description="of the guidelines without comments; null where none are given")
     suite_commit: str | None = Field(
@@ -61,5 +69,5 @@ class RunPlan(FileRecord):
 
     def fingerprint_inputs(self) -> dict[str, object]:
         """What makes two plans the same work: everything but names and the day."""
-        named = {"run_id", "date", "suite_commit", "toolchain", "guidelines"}
+        named = {"run_id", "date", "suite_commit", "toolchain", "guidelines", "fresh"}
         return self.model_dump(mode="json", by_alias=True, exclude=named)

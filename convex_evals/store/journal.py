@@ -37,7 +37,8 @@ class Journal:
             lock.acquire(blocking=False)
         except Timeout:
             raise UserError(
-                f"run {self._run_id} is under way in another process; wait for it, or start another with --fresh"
+                f"run {self._run_id} is under way in another process; wait for it, "
+                "or start another with `cli run --fresh`"
             ) from None
         except OSError as error:
             raise write_error(self.folder, error) from error
@@ -60,7 +61,11 @@ class Journal:
 
     def read(self, eval_id: str, trial: int) -> JournalEntry | None:
         path = self._path(eval_id, trial)
-        return read_record(path, JournalEntry) if path.is_file() else None
+        try:
+            return read_record(path, JournalEntry) if path.is_file() else None
+        except UserError as error:
+            what = str(error).partition("; restore ")[0]
+            raise UserError(f"{what}; without the file the trial is asked again") from None
 
     def write(self, eval_id: str, entry: JournalEntry) -> None:
         write_record(self._path(eval_id, entry.generation.trial), entry)
