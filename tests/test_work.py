@@ -8,9 +8,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
+import click
 import pytest
 
 from convex_evals import work
+from convex_evals.app import cli
 from convex_evals.commands.run import _same_again
 from convex_evals.commands.run import run as run_command
 from convex_evals.config import open_workspace
@@ -163,5 +165,7 @@ def test_what_goes_on_after_an_interruption(words: list[str], advice: str, suite
     with Display() as display:
         at = Work(open_workspace(suite, None, suite), RunStore(suite / "runs"), display, fresh="--fresh" in words)
     at.runners.append(cast(Runner, SimpleNamespace(run=run)))
-    context = run_command.make_context("run", list(words), obj="there")
+    context = run_command.make_context(
+        "run", list(words), obj="there", parent=click.Context(cli, **cli.context_settings)
+    )
     assert _same_again(context, at) == advice
