@@ -93,7 +93,7 @@ class Work:
         """The run for `request`. What earlier commands paid for it is out of the budget before anybody is asked."""
         run = await open_run(request, grader, self.store, fresh=self.fresh, retry_unscored=self.retry_unscored)
         answerer = request.answerer
-        if isinstance(answerer, ModelAnswerer) and answerer.budget.limit is not None:
+        if isinstance(answerer, ModelAnswerer) and answerer.budget.limit is not None and not run.is_complete:
             journal = Journal(self.workspace.journal_dir, run.plan)
             answerer.budget.spent += spent_on(run, journal, self._share(request), request.prompts, answerer.tariff)
         return run

@@ -11,7 +11,10 @@ import { ENDED_EARLY, type Verdict } from "./verdict.ts";
 
 const worker = fileURLToPath(new URL(`./direct_worker${ENDING}`, import.meta.url));
 
-const LAST_WORDS_MS = 500;
+// A process that has answered ends by itself, when all that it printed is out; on a busy machine that may take a while.
+const LAST_WORDS_MS = 5_000;
+// Processes that a grader left behind may hold its output open for ever.
+const HELD_OPEN_MS = 2_000;
 
 /**
  * Runs a grader from the file that the checker compiled it into.
@@ -40,13 +43,11 @@ function inWorker(run: DirectRun): Promise<Verdict | Broken> {
       const answer = message as Partial<DirectAnswer> | null;
       if (answer?.nonce !== run.nonce || answer.verdict === undefined) return;
       verdict = answer.verdict;
-      // It ends by itself, when all that it printed is out.
       setTimeout(() => child.kill("SIGKILL"), LAST_WORDS_MS).unref();
     });
     child.on("error", reject);
     child.on("close", done);
-    // Processes that a grader left behind may hold its output open.
-    child.on("exit", () => setTimeout(done, LAST_WORDS_MS).unref());
+    child.on("exit", () => setTimeout(done, HELD_OPEN_MS));
     child.send(run);
   });
 }
