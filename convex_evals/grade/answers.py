@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,18 +31,16 @@ class AnswerOnDemand:
 @asynccontextmanager
 async def answer_on_demand(ev: Eval, bundle: Path, backend: Backend, scratch: Path) -> AsyncIterator[AnswerOnDemand]:
     """Listen for the answer of `ev`; start and deploy it when somebody connects."""
-    async with AsyncExitStack() as stack:
-        sockets = _listen()
-        for opened in sockets:
-            stack.callback(opened.close)
-        answer = AnswerOnDemand(sockets[0].getsockname()[1])
-        serving = asyncio.create_task(_serve(answer, ev, bundle, backend, scratch, sockets))
-        try:
-            yield answer
-        finally:
-            serving.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await serving
+    sockets = _listen()
+    answer = AnswerOnDemand(sockets[0].getsockname()[1])
+    serving = asyncio.create_task(_serve(answer, ev, bundle, backend, scratch, sockets))
+    try:
+        yield answer
+    finally:
+        serving.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await serving
+        _close(sockets)
 
 
 async def _serve(

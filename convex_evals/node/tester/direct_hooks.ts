@@ -1,16 +1,11 @@
 /** How Node finds and reads what a directly run grader imports: as vite would. */
-import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { createRequire, isBuiltin, registerHooks, type ResolveHookContext } from "node:module";
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { isBuiltin, registerHooks, type ResolveHookContext } from "node:module";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { TRANSFORM } from "./transform.ts";
 import { EXTENSIONS, LIBRARY, isBare, libraryFile, packageName, sourcesFor, toolchain, type PackageSources } from "./resolution.ts";
 
 const INSTALLED = "/node_modules/";
-// Files that vite hands to its transformers; the others are Node's.
-const SCRIPTS = new Map([[".ts", "ts"], [".mts", "ts"], [".tsx", "tsx"], [".jsx", "jsx"], [".js", "js"]] as const);
-
-const isScript = (file: string): boolean => (SCRIPTS as ReadonlyMap<string, string>).has(path.extname(file));
 const isFile = (name: string): boolean => statSync(name, { throwIfNoEntry: false })?.isFile() ?? false;
 
 /** The file that a path without an ending, with a TypeScript file's later ending, or of a folder stands for. */
@@ -32,27 +27,10 @@ function fromFile(specifier: string, importer: string): string | undefined {
   return completed(path.resolve(path.dirname(importer), specifier));
 }
 
-/** Transforms what the compiled grader does not hold: files whose names were computed while it ran. */
-function transformed(file: string): string {
-  const { transformSync } = createRequire(import.meta.url)("esbuild") as typeof import("esbuild");
-  const loader = SCRIPTS.get(path.extname(file) as ".ts");
-  return transformSync(readFileSync(file, "utf8"), { ...TRANSFORM, ...(loader && { loader }), sourcefile: file }).code;
-}
-
 /** Installs the hooks; `modules` are texts of the suite's files, by real path. */
 export function installHooks(sources: PackageSources, modules: Readonly<Record<string, string>>): void {
-  const library = path.dirname(libraryFile) + path.sep;
   const own = path.dirname(fileURLToPath(import.meta.url)) + path.sep;
 
-  let requiring = false;
-  const required = (specifier: string, from: string): string => {
-    requiring = true;
-    try {
-      return createRequire(from).resolve(specifier);
-    } finally {
-      requiring = false;
-    }
-  };
   const importerOf = (context: ResolveHookContext): string | undefined =>
     context.parentURL?.startsWith("file:") ? fileURLToPath(context.parentURL) : undefined;
 
@@ -60,7 +38,7 @@ export function installHooks(sources: PackageSources, modules: Readonly<Record<s
     resolve(specifier, context, nextResolve) {
       const importer = importerOf(context);
       if (specifier === LIBRARY) return { url: pathToFileURL(libraryFile).href, shortCircuit: true };
-      if (requiring || !importer || importer.startsWith(own) || isBuiltin(specifier)) return nextResolve(specifier, context);
+      if (!importer || importer.startsWith(own) || isBuiltin(specifier)) return nextResolve(specifier, context);
       if (importer.includes(INSTALLED)) {
         try {
           return nextResolve(specifier, context);
@@ -75,10 +53,7 @@ export function installHooks(sources: PackageSources, modules: Readonly<Record<s
         const name = packageName(specifier);
         for (const folder of name === "vitest" ? toolchain : sourcesFor(path.dirname(importer), sources)) {
           if (!existsSync(path.join(folder, "node_modules", name))) continue;
-          const from = path.join(folder, "anything.js");
-          // A require looks from where it stands, whatever it is told here.
-          if (context.conditions.includes("require")) return { url: pathToFileURL(required(specifier, from)).href, shortCircuit: true };
-          return nextResolve(specifier, { ...context, parentURL: pathToFileURL(from).href });
+          return nextResolve(specifier, { ...context, parentURL: pathToFileURL(path.join(folder, "anything.js")).href });
         }
         return nextResolve(specifier, context);
       }
@@ -90,9 +65,8 @@ export function installHooks(sources: PackageSources, modules: Readonly<Record<s
     load(url, context, nextLoad) {
       if (!url.startsWith("file:") || url.includes(INSTALLED)) return nextLoad(url, context);
       const file = fileURLToPath(url);
-      if (Object.hasOwn(modules, file)) return { format: "module", source: modules[file]!, shortCircuit: true };
-      if (file.startsWith(library) || file.startsWith(own) || !isScript(file)) return nextLoad(url, context);
-      return { format: "module", source: transformed(file), shortCircuit: true };
+      // A grader that imports more than what was compiled is not run directly.
+      return Object.hasOwn(modules, file) ? { format: "module", source: modules[file]!, shortCircuit: true } : nextLoad(url, context);
     },
   });
 }
