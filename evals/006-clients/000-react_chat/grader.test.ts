@@ -16,7 +16,7 @@ const NAME = '[aria-label="Name"]';
 const MESSAGE = '[aria-label="Message"]';
 const SEND = "button[type=submit]";
 const ALERT = "[role=alert]";
-const SOON = { timeoutMs: 2000 };
+const SOON = { timeoutMs: 1500 };
 
 let chat: Promise<Page> | undefined;
 

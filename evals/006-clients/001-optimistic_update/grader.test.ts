@@ -19,7 +19,7 @@ import type { Id } from "./answer/convex/_generated/dataModel";
 const NAME = '[aria-label="New item"]';
 const ADD = "button[type=submit]";
 const ALERT = "[role=alert]";
-const SOON = { timeoutMs: 3000 };
+const SOON = { timeoutMs: 1500 };
 const LIST = "groceries";
 
 interface App {
@@ -38,7 +38,7 @@ function openApp(): Promise<App> {
   app ??= openLine().then(async (line) => {
     const page = await openPage({ backend: line.url });
     const list = async () => expect(await page.texts("ul"), "the page must have one `<ul>`").toHaveLength(1);
-    await eventually(list, { timeoutMs: 5000, what: "the list of items in the page" }).catch(async (error: unknown) => {
+    await eventually(list, { what: "the list of items in the page" }).catch(async (error: unknown) => {
       const reported = (await page.errors()).join("; ") || "nothing";
       throw new Error(`${error instanceof Error ? error.message : String(error)}. The app reported: ${reported}`);
     });

@@ -4,7 +4,7 @@ import { openLine, type Line } from "../line.ts";
 
 const TOPIC = '[aria-label="Topic"]';
 const BUTTON = "button";
-const SOON = { timeoutMs: 3000 };
+const SOON = { timeoutMs: 1500 };
 const LOADING = "Loading...";
 const END = "No more articles";
 
@@ -24,7 +24,7 @@ function openApp(): Promise<App> {
   app ??= openLine().then(async (line) => {
     const page = await openPage({ backend: line.url });
     const list = async () => expect(await page.texts("ul"), "the page must have one `<ul>`").toHaveLength(1);
-    await eventually(list, { timeoutMs: 5000, what: "the list of articles in the page" }).catch(async (error: unknown) => {
+    await eventually(list, { what: "the list of articles in the page" }).catch(async (error: unknown) => {
       const reported = (await page.errors()).join("; ") || "nothing";
       throw new Error(`${error instanceof Error ? error.message : String(error)}. The app reported: ${reported}`);
     });

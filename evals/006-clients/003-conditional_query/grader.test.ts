@@ -16,7 +16,7 @@ import type { Id } from "./answer/convex/_generated/dataModel";
 
 const DETAILS = 'section[aria-label="Details"]';
 const CLOSE = `${DETAILS} button`;
-const SOON = { timeoutMs: 3000 };
+const SOON = { timeoutMs: 1500 };
 
 const NONE = "Choose a project";
 const LOADING = "Loading...";
@@ -48,7 +48,7 @@ function openApp(): Promise<App> {
       expect(await page.texts("ul"), "the page must have one `<ul>`, with the only project's name").toEqual(["First"]);
       expect(await page.texts(DETAILS), `the page must have one element \`${DETAILS}\``).toHaveLength(1);
     };
-    await eventually(parts, { timeoutMs: 5000, what: "the two parts of the page, of which the first lists a project" }).catch(async (error: unknown) => {
+    await eventually(parts, { what: "the two parts of the page, of which the first lists a project" }).catch(async (error: unknown) => {
       const reported = (await page.errors()).join("; ") || "nothing";
       throw new Error(`${error instanceof Error ? error.message : String(error)}. The app reported: ${reported}`);
     });

@@ -33,7 +33,7 @@ type Report =
   | { kind: "done"; id: number; value: unknown }
   | { kind: "failed"; id: number; message: string };
 
-const SOON = { timeoutMs: 3000 };
+const SOON = { timeoutMs: 1500 };
 /** After this long without an answer of the module a test fails by name. */
 const ANSWER_LIMIT_MS = 5000;
 const PROGRAM = resolve("program.mjs");
