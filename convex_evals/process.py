@@ -13,7 +13,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Self
@@ -87,10 +87,21 @@ class TailBuffer:
 
 
 @dataclass
+class Started:
+    """What somebody started for us."""
+
+    pid: int
+    ended: asyncio.Future[int]  # the exit status; negative where a signal ended it
+    kill: Callable[[], None]  # its whole group, at once
+    reason: str | None = None  # why it was ended, if whoever started it did that
+
+
+@dataclass
 class Child:
     """A running subprocess and its process group."""
 
-    process: asyncio.subprocess.Process
+    started: Started
+    stdin: asyncio.StreamWriter
     stdout: asyncio.StreamReader | None
     stderr: TailBuffer
     drained: asyncio.Task[None]
@@ -98,28 +109,32 @@ class Child:
 
     @property
     def pid(self) -> int:
-        return self.process.pid
+        return self.started.pid
 
     @property
-    def stdin(self) -> asyncio.StreamWriter:
-        assert self.process.stdin is not None
-        return self.process.stdin
+    def reason(self) -> str | None:
+        """Why it was ended, where somebody who watches over it did that."""
+        return self.started.reason
+
+    def last_words(self) -> str:
+        """In one line, what it is known to have ended for."""
+        lines = [line for line in self.stderr.text().splitlines() if line.strip()]
+        return self.reason or (lines[-1].strip() if lines else "no message")
 
     async def wait(self) -> int:
         """The exit status; negative where a signal ended it."""
-        return await self.process.wait()
+        return await asyncio.shield(self.started.ended)
 
     async def stop(self) -> None:
         """Kill the whole group, at once, and reap the child."""
-        kill_group(self.pid)
+        self.started.kill()
         self.stdin.close()
-        await self.process.wait()
+        await self.wait()
         self.drained.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self.drained
         for pipe in self._pipes:
             pipe.close()
-        REAPER.forget(self.pid)
 
     async def __aenter__(self) -> Self:
         return self
@@ -146,33 +161,63 @@ async def spawn(
     stdin is a pipe that stays open as long as we live: children of ours exit when it closes. With `capture`, stdout
     can be read.
     """
-    # Pipes of our own: asyncio would wait for theirs to close, and whoever inherited them may never do that.
-    err, err_pipe, err_end = await _open_pipe()
-    out, out_pipe, out_end = await _open_pipe() if capture else (None, None, asyncio.subprocess.DEVNULL)
-    try:
+    start = _Subprocess(argv, cwd, env, pass_fds)
+    return await start_child(start, capture=capture)
+
+
+@dataclass(frozen=True)
+class _Subprocess:
+    """Starts a subprocess of ours."""
+
+    argv: Sequence[str | os.PathLike[str]]
+    cwd: Path
+    env: Mapping[str, str]
+    pass_fds: Sequence[int]
+
+    async def __call__(self, stdin: int, stdout: int, stderr: int) -> Started:
         process = await asyncio.create_subprocess_exec(
-            *argv,
-            cwd=cwd,
-            env=dict(env),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=out_end,
-            stderr=err_end,
-            pass_fds=tuple(pass_fds),
+            *self.argv,
+            cwd=self.cwd,
+            env=dict(self.env),
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            pass_fds=tuple(self.pass_fds),
             start_new_session=True,
         )
+        REAPER.register(process.pid)
+
+        def kill() -> None:
+            kill_group(process.pid)
+            REAPER.forget(process.pid)
+
+        return Started(process.pid, asyncio.ensure_future(process.wait()), kill)
+
+
+async def start_child(start: Callable[[int, int, int], Awaitable[Started]], *, capture: bool = False) -> Child:
+    """A child that `start` starts with descriptors for stdin, stdout and stderr; these are pipes to us.
+
+    Without `capture`, what it prints to stdout is dropped.
+    """
+    # Pipes of our own: asyncio would wait for theirs to close, and whoever inherited them may never do that.
+    err, err_pipe, err_end = await _open_pipe()
+    out, out_pipe, out_end = await _open_pipe() if capture else (None, None, os.open(os.devnull, os.O_WRONLY))
+    in_end, in_write = os.pipe()
+    stdin = await _writer(in_write)
+    pipes = [p for p in (err_pipe, out_pipe) if p]
+    try:
+        started = await start(in_end, out_end, err_end)
     except BaseException:
-        for pipe in (err_pipe, out_pipe):
-            if pipe:
-                pipe.close()
+        stdin.close()
+        for pipe in pipes:
+            pipe.close()
         raise
     finally:
-        os.close(err_end)
-        if capture:
-            os.close(out_end)
-    REAPER.register(process.pid)
+        for end in (in_end, out_end, err_end):
+            os.close(end)
     tail = TailBuffer()
     drained = asyncio.create_task(_drain(err, tail))
-    return Child(process, out, tail, drained, [p for p in (err_pipe, out_pipe) if p])
+    return Child(started, stdin, out, tail, drained, pipes)
 
 
 async def _open_pipe() -> tuple[asyncio.StreamReader, asyncio.ReadTransport, int]:
@@ -188,6 +233,12 @@ async def _reader(fd: int, limit: int) -> tuple[asyncio.StreamReader, asyncio.Re
         lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(fd, "rb", 0)
     )
     return reader, transport
+
+
+async def _writer(fd: int) -> asyncio.StreamWriter:
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(fd, "wb", 0))
+    return asyncio.StreamWriter(transport, protocol, None, loop)
 
 
 async def _drain(stream: asyncio.StreamReader, into: TailBuffer) -> None:

@@ -21,6 +21,7 @@ REASON_NAME = "reason.txt"
 DELETE_NAME = "delete.txt"
 _CAUGHT_BY = re.compile(r"^caught by:\s*(\S+)\s*$", re.IGNORECASE)
 GENERATED = "_generated"
+_NOT_FOR_GRADERS = {"runs", "reports"}
 _NOT_OURS = {"node_modules", GENERATED, ".git"}
 
 
@@ -234,3 +235,17 @@ def sha256_parts(parts: Iterable[str]) -> str:
         encoded = part.encode("utf-8", "replace")
         digest.update(f"{len(encoded)}:".encode() + encoded)
     return digest.hexdigest()
+
+
+def package_files(root: Path) -> list[Path]:
+    """Of a suite, what its graders' packages are found by."""
+    return [path for name in ("package.json", "node_modules") if (path := root / name).exists()]
+
+
+def grader_files(root: Path) -> list[Path]:
+    """Of a suite, what its graders may read: neither results nor what is hidden, where keys may stand (`.env`)."""
+    try:
+        entries = sorted(root.iterdir())
+    except OSError:
+        return []
+    return [path for path in entries if not path.name.startswith(".") and path.name not in _NOT_FOR_GRADERS]

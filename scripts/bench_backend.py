@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -26,7 +26,8 @@ from convex_evals.config import cache_dir
 from convex_evals.grade.backends.embedded import EmbeddedBackend
 from convex_evals.grade.backends.push import push
 from convex_evals.grade.checker import Checker
-from convex_evals.grade.sandbox import Launch, NoSandbox
+from convex_evals.grade.sandbox.base import Launch, Level, Network, NoSandbox
+from convex_evals.grade.sandbox.client import LauncherClient, open_launcher
 from convex_evals.grade.toolchain import Toolchain, ensure_toolchain
 from convex_evals.process import Child
 
@@ -84,27 +85,35 @@ async def bundled(toolchain: Toolchain, folder: Path) -> AsyncIterator[Path]:
     yield bundle
 
 
-class Watched(NoSandbox):
+class Watched:
     """Knows the process that it launched last."""
 
-    pid = 0
+    level = Level.NONE
+
+    def __init__(self, launcher: LauncherClient) -> None:
+        self._sandbox = NoSandbox(launcher)
+        self.pid = 0
 
     async def launch(self, launch: Launch) -> Child:
-        child = await super().launch(launch)
-        self.pid = child.process.pid
+        child = await self._sandbox.launch(launch)
+        self.pid = child.pid
         return child
+
+    def network(self) -> AbstractAsyncContextManager[Network]:
+        return self._sandbox.network()
 
 
 async def measure(toolchain: Toolchain, folder: Path, bundle: Path) -> Figures:
-    sandbox = Watched()
-    start = time.perf_counter()
-    async with EmbeddedBackend(toolchain, sandbox).start(folder) as endpoints:
-        ready_s = time.perf_counter() - start
-        await asyncio.sleep(SETTLE_SECONDS)
-        idle_mib = resident_mib(sandbox.pid)
+    async with open_launcher() as launcher:
+        sandbox = Watched(launcher)
         start = time.perf_counter()
-        await push(endpoints, bundle, timeout=60)
-        return Figures(ready_s, idle_mib, time.perf_counter() - start, resident_mib(sandbox.pid))
+        async with EmbeddedBackend(toolchain, sandbox).start(folder) as endpoints:
+            ready_s = time.perf_counter() - start
+            await asyncio.sleep(SETTLE_SECONDS)
+            idle_mib = resident_mib(sandbox.pid)
+            start = time.perf_counter()
+            await push(endpoints, bundle, timeout=60)
+            return Figures(ready_s, idle_mib, time.perf_counter() - start, resident_mib(sandbox.pid))
 
 
 async def run(runs: int) -> list[Figures]:

@@ -15,7 +15,8 @@ from convex_evals.grade.backends import ADMIN_KEY, Endpoints
 from convex_evals.grade.backends.embedded import EmbeddedBackend
 from convex_evals.grade.backends.push import push
 from convex_evals.grade.checker import Checker
-from convex_evals.grade.sandbox import NoSandbox
+from convex_evals.grade.sandbox.base import Level
+from convex_evals.grade.sandbox.levels import open_sandbox
 from convex_evals.grade.toolchain import locate_toolchain
 
 convex = pytest.importorskip("convex", reason="needs the Python package `convex`: pip install -e '.[dev]'")
@@ -56,7 +57,11 @@ async def deployed(folder: Path, toolchain_cache: Path) -> AsyncIterator[Endpoin
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text(text, encoding="utf-8")
     (project / "node_modules").symlink_to(toolchain.node_modules)
-    async with Checker(toolchain, scratch) as checker, EmbeddedBackend(toolchain, NoSandbox()).start(scratch) as at:
+    async with (
+        Checker(toolchain, scratch) as checker,
+        open_sandbox(Level.NONE, toolchain, scratch) as sandbox,
+        EmbeddedBackend(toolchain, sandbox).start(scratch) as at,
+    ):
         await checker.request("bundle", project=project, out=bundle, timeout=60)
         await push(at, bundle, timeout=60)
         yield at
@@ -129,8 +134,8 @@ def test_the_python_client(tmp_path: Path, toolchain: Path) -> None:
     async def run() -> None:
         async with deployed(tmp_path, toolchain) as at:
             # Blocking calls of the client keep the interpreter lock only while Python runs.
-            await asyncio.to_thread(use, at.url)
-            await asyncio.to_thread(subscribe, at.url)
-            await subscribe_async(at.url)
+            await asyncio.to_thread(use, f"http://127.0.0.1:{at.port}")
+            await asyncio.to_thread(subscribe, f"http://127.0.0.1:{at.port}")
+            await subscribe_async(f"http://127.0.0.1:{at.port}")
 
     asyncio.run(asyncio.wait_for(run(), 60))

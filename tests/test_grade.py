@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, cast
 
+import httpx
 import pytest
 
 from convex_evals.errors import InfrastructureError, ProcessFault, UserError
@@ -134,6 +135,13 @@ def serve(answer: Callable[[], tuple[int, bytes]]) -> ThreadingHTTPServer:
     return server
 
 
+class OverTcp(Endpoints):
+    """A backend that is no process of ours."""
+
+    def client(self, timeout: float) -> httpx.AsyncClient:
+        return httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", timeout=timeout, trust_env=False)
+
+
 @pytest.mark.parametrize(
     ("status", "body", "error", "message"),
     [
@@ -152,7 +160,7 @@ def test_what_a_backend_may_answer_to_a_push(
     (tmp_path / "bundle.json").write_text(json.dumps({"functions": "convex/"}))
     server = serve(lambda: (status, body))
     with pytest.raises(error, match=message):
-        asyncio.run(push(Endpoints(server.server_port, 0), tmp_path / "bundle.json", timeout=1))
+        asyncio.run(push(OverTcp(tmp_path, server.server_port, 0), tmp_path / "bundle.json", timeout=1))
     server.shutdown()
     server.server_close()
 

@@ -15,6 +15,7 @@ from convex_evals.errors import InfrastructureError
 from convex_evals.grade.answers import answer_on_demand
 from convex_evals.grade.backends import Endpoints
 from convex_evals.grade.prepared import Prepared
+from convex_evals.grade.sandbox.base import machine_network
 from convex_evals.suite import load_suite
 from tests.factories import make_eval
 
@@ -49,13 +50,18 @@ def test_an_answer_that_cannot_start_keeps_nobody_waiting(tmp_path: Path) -> Non
 
     class Broken:
         @asynccontextmanager
-        async def start(self, scratch: Path, listening: Sequence[int] = ()) -> AsyncIterator[Endpoints]:
+        async def start(
+            self, scratch: Path, network: object = None, listening: Sequence[int] = ()
+        ) -> AsyncIterator[Endpoints]:
             started.append(listening)
             raise OSError("no descriptors left")
-            yield Endpoints(0, 0)
+            yield Endpoints(scratch, 0, 0)
 
     async def ask() -> None:
-        async with answer_on_demand(ev, tmp_path, cast(Any, Broken()), tmp_path) as answer:
+        async with (
+            machine_network() as network,
+            answer_on_demand(ev, tmp_path, cast(Any, Broken()), tmp_path, network) as answer,
+        ):
             await asyncio.sleep(0.05)
             assert started == [], "nobody has asked yet"
             reader, writer = await asyncio.open_connection("127.0.0.1", answer.port)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from convex_evals.errors import InfrastructureError, ProcessFault
 from convex_evals.grade.backends import Backend
 from convex_evals.grade.backends.push import push
 from convex_evals.grade.prepared import blaming_the_suite
+from convex_evals.grade.sandbox.base import Network
 from convex_evals.suite import Eval
 
 
@@ -29,10 +30,12 @@ class AnswerOnDemand:
 
 
 @asynccontextmanager
-async def answer_on_demand(ev: Eval, bundle: Path, backend: Backend, scratch: Path) -> AsyncIterator[AnswerOnDemand]:
-    """Listen for the answer of `ev`; start and deploy it when somebody connects."""
-    sockets = _listen()
-    answer = AnswerOnDemand(sockets[0].getsockname()[1])
+async def answer_on_demand(
+    ev: Eval, bundle: Path, backend: Backend, scratch: Path, network: Network
+) -> AsyncIterator[AnswerOnDemand]:
+    """Serve the answer of `ev` on the hidden port of `network`; start and deploy it when somebody connects."""
+    answer = AnswerOnDemand(network.hidden_port)
+    sockets = network.listening
     serving = asyncio.create_task(_serve(answer, ev, bundle, backend, scratch, sockets))
     try:
         yield answer
@@ -49,12 +52,12 @@ async def _serve(
     bundle: Path,
     backend: Backend,
     scratch: Path,
-    sockets: list[socket.socket],
+    sockets: Sequence[socket.socket],
 ) -> None:
     await _first_connection(sockets)
     try:
         with blaming_the_suite(ev):
-            async with backend.start(scratch, [s.fileno() for s in sockets]) as endpoints:
+            async with backend.start(scratch, listening=[s.fileno() for s in sockets]) as endpoints:
                 await push(endpoints, bundle, timeout=ev.config.timeouts.deploy)
                 # From here on they are the backend's alone: clients notice when it dies.
                 _close(sockets)
@@ -68,12 +71,12 @@ async def _serve(
         _close(sockets)
 
 
-def _close(sockets: list[socket.socket]) -> None:
+def _close(sockets: Sequence[socket.socket]) -> None:
     for opened in sockets:
         opened.close()
 
 
-async def _first_connection(sockets: list[socket.socket]) -> None:
+async def _first_connection(sockets: Sequence[socket.socket]) -> None:
     """Wait until somebody connects, and leave them to wait."""
     loop = asyncio.get_running_loop()
     connected = asyncio.Event()
@@ -84,14 +87,3 @@ async def _first_connection(sockets: list[socket.socket]) -> None:
     finally:
         for opened in sockets:
             loop.remove_reader(opened)
-
-
-def _listen() -> list[socket.socket]:
-    """One port on 127.0.0.1 and, where that is possible, on ::1: `localhost` may resolve to either."""
-    first = socket.create_server(("127.0.0.1", 0))
-    sockets = [first]
-    with contextlib.suppress(OSError):
-        sockets.append(socket.create_server(("::1", first.getsockname()[1]), family=socket.AF_INET6))
-    for opened in sockets:
-        opened.setblocking(False)
-    return sockets

@@ -18,8 +18,9 @@ from convex_evals.grade.backends.push import DeployError, push
 from convex_evals.grade.checker import Checker, CheckerError
 from convex_evals.grade.packages import PackageError, PackageStore, link_packages
 from convex_evals.grade.prepared import Prepared
+from convex_evals.grade.sandbox.base import Network
 from convex_evals.grade.scratch import write_files
-from convex_evals.grade.tester import Ports, Tester, TestReport
+from convex_evals.grade.tester import GradedProject, Ports, Tester, TestReport
 from convex_evals.grade.verdict import StepFailed, build_verdict, skipped, summarize
 from convex_evals.records import Pipeline, StepName, StepOutcome, StepResult, Verdict
 from convex_evals.store.files import write_error
@@ -52,6 +53,8 @@ class Attempt:
     report: TestReport | None = None
     fault: InfrastructureError | None = None
     endpoints: Endpoints | None = None
+    network: Network | None = None
+    packages: Path | None = None
 
     @property
     def project(self) -> Path:
@@ -118,15 +121,16 @@ class Attempt:
         if "package.json" not in self.files:
             raise StepFailed("package.json is missing")
         limit = self.ev.config.timeouts.install
-        store = await self.tools.packages.install(self.files["package.json"], timeout=limit)
-        link_packages(store, self.project)
+        self.packages = await self.tools.packages.install(self.files["package.json"], timeout=limit)
+        link_packages(self.packages, self.project)
 
     async def _deploy(self, stack: AsyncExitStack) -> None:
         scratch = _made(self.folder / "backend")
         limit = self.ev.config.timeouts.deploy
         bundle, response = self.folder / "push.json", self.folder / "pushed.json"
         await self.tools.checker.request("bundle", project=self.project, out=bundle, timeout=limit)
-        self.endpoints = await stack.enter_async_context(self.tools.backend.start(scratch))
+        self.network = await stack.enter_async_context(self.tools.tester.sandbox.network())
+        self.endpoints = await stack.enter_async_context(self.tools.backend.start(scratch, self.network))
         analysis = await push(self.endpoints, bundle, timeout=limit)
         response.write_text(json.dumps(analysis), encoding="utf-8")
         await self.tools.checker.request("codegen", project=self.project, response=response, timeout=limit)
@@ -143,15 +147,16 @@ class Attempt:
         scratch = _made(self.folder / "tester")
         checker, prepared = self.tools.checker, self.tools.prepared
         grader = await prepared.grader(self.ev, checker)
-        if self.endpoints is None:
-            self.report = await self.tools.tester.run(self.ev, grader, self.project, scratch)
+        project = GradedProject(self.project, self.packages)
+        if self.endpoints is None or self.network is None:
+            self.report = await self.tools.tester.run(self.ev, grader, project, scratch)
         else:
             bundle = await prepared.answer(self.ev, checker)
             facts = await prepared.answer_facts(self.ev, bundle, self.tools.backend)
             answer_scratch = _made(self.folder / "answer-backend")
-            async with answer_on_demand(self.ev, bundle, self.tools.backend, answer_scratch) as answer:
-                ports = Ports(self.endpoints.port, self.endpoints.site_port, answer.port, facts)
-                self.report = await self.tools.tester.run(self.ev, grader, self.project, scratch, ports)
+            async with answer_on_demand(self.ev, bundle, self.tools.backend, answer_scratch, self.network) as answer:
+                ports = Ports(self.endpoints.port, self.endpoints.site_port, answer.port, self.network, facts)
+                self.report = await self.tools.tester.run(self.ev, grader, project, scratch, ports)
             if answer.fault:
                 raise answer.fault
         if not self.report.passed:

@@ -17,6 +17,7 @@ from convex_evals.grade.backends.push import DeployError, push, system_query
 from convex_evals.grade.checker import Checker, CheckerError
 from convex_evals.grade.packages import PackageError, PackageStore, link_packages
 from convex_evals.grade.scratch import write_files
+from convex_evals.grade.tester import CompiledGrader
 from convex_evals.suite import Eval
 from convex_evals.text import read_text
 
@@ -34,12 +35,14 @@ class Prepared:
     packages: PackageStore
     suite_packages: Sequence[Path]  # folders with a node_modules that graders' bare imports resolve from
     _made: dict[Path, Path | None] = field(default_factory=dict)
+    _self_contained: set[Path] = field(default_factory=set)
     _locks: dict[Path, asyncio.Lock] = field(default_factory=dict)
     _checks: dict[tuple[str, str], Any] = field(default_factory=dict)
 
-    async def grader(self, ev: Eval, checker: Checker) -> Path | None:
+    async def grader(self, ev: Eval, checker: Checker) -> CompiledGrader | None:
         """The compiled grader of `ev`; None where it needs the whole of vitest."""
-        return await self._once(ev.grader, lambda out: self._compile(ev, checker, out))
+        file = await self._once(ev.grader, lambda out: self._compile(ev, checker, out))
+        return CompiledGrader(file, ev.grader in self._self_contained) if file else None
 
     async def answer(self, ev: Eval, checker: Checker) -> Path:
         """The push request of the answer of `ev`. Raises `InfrastructureError` where it cannot be bundled."""
@@ -90,7 +93,11 @@ class Prepared:
             )
         except ProcessFault:
             return None
-        return out if result["reason"] is None else None
+        if result["reason"] is not None:
+            return None
+        if result["self_contained"]:
+            self._self_contained.add(ev.grader)
+        return out
 
     async def _bundle(self, ev: Eval, checker: Checker, out: Path) -> Path:
         project = out.with_suffix("")

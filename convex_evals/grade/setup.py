@@ -13,7 +13,8 @@ from convex_evals.grade.backends.embedded import EmbeddedBackend
 from convex_evals.grade.grader import Grader, canary_eval, open_grader
 from convex_evals.grade.npm import Progress
 from convex_evals.grade.packages import PackageError, PackageStore
-from convex_evals.grade.sandbox import NoSandbox
+from convex_evals.grade.sandbox.base import Level
+from convex_evals.grade.sandbox.levels import open_sandbox
 from convex_evals.grade.scratch import scratch_folder
 from convex_evals.grade.suite_packages import MANIFEST, grader_packages
 from convex_evals.grade.tester import Tester
@@ -25,7 +26,7 @@ _PACKAGES_SECONDS = 600
 
 @asynccontextmanager
 async def ready_grader(
-    suite: Path, config: ProjectConfig, workers: int, progress: Progress, warn: Warn
+    suite: Path, config: ProjectConfig, workers: int, progress: Progress, warn: Warn, level: Level = Level.NONE
 ) -> AsyncIterator[Grader]:
     """A grader for the suite at `suite`; everything it needs is installed first, where it is not there yet.
 
@@ -36,12 +37,12 @@ async def ready_grader(
     packages = PackageStore(cache / "packages", toolchain.node, config.packages_before)
     suite_packages = await _suite_packages(suite, packages, progress, warn)
     await _install(packages, canary_eval().answer().files["package.json"], progress)
-    sandbox = NoSandbox()
-    backend = EmbeddedBackend(toolchain, sandbox)
-    tester = Tester(toolchain, sandbox, suite_packages)
     with scratch_folder() as folder:
-        async with open_grader(toolchain, packages, backend, tester, folder, workers) as grader:
-            yield grader
+        async with open_sandbox(level, toolchain, folder) as sandbox:
+            backend = EmbeddedBackend(toolchain, sandbox)
+            tester = Tester(toolchain, sandbox, suite_packages)
+            async with open_grader(toolchain, packages, backend, tester, folder, workers) as grader:
+                yield grader
 
 
 async def _suite_packages(suite: Path, packages: PackageStore, progress: Progress, warn: Warn) -> list[Path]:

@@ -7,16 +7,17 @@ import json
 import os
 import secrets
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from convex_evals.errors import ProcessFault
-from convex_evals.grade.sandbox import Launch, Sandbox
+from convex_evals.grade.sandbox.base import Launch, Network, Sandbox
 from convex_evals.grade.toolchain import Toolchain
-from convex_evals.process import read_fd
+from convex_evals.process import Child, read_fd
 from convex_evals.records import TestResult
-from convex_evals.suite import Eval
+from convex_evals.suite import Eval, grader_files, package_files
 
 _VERDICT_LIMIT = 16 * 1024 * 1024
 
@@ -56,6 +57,7 @@ class Ports:
     project: int
     project_site: int  # HTTP actions
     answer: int
+    network: Network  # the trial's
     answer_facts: Path | None = None  # what the answer says of itself, asked before
 
     def environment(self) -> dict[str, str]:
@@ -69,6 +71,26 @@ class Ports:
 
 
 @dataclass(frozen=True)
+class CompiledGrader:
+    """A grader that runs without vite."""
+
+    file: Path
+    self_contained: bool  # it never looks at files of the suite
+
+
+@dataclass(frozen=True)
+class GradedProject:
+    """A project on disk, and what it has installed."""
+
+    folder: Path
+    packages: Path | None = None  # the folder that its node_modules link to
+
+
+class _SuiteNeeded(Exception):
+    """The compiled grader cannot be run without the suite's files."""
+
+
+@dataclass(frozen=True)
 class Tester:
     __test__ = False
 
@@ -79,8 +101,8 @@ class Tester:
     async def run(
         self,
         ev: Eval,
-        compiled: Path | None,
-        project: Path,
+        compiled: CompiledGrader | None,
+        project: GradedProject,
         scratch: Path,
         ports: Ports | None = None,
     ) -> TestReport:
@@ -90,35 +112,27 @@ class Tester:
 
         Raises `ProcessFault` where no verdict comes back in time.
         """
-        limit = ev.config.timeouts.tests
-        facts = ports.answer_facts if ports else None
-        read_end, write_end = os.pipe()
-        token = secrets.token_hex(16)
-        node = self.toolchain.node
-        argv: list[str | Path] = [
-            *(node.executable, self.toolchain.script("tester/main.bundle.mjs")),
-            *("--grader", ev.grader, "--suite", ev.root),
-            *(("--compiled", compiled) if compiled else ()),
-            *(word for folder in self.suite_packages for word in ("--packages", folder)),
-            *("--verdict-fd", str(write_end), "--test-timeout", str(int(limit * 500))),
-        ]
-        env = {**node.environment(scratch), "MODEL_OUTPUT_DIR": str(project), **(ports.environment() if ports else {})}
         try:
-            child = await self.sandbox.launch(
-                Launch(
-                    argv,
-                    scratch,
-                    env,
-                    readable=[ev.root, project, *self.suite_packages, *filter(None, [compiled, facts])],
-                    writable=[scratch, project],
-                    pass_fds=[write_end],
-                )
-            )
+            return await self._run(ev, compiled, project, scratch, ports)
+        except _SuiteNeeded:
+            return await self._run(ev, None, project, scratch, ports)
+
+    async def _run(
+        self, ev: Eval, compiled: CompiledGrader | None, project: GradedProject, scratch: Path, ports: Ports | None
+    ) -> TestReport:
+        limit = ev.config.timeouts.tests
+        token = secrets.token_hex(16)
+        read_end, write_end = os.pipe()
+        try:
+            with ExitStack() as stack:
+                stack.callback(os.close, write_end)
+                pass_fds = [write_end]
+                if compiled:
+                    pass_fds.append(stack.enter_context(compiled.file.open("rb")).fileno())
+                child = await self.sandbox.launch(self._launch(ev, compiled, project, scratch, ports, pass_fds))
         except BaseException:
             os.close(read_end)
             raise
-        finally:
-            os.close(write_end)
         async with child:
             # On a command line every process of the same user could read it.
             child.stdin.write(f"{token}\n".encode())
@@ -126,14 +140,49 @@ class Tester:
                 data = await asyncio.wait_for(read_fd(read_end, _VERDICT_LIMIT, line=True), limit)
             except TimeoutError:
                 raise ProcessFault(f"the tests did not finish within {limit:.0f} s") from None
-            return _parse(data, token, child.stderr.text())
+            return _parse(data, token, child)
+
+    def _launch(
+        self,
+        ev: Eval,
+        compiled: CompiledGrader | None,
+        project: GradedProject,
+        scratch: Path,
+        ports: Ports | None,
+        pass_fds: Sequence[int],
+    ) -> Launch:
+        node = self.toolchain.node
+        argv: list[str | Path] = [
+            *(node.sealed, self.toolchain.script("tester/main.bundle.mjs")),
+            *("--grader", ev.grader, "--suite", ev.root, "--verdict-fd", "3"),
+            *(("--compiled-fd", "4") if compiled else ()),
+            *(word for folder in self.suite_packages for word in ("--packages", folder)),
+            *("--test-timeout", str(int(ev.config.timeouts.tests * 500))),
+        ]
+        env = {**node.environment(scratch), "MODEL_OUTPUT_DIR": str(project.folder)}
+        facts = ports.answer_facts if ports else None
+        # A grader in one piece needs no more of the suite than its packages.
+        suite = package_files(ev.root) if compiled and compiled.self_contained else grader_files(ev.root)
+        return Launch(
+            argv,
+            scratch,
+            {**env, **(ports.environment() if ports else {})},
+            readable=[*suite, *self.suite_packages, *filter(None, [project.packages, facts])],
+            writable=[scratch, project.folder],
+            pass_fds=pass_fds,
+            network=ports.network if ports else None,
+            ports=[ports.project, ports.project_site, ports.answer] if ports else [],
+            starts_project_code=True,
+        )
 
 
-def _parse(data: bytes, token: str, stderr: str) -> TestReport:
+def _parse(data: bytes, token: str, child: Child) -> TestReport:
     try:
         verdict: dict[str, Any] = json.loads(data)
         if verdict["kind"] != "verdict" or verdict["token"] != token:
             raise ProcessFault("the tester's verdict is not of this trial")
+        if verdict.get("suite_needed"):
+            raise _SuiteNeeded
         tests = tuple(
             TestResult(
                 name=t["name"],
@@ -145,8 +194,7 @@ def _parse(data: bytes, token: str, stderr: str) -> TestReport:
         )
         return TestReport(tests, tuple(_error_line(e) for e in verdict["errors"]))
     except (ValueError, KeyError, TypeError):
-        tail = [line for line in stderr.splitlines() if line.strip()]
-        raise ProcessFault(f"the tester ended without a verdict: {tail[-1] if tail else 'no message'}") from None
+        raise ProcessFault(f"the tester ended without a verdict: {child.last_words()}") from None
 
 
 def _error_line(error: dict[str, Any]) -> str:

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from convex_evals.grade.sandbox.base import Network
 from convex_evals.records import BackendIdentity
+
+if TYPE_CHECKING:
+    import httpx
 
 # The well-known key of the local development instance "carnitas": public, and valid nowhere else.
 ADMIN_KEY = (
@@ -19,14 +23,18 @@ ADMIN_KEY = (
 
 @dataclass(frozen=True)
 class Endpoints:
-    """Where a running backend listens, on the loopback interface."""
+    """Where a running backend listens: for us on a Unix socket, for its trial on ports of the trial's loopback."""
 
+    control: Path
     port: int
     site_port: int
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+    def client(self, timeout: float) -> httpx.AsyncClient:
+        """HTTP to the backend, from outside of its network; `timeout` in seconds."""
+        import httpx
+
+        transport = httpx.AsyncHTTPTransport(uds=str(self.control))
+        return httpx.AsyncClient(base_url="http://backend", transport=transport, timeout=timeout, trust_env=False)
 
 
 class Backend(Protocol):
@@ -35,10 +43,13 @@ class Backend(Protocol):
     @property
     def identity(self) -> BackendIdentity: ...
 
-    def start(self, scratch: Path, listening: Sequence[int] = ()) -> AbstractAsyncContextManager[Endpoints]:
+    def start(
+        self, scratch: Path, network: Network | None = None, listening: Sequence[int] = ()
+    ) -> AbstractAsyncContextManager[Endpoints]:
         """A backend of one's own, until the context ends. `scratch` is a folder it may write to.
 
-        Once something is deployed, it accepts connections on the sockets `listening` (descriptors), too.
+        It listens in `network`, and where there is none, for us alone. Once something is deployed, it accepts
+        connections on the sockets `listening` (descriptors), too.
 
         Raises `InfrastructureError` where it does not come up.
         """

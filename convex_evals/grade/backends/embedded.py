@@ -5,21 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+import socket
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from convex_evals.errors import ProcessFault
 from convex_evals.grade.backends import Endpoints
-from convex_evals.grade.sandbox import Launch, Sandbox
+from convex_evals.grade.sandbox.base import Launch, Network, Sandbox
 from convex_evals.grade.toolchain import Toolchain
-from convex_evals.process import read_fd
+from convex_evals.process import Child, read_fd
 from convex_evals.records import BackendIdentity
 
 # Raised whenever a rule is added that may turn a verdict. Part of the grading key.
 RULES_VERSION = "3"
 _READY_SECONDS = 20.0
+_LONGEST_SOCKET_PATH = 100  # bytes; the system takes 107
 # Deployed modules are evaluated as ES modules in a realm of their own.
 _FLAGS = ("--experimental-vm-modules", "--disable-warning=ExperimentalWarning")
 
@@ -34,37 +37,63 @@ class EmbeddedBackend:
         return BackendIdentity(kind="embedded", version=RULES_VERSION)
 
     @asynccontextmanager
-    async def start(self, scratch: Path, listening: Sequence[int] = ()) -> AsyncIterator[Endpoints]:
+    async def start(
+        self, scratch: Path, network: Network | None = None, listening: Sequence[int] = ()
+    ) -> AsyncIterator[Endpoints]:
         ready, write_end = os.pipe()
+        with _control_socket(scratch) as (control, path):
+            try:
+                launch = self._launch(scratch, network, [write_end, control.fileno(), *listening])
+                child = await self.sandbox.launch(launch)
+            except BaseException:
+                os.close(ready)
+                raise
+            finally:
+                os.close(write_end)
+                control.close()
+            async with child:
+                port, site_port = await _ports(ready, child)
+                yield Endpoints(path, port, site_port)
+
+    def _launch(self, scratch: Path, network: Network | None, pass_fds: Sequence[int]) -> Launch:
         node = self.toolchain.node
         argv: list[str | Path] = [
             node.executable,
             *_FLAGS,
             self.toolchain.script("backend/app/backend.bundle.mjs"),
-            *("--port", "0", "--site-port", "0", "--exit-with-stdin"),
-            *("--ready-fd", str(write_end)),
-            *(word for fd in listening for word in ("--listen-fd", str(fd))),
+            *("--port", "0", "--site-port", "0", "--exit-with-stdin", "--ready-fd", "3", "--control-fd", "4"),
+            *(word for fd in range(5, 3 + len(pass_fds)) for word in ("--listen-fd", str(fd))),
         ]
-        try:
-            child = await self.sandbox.launch(
-                Launch(argv, scratch, node.environment(scratch), writable=[scratch], pass_fds=[write_end, *listening])
-            )
-        except BaseException:
-            os.close(ready)
-            raise
-        finally:
-            os.close(write_end)
-        async with child:
-            yield await _endpoints(ready, child.stderr.text)
+        return Launch(
+            argv,
+            scratch,
+            node.environment(scratch),
+            writable=[scratch],
+            pass_fds=pass_fds,
+            network=network,
+            project_code=True,
+        )
 
 
-async def _endpoints(ready: int, stderr: Callable[[], str]) -> Endpoints:
+@contextmanager
+def _control_socket(scratch: Path) -> Iterator[tuple[socket.socket, Path]]:
+    """A Unix socket that listens beside `scratch`, where it does not see it."""
+    with ExitStack() as stack:
+        path = scratch.with_name(f"{scratch.name}.sock")
+        if len(str(path)) > _LONGEST_SOCKET_PATH:
+            path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evals-", dir="/tmp")), "control.sock")
+        with socket.socket(socket.AF_UNIX) as control:
+            control.bind(str(path))
+            control.listen()
+            yield control, path
+
+
+async def _ports(ready: int, child: Child) -> tuple[int, int]:
     try:
         line = await asyncio.wait_for(read_fd(ready, 4096, line=True), _READY_SECONDS)
         message = json.loads(line)
-        return Endpoints(int(message["port"]), int(message["site_port"]))
+        return int(message["port"]), int(message["site_port"])
     except TimeoutError:
         raise ProcessFault(f"the backend was not ready within {_READY_SECONDS:.0f} s") from None
     except (ValueError, KeyError, TypeError):
-        tail = stderr().strip().splitlines()
-        raise ProcessFault(f"the backend did not start: {tail[-1] if tail else 'no message'}") from None
+        raise ProcessFault(f"the backend did not start: {child.last_words()}") from None

@@ -31,7 +31,7 @@ async def push(endpoints: Endpoints, bundle: Path, *, timeout: float) -> dict[st
     try:
         async with (
             asyncio.timeout(timeout),
-            httpx.AsyncClient(base_url=endpoints.url, timeout=timeout, trust_env=False) as client,
+            endpoints.client(timeout) as client,
         ):
             started = await _post(client, "start_push", request)
             await _wait_for_schema(client, started)
@@ -50,7 +50,7 @@ async def system_query(endpoints: Endpoints, name: str, *, timeout: float) -> An
     """
     body = {"path": name, "format": "convex_encoded_json", "args": [{}]}
     try:
-        async with httpx.AsyncClient(base_url=endpoints.url, timeout=timeout, trust_env=False) as client:
+        async with endpoints.client(timeout) as client:
             answered = await client.post("/api/query", json=body, headers={"Authorization": f"Convex {ADMIN_KEY}"})
             return answered.json()["value"]
     except (httpx.HTTPError, ValueError, KeyError) as error:

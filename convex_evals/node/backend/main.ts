@@ -1,7 +1,8 @@
 /**
  * node --experimental-vm-modules --disable-warning=ExperimentalWarning backend/main.ts
- *     [--port N] [--site-port N] [--ready-fd N] [--exit-with-stdin] [--log] [--listen-fd N]...
+ *     [--port N] [--site-port N] [--ready-fd N] [--exit-with-stdin] [--log] [--control-fd N] [--listen-fd N]...
  *
+ * A socket given with --control-fd is served from the start: whoever started us may be outside of our network.
  * Sockets given with --listen-fd are served once something is deployed: whoever connected before waits until then.
  */
 
@@ -24,6 +25,7 @@ interface Options {
   readonly readyFd: number;
   readonly exitWithStdin: boolean;
   readonly log: boolean;
+  readonly controlFd: number | undefined;
   readonly listenFds: readonly number[];
 }
 
@@ -35,6 +37,7 @@ function parseOptions(): Options {
       "ready-fd": { type: "string", default: String(STDOUT) },
       "exit-with-stdin": { type: "boolean", default: false },
       log: { type: "boolean", default: false },
+      "control-fd": { type: "string" },
       "listen-fd": { type: "string", multiple: true, default: [] },
     },
   });
@@ -44,6 +47,7 @@ function parseOptions(): Options {
     readyFd: integer("--ready-fd", values["ready-fd"]),
     exitWithStdin: values["exit-with-stdin"],
     log: values.log,
+    controlFd: values["control-fd"] === undefined ? undefined : integer("--control-fd", values["control-fd"]),
     listenFds: values["listen-fd"].map((text) => integer("--listen-fd", text)),
   };
 }
@@ -67,6 +71,7 @@ async function main(): Promise<void> {
   if (options.exitWithStdin) exitWithStdin();
   process.once("SIGTERM", exit).once("SIGINT", exit);
   const backend = await startBackend({ port: options.port, sitePort: options.sitePort, onLog: log });
+  if (options.controlFd !== undefined) await backend.listenOn(options.controlFd);
   const ready = { kind: "ready", port: backend.port, site_port: backend.sitePort, version: BACKEND_VERSION };
   writeSync(options.readyFd, `${JSON.stringify(ready)}\n`);
   // The first push comes soon; what it needs is loaded while its sender bundles.

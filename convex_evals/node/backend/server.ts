@@ -84,7 +84,8 @@ class LoopbackListener {
   }
 
   async listen(port: number): Promise<number> {
-    const chosen = await this.#listen({ host: "127.0.0.1", port });
+    const server = await this.#listen({ host: "127.0.0.1", port });
+    const chosen = (server.address() as AddressInfo).port;
     // `localhost` may resolve to either; a port taken on ::1 is no reason to fail.
     await this.#listen({ host: "::1", port: chosen }).catch(() => {});
     return chosen;
@@ -103,7 +104,7 @@ class LoopbackListener {
     );
   }
 
-  async #listen(where: ListenOptions | { fd: number }): Promise<number> {
+  async #listen(where: ListenOptions | { fd: number }): Promise<Server> {
     const server = this.#create();
     server.keepAliveTimeout = KEEP_ALIVE_MS;
     await new Promise<void>((resolve, reject) => {
@@ -118,6 +119,6 @@ class LoopbackListener {
       else socket.destroy();
     });
     this.#servers.push(server);
-    return (server.address() as AddressInfo).port;
+    return server;
   }
 }

@@ -12,11 +12,15 @@ import { CONDITIONS, EXTENSIONS, LIBRARY, isBare, packageName, sourcesFor, type 
 /** What the tester needs to run a grader directly: the text of each of the suite's modules, by real path. */
 export interface CompiledGrader {
   grader: string;
+  suite: string;
   modules: Record<string, string>;
 }
 
 /** `reason` says why the grader needs the whole vitest. */
-export type Compilation = { compiled: CompiledGrader } | { reason: string };
+export type Compilation = { compiled: CompiledGrader; selfContained: boolean } | { reason: string };
+
+/** What a grader may use to look for files of the suite. */
+const LOOKS_FOR_FILES = /\bimport\.meta\b|["'](node:)?(fs|fs\/promises|child_process|worker_threads|process|module|vm)["']|\bcwd\b|\bbinding\b/;
 
 const LOADERS: Record<string, Loader> = { ".ts": "ts", ".mts": "ts", ".tsx": "tsx", ".js": "js", ".mjs": "js", ".jsx": "jsx" };
 
@@ -119,7 +123,8 @@ export async function compileGrader(grader: string, suite: string, packages: str
     const outside = files.find((file) => !file.startsWith(root + path.sep) || file.includes("/node_modules/"));
     if (outside !== undefined) return { reason: `${path.basename(outside)} is not the suite's own` };
     const modules = await Promise.all(files.map(async (file) => [file, await compileModule(file)] as const));
-    return { compiled: { grader: entry, modules: Object.fromEntries(modules) } };
+    const selfContained = !modules.some(([, text]) => LOOKS_FOR_FILES.test(text));
+    return { compiled: { grader: entry, suite: root, modules: Object.fromEntries(modules) }, selfContained };
   } catch (error) {
     if (error instanceof NeedsVite) return { reason: error.message };
     // Whatever is odd about a grader, vitest may still know what to do with it.

@@ -74,13 +74,13 @@ const OPERATIONS: Record<string, Operation> = {
     return inspectGraders(folder(request, "suite"), texts(request, "files"));
   },
 
-  /** {suite, grader, packages, out} -> {reason}; null where the compiled grader was written to `out` */
+  /** {suite, grader, packages, out} -> {reason, self_contained}; `reason` is null where the compiled grader was written to `out` */
   async compile_grader(request) {
     const { compileGrader } = await import("./compile_grader.ts");
     const result = await compileGrader(text(request, "grader"), folder(request, "suite"), texts(request, "packages"));
     if ("reason" in result) return { reason: result.reason };
     writeFileAtomically(text(request, "out"), JSON.stringify(result.compiled));
-    return { reason: null };
+    return { reason: null, self_contained: result.selfContained };
   },
 
   /** {} -> versions of what decides verdicts */

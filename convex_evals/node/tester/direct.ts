@@ -1,7 +1,6 @@
 /** One compiled grader, run directly: without vite, on vitest's own runner and assertions. */
 import { fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { CompiledGrader } from "../checker/compile_grader.ts";
 import type { Broken, DirectAnswer, DirectRun } from "./direct_worker.ts";
@@ -17,13 +16,12 @@ const LAST_WORDS_MS = 5_000;
 const HELD_OPEN_MS = 2_000;
 
 /**
- * Runs a grader from the file that the checker compiled it into.
+ * Runs a compiled grader.
  *
  * @returns undefined where Node cannot link the grader: vitest, which may, has the last word on that
  */
-export async function runCompiled(file: string, request: GraderRun, root: string): Promise<Verdict | undefined> {
-  const { grader, modules } = JSON.parse(readFileSync(file, "utf8")) as CompiledGrader;
-  const run: DirectRun = { ...request, grader, modules, root, nonce: randomUUID() };
+export async function runCompiled({ modules }: CompiledGrader, request: GraderRun, root: string): Promise<Verdict | undefined> {
+  const run: DirectRun = { ...request, modules, root, nonce: randomUUID() };
   const verdict = await inWorker(run);
   if ("broken" in verdict) {
     process.stderr.write(`the grader is run by vitest: ${verdict.broken}\n`);

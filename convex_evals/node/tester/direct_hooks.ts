@@ -6,10 +6,13 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { EXTENSIONS, LIBRARY, isBare, libraryFile, packageName, sourcesFor, toolchain, type PackageSources } from "./resolution.ts";
 
 const INSTALLED = "/node_modules/";
-const isFile = (name: string): boolean => statSync(name, { throwIfNoEntry: false })?.isFile() ?? false;
+/** Texts of the suite's files by real path; the files themselves may be out of sight. */
+type Modules = Readonly<Record<string, string>>;
 
 /** The file that a path without an ending, with a TypeScript file's later ending, or of a folder stands for. */
-function completed(file: string): string | undefined {
+function completed(file: string, modules: Modules): string | undefined {
+  const isFile = (name: string): boolean =>
+    Object.hasOwn(modules, name) || (statSync(name, { throwIfNoEntry: false })?.isFile() ?? false);
   if (isFile(file)) return file;
   const typescript = file.replace(/\.(m?)js(x?)$/, ".$1ts$2");
   const candidates = [typescript, ...EXTENSIONS.map((ending) => file + ending), ...EXTENSIONS.map((ending) => path.join(file, `index${ending}`))];
@@ -17,18 +20,18 @@ function completed(file: string): string | undefined {
 }
 
 /** Where a file really is: two ways to it must not make two modules of it. */
-function real(file: string | undefined): string | undefined {
-  return file === undefined ? undefined : realpathSync(file);
+function real(file: string | undefined, modules: Modules): string | undefined {
+  return file === undefined || Object.hasOwn(modules, file) ? file : realpathSync(file);
 }
 
-function fromFile(specifier: string, importer: string): string | undefined {
-  if (specifier.startsWith("file:")) return completed(fileURLToPath(specifier));
-  if (specifier.startsWith("/")) return completed(specifier);
-  return completed(path.resolve(path.dirname(importer), specifier));
+function fromFile(specifier: string, importer: string, modules: Modules): string | undefined {
+  if (specifier.startsWith("file:")) return completed(fileURLToPath(specifier), modules);
+  if (specifier.startsWith("/")) return completed(specifier, modules);
+  return completed(path.resolve(path.dirname(importer), specifier), modules);
 }
 
-/** Installs the hooks; `modules` are texts of the suite's files, by real path. */
-export function installHooks(sources: PackageSources, modules: Readonly<Record<string, string>>): void {
+/** Installs the hooks for a grader that was compiled into `modules`. */
+export function installHooks(sources: PackageSources, modules: Modules): void {
   const own = path.dirname(fileURLToPath(import.meta.url)) + path.sep;
 
   const importerOf = (context: ResolveHookContext): string | undefined =>
@@ -37,6 +40,7 @@ export function installHooks(sources: PackageSources, modules: Readonly<Record<s
   registerHooks({
     resolve(specifier, context, nextResolve) {
       const importer = importerOf(context);
+      if (specifier.startsWith("file:") && Object.hasOwn(modules, fileURLToPath(specifier))) return { url: specifier, shortCircuit: true };
       if (specifier === LIBRARY) return { url: pathToFileURL(libraryFile).href, shortCircuit: true };
       if (!importer || importer.startsWith(own) || isBuiltin(specifier)) return nextResolve(specifier, context);
       if (importer.includes(INSTALLED)) {
@@ -58,7 +62,7 @@ export function installHooks(sources: PackageSources, modules: Readonly<Record<s
         return nextResolve(specifier, context);
       }
       const [plain = "", query] = specifier.split("?", 2);
-      const file = /^(\.|\/|file:)/.test(plain) ? real(fromFile(plain, importer)) : undefined;
+      const file = /^(\.|\/|file:)/.test(plain) ? real(fromFile(plain, importer, modules), modules) : undefined;
       if (file === undefined) return nextResolve(specifier, context);
       return { url: pathToFileURL(file).href + (query === undefined ? "" : `?${query}`), shortCircuit: true };
     },

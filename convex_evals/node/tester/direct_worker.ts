@@ -12,6 +12,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import util from "node:util";
 import type { VitestRunner } from "@vitest/runner";
 import type { PackageSources } from "./resolution.ts";
+import { useServerPorts } from "./server_ports.ts";
 import { collectVerdict } from "./tasks.ts";
 import type { ReportedError, Verdict } from "./verdict.ts";
 
@@ -90,6 +91,7 @@ function watchForErrors(report: (error: ReportedError) => void, processError: (e
 }
 
 async function runDirectly(run: Omit<DirectRun, "nonce">): Promise<Verdict | Broken> {
+  useServerPorts();
   Object.assign(process.env, { TEST: "true", VITEST: "true", SSR: "1", PROD: "", DEV: "1", BASE_URL: "/", MODE: "test" });
   Object.assign(process.env, { VITEST_WORKER_ID: "1", VITEST_POOL_ID: "1" });
   process.env.NODE_ENV ??= "test";

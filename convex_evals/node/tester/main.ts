@@ -1,17 +1,20 @@
 /**
  * The tester: runs one grader file, once, and writes one verdict to an inherited file descriptor.
  *
- *     node tester/main.ts --grader FILE [--compiled FILE] --suite DIR --packages DIR... --verdict-fd 3 --test-timeout MS
+ *     node tester/main.ts --grader FILE [--compiled-fd N] --suite DIR --packages DIR... --verdict-fd 3 --test-timeout MS
  *
+ * What the checker compiled the grader into comes through a descriptor: what the grader starts cannot read it.
  * The first line of stdin is a token that the verdict repeats: a command line could be read by others. What graders
  * print goes to stderr. When stdin ends, so does the tester, with all that it started.
  */
+import { closeSync, readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { runGrader } from "./run.ts";
+import type { CompiledGrader } from "../checker/compile_grader.ts";
+import { runGrader, SuiteNeeded } from "./run.ts";
 import { ENDED_EARLY, sendVerdict, type Verdict } from "./verdict.ts";
 import { capOutput } from "./output.ts";
 
@@ -22,7 +25,7 @@ const { values, positionals } = parseArgs({
   options: {
     grader: { type: "string" },
     suite: { type: "string" },
-    compiled: { type: "string" },
+    "compiled-fd": { type: "string" },
     packages: { type: "string", multiple: true, default: [] },
     "verdict-fd": { type: "string", default: "3" },
     "test-timeout": { type: "string", default: "60000" },
@@ -57,6 +60,14 @@ function endWithStdin(): void {
   process.stdin.resume();
 }
 
+function readCompiled(fd: number): CompiledGrader {
+  try {
+    return JSON.parse(readFileSync(fd, "utf8")) as CompiledGrader;
+  } finally {
+    closeSync(fd);
+  }
+}
+
 async function main(): Promise<void> {
   const { grader, suite } = values;
   if (!grader || !suite) fail("--grader and --suite are needed");
@@ -74,9 +85,15 @@ async function main(): Promise<void> {
   });
   let verdict: Verdict;
   try {
+    const compiled = values["compiled-fd"] === undefined ? undefined : readCompiled(Number(values["compiled-fd"]));
     const packages = [...values.packages, ...positionals].map((folder) => path.resolve(folder));
-    verdict = await runGrader({ grader: path.resolve(grader), suite: path.resolve(suite), packages, timeout }, values.compiled);
+    verdict = await runGrader({ grader: path.resolve(grader), suite: path.resolve(suite), packages, timeout }, compiled);
   } catch (error) {
+    if (error instanceof SuiteNeeded) {
+      sent = true;
+      sendVerdict(fd, token, { ...failedRun(error.message), suite_needed: true });
+      process.exit(0);
+    }
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
     verdict = failedRun(message);
   }

@@ -1,8 +1,9 @@
 /** One grader, run once: directly where it was compiled ahead, else in vitest. */
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { runCompiled } from "./direct.ts";
+import type { CompiledGrader } from "../checker/compile_grader.ts";
 import type { PackageSources } from "./resolution.ts";
 import { withoutHostPaths } from "./tasks.ts";
 import type { Verdict } from "./verdict.ts";
@@ -13,13 +14,19 @@ export interface GraderRun extends PackageSources {
   timeout: number;
 }
 
-/** `compiled` is the file that the checker compiled the grader into, if it did. */
-export async function runGrader(request: GraderRun, compiled: string | undefined): Promise<Verdict> {
+/** Only the whole of vitest can run the grader, and its files are out of sight. */
+export class SuiteNeeded extends Error {}
+
+/** `compiled` is what the checker compiled the grader into, if it did; the suite's own files may then be out of sight. */
+export async function runGrader(request: GraderRun, compiled: CompiledGrader | undefined): Promise<Verdict> {
   // Vite works with real paths, and the verdict names frames in the grader.
-  const run = { ...request, grader: realpathSync(request.grader), suite: realpathSync(request.suite) };
+  const run = compiled
+    ? { ...request, grader: compiled.grader, suite: compiled.suite }
+    : { ...request, grader: realpathSync(request.grader), suite: realpathSync(request.suite) };
   const root = mkdtempSync(path.join(realpathSync(tmpdir()), "tester-"));
   try {
     const verdict = compiled === undefined ? undefined : await runCompiled(compiled, run, root);
+    if (verdict === undefined && !existsSync(run.grader)) throw new SuiteNeeded("Node cannot link the grader");
     return withoutHostPaths(verdict ?? (await inVitest(run, root)), run.suite);
   } finally {
     rmSync(root, { recursive: true, force: true });

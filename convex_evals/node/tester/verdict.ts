@@ -24,6 +24,8 @@ export interface RunError {
 export interface Verdict {
   tests: TestVerdict[];
   errors: RunError[];
+  /** Nothing of the grader has run: it must be run again, with the suite's files in sight and not compiled. */
+  suite_needed?: true;
 }
 
 /** An error as vitest reports it from a worker. */

@@ -7,6 +7,9 @@
  */
 import { createRequire, registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
+import { useServerPorts } from "./server_ports.ts";
+
+useServerPorts();
 
 const folders = new URL(import.meta.url).searchParams.getAll("in");
 const requires = folders.map((folder) => createRequire(`${folder}/anything.js`));

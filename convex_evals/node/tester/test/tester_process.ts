@@ -1,7 +1,7 @@
 /** Suites made for one test, and the tester run on them as the Python side runs it. */
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, openSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Readable } from "node:stream";
@@ -45,10 +45,10 @@ export interface Options {
 /** Starts the tester at the head of its own process group, with the verdict on descriptor 3. */
 export function startTester(suite: string, grader: string, { packages = [], env = {}, timeout = 5000, compiled }: Options = {}): ChildProcess {
   const args = [main, "--grader", path.join(suite, grader), "--suite", suite, "--verdict-fd", "3"];
-  if (compiled !== undefined) args.push("--compiled", compiled);
+  if (compiled !== undefined) args.push("--compiled-fd", "4");
   if (packages.length > 0) args.push("--packages", ...packages);
   const child = spawn(process.execPath, [...args, "--test-timeout", String(timeout)], {
-    stdio: ["pipe", "pipe", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe", "pipe", compiled === undefined ? "ignore" : openSync(compiled, "r")],
     detached: true,
     env: { PATH: `${path.dirname(process.execPath)}:${process.env.PATH}`, HOME: suite, TMPDIR: tmpdir(), ...env },
   });

@@ -1,0 +1,123 @@
+"""How processes that execute or open model-written files are started: one small interface, several levels.
+
+Callers say what a process is for and what it needs; the level decides how it is contained.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from convex_evals.grade.sandbox.client import LauncherClient
+from convex_evals.grade.sandbox.launcher import Request
+from convex_evals.process import Child
+
+# Of all processes of one launch together, and of what they write: a trial that needs more is at fault.
+MEMORY_BYTES = 2 * 2**30
+WRITABLE_BYTES = 256 * 2**20
+PROCESSES = 512  # threads count
+LIMITS = {
+    "open_files": 4096,
+    "file_bytes": WRITABLE_BYTES,
+    "data_bytes": MEMORY_BYTES,
+    "core_bytes": 0,
+}
+# What programs need of the system.
+SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
+# Users that nobody else has: limits count by user, and signals go by user.
+FIRST_UID, LAST_UID = 1_900_000_000, 1_999_999_999
+
+
+class Level(StrEnum):
+    """How model-written code is contained, best first."""
+
+    STRICT = "strict"
+    LANDLOCK = "landlock"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class Network:
+    """The loopback that the processes of one trial share.
+
+    `listening` are sockets on one port of it, on 127.0.0.1 and where possible on ::1, for a server that the project is
+    not to ask.
+    """
+
+    listening: tuple[socket.socket, ...]
+    number: int | None = None
+    server_ports: tuple[int, ...] = ()  # where nothing else separates networks: all that a grader may listen on
+
+    @property
+    def hidden_port(self) -> int:
+        port: int = self.listening[0].getsockname()[1]
+        return port
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What one contained process needs."""
+
+    argv: Sequence[str | Path]
+    cwd: Path
+    env: Mapping[str, str]
+    readable: Sequence[Path] = ()  # files and folders, besides system and toolchain
+    writable: Sequence[Path] = ()  # folders; what is written may be gone when the process is
+    pass_fds: Sequence[int] = ()  # become 3, 4, ...
+    network: Network | None = None
+    ports: Sequence[int] = ()  # that it connects to
+    # Its code is the project's: connections to the hidden port are refused.
+    project_code: bool = False
+    # It starts processes that run the project's code: they must not look into its memory.
+    starts_project_code: bool = False
+
+
+class Sandbox(Protocol):
+    """A level of containment, at work."""
+
+    @property
+    def level(self) -> Level: ...
+
+    async def launch(self, launch: Launch) -> Child:
+        """Start a process. Raises `ProcessFault` where that is impossible."""
+
+    def network(self) -> AbstractAsyncContextManager[Network]:
+        """A network for one trial."""
+
+
+@dataclass(frozen=True)
+class NoSandbox:
+    """Clean environment and an own process group, nothing more: for code that was reviewed."""
+
+    launcher: LauncherClient
+    level: Level = Level.NONE
+
+    async def launch(self, launch: Launch) -> Child:
+        request = Request([str(word) for word in launch.argv], dict(launch.env), str(launch.cwd))
+        return await self.launcher.launch(request, launch.pass_fds)
+
+    def network(self) -> AbstractAsyncContextManager[Network]:
+        return machine_network()
+
+
+@asynccontextmanager
+async def machine_network() -> AsyncIterator[Network]:
+    """A port of the machine's own loopback."""
+    first = socket.create_server(("127.0.0.1", 0))
+    sockets = [first]
+    with contextlib.suppress(OSError):
+        sockets.append(socket.create_server(("::1", first.getsockname()[1]), family=socket.AF_INET6))
+    try:
+        for opened in sockets:
+            opened.setblocking(False)
+        yield Network(tuple(sockets))
+    finally:
+        for opened in sockets:
+            opened.close()

@@ -1,0 +1,182 @@
+"""Our end of the launcher: asks it for networks and processes, and hears when these end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from convex_evals.errors import ProcessFault
+from convex_evals.grade.sandbox.launcher import LARGEST_DESCRIPTORS, PACKET_BYTES, Request
+from convex_evals.process import Child, Started, start_child
+
+_PACKAGE_ROOT = Path(__file__).parents[3]
+_SOURCE = f"import sys; sys.path.insert(0, {str(_PACKAGE_ROOT)!r}); from {__package__}.launcher import main; main()"
+_ENDING_SECONDS = 5
+
+
+@dataclass
+class LauncherClient:
+    """A launcher at work. Processes that it starts end with it, and it ends with us."""
+
+    _process: subprocess.Popen[bytes]
+    _channel: socket.socket
+    _ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+    _answers: dict[int, asyncio.Future[tuple[dict[str, Any], list[int]]]] = field(default_factory=dict)
+    _running: dict[int, Started] = field(default_factory=dict)
+    _early: dict[int, dict[str, Any]] = field(default_factory=dict)  # ended before anybody knew of it
+    _gone: bool = False
+
+    async def launch(self, request: Request, pass_fds: Sequence[int] = ()) -> Child:
+        """Start a process: pipes to it as 0, 1, 2, and `pass_fds` as 3, 4, ... (as far as no filter stands there)."""
+
+        async def start(*pipes: int) -> Started:
+            answer, _ = await self._ask({"op": "launch", **asdict(request)}, [*pipes, *pass_fds])
+            pid = answer["pid"]
+            started = Started(pid, asyncio.get_running_loop().create_future(), lambda: self._kill(pid))
+            self._running[pid] = started
+            if pid in self._early:
+                self._ended(self._early.pop(pid))
+            return started
+
+        return await start_child(start)
+
+    @asynccontextmanager
+    async def network(self) -> AsyncIterator[tuple[int, list[socket.socket]]]:
+        """A network for a trial: its number, and sockets that listen in it."""
+        number = next(self._ids)
+        _, descriptors = await self._ask({"op": "network"}, [], number)
+        sockets = [socket.socket(fileno=descriptor) for descriptor in descriptors]
+        try:
+            for opened in sockets:
+                opened.setblocking(False)
+            yield number, sockets
+        finally:
+            for opened in sockets:
+                opened.close()
+            self._tell({"op": "close", "network": number})
+
+    async def _ask(
+        self, message: dict[str, Any], descriptors: Sequence[int], number: int | None = None
+    ) -> tuple[dict[str, Any], list[int]]:
+        number = number or next(self._ids)
+        self._answers[number] = asyncio.get_running_loop().create_future()
+        try:
+            self._tell({**message, "id": number}, descriptors)
+            answer, received = await self._answers[number]
+        finally:
+            del self._answers[number]
+        if "error" in answer:
+            raise ProcessFault(f"the sandbox cannot {message['op']}: {answer['error']}")
+        return answer, received
+
+    def _tell(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
+        try:
+            socket.send_fds(self._channel, [json.dumps(message).encode()], list(descriptors))
+        except OSError:
+            self._lost()
+            if "id" in message:
+                raise ProcessFault("the launcher of the sandbox has ended") from None
+
+    def _kill(self, pid: int) -> None:
+        if pid in self._running:
+            self._tell({"op": "kill", "pid": pid})
+
+    def receive(self) -> None:
+        """Take in one packet of the launcher's, which is there."""
+        try:
+            data, descriptors, _, _ = socket.recv_fds(self._channel, PACKET_BYTES, LARGEST_DESCRIPTORS)
+        except OSError:
+            data, descriptors = b"", []
+        if not data:
+            self._lost()
+            return
+        message = json.loads(data)
+        if "exited" in message:
+            if message["exited"] in self._running:
+                self._ended(message)
+            else:
+                self._early[message["exited"]] = message
+            return
+        answer = self._answers.get(message["id"])
+        if answer is None or answer.done():
+            for descriptor in descriptors:
+                os.close(descriptor)
+            self._abandon(message)
+        else:
+            answer.set_result((message, descriptors))
+
+    def _abandon(self, message: dict[str, Any]) -> None:
+        """Nobody waits for this any more."""
+        if "pid" in message:
+            self._tell({"op": "kill", "pid": message["pid"]})
+
+    def _ended(self, message: dict[str, Any]) -> None:
+        running = self._running.pop(message["exited"])
+        running.reason = message["reason"]
+        if not running.ended.done():
+            running.ended.set_result(message["status"])
+
+    def _lost(self) -> None:
+        if self._gone:
+            return
+        self._gone = True
+        asyncio.get_running_loop().remove_reader(self._channel.fileno())
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(ProcessFault("the launcher of the sandbox has ended"))
+        for running in self._running.values():
+            if not running.ended.done():
+                running.ended.set_result(-signal.SIGKILL)
+        self._running.clear()
+
+    def close(self) -> None:
+        """End the launcher, and so all that it started."""
+        self._lost()
+        self._channel.close()
+        try:
+            self._process.wait(_ENDING_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+@asynccontextmanager
+async def open_launcher(*, new_user: bool = False) -> AsyncIterator[LauncherClient]:
+    """Start a launcher; with `new_user` it may make networks without being root, in a user namespace of its own."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    for end in (ours, theirs):
+        for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+            end.setsockopt(socket.SOL_SOCKET, option, PACKET_BYTES)
+    with theirs:
+        process = _start(theirs.fileno(), "new-user" if new_user else "own-user")
+    client = LauncherClient(process, ours)
+    asyncio.get_running_loop().add_reader(ours.fileno(), client.receive)
+    try:
+        yield client
+    finally:
+        with contextlib.suppress(OSError):
+            client.close()
+
+
+def _start(descriptor: int, user: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _SOURCE, str(descriptor), user],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        pass_fds=[descriptor],
+        start_new_session=True,
+        # Children of it see its environment.
+        env={k: os.environ[k] for k in ("LD_LIBRARY_PATH",) if k in os.environ},
+    )

@@ -1,0 +1,87 @@
+"""Linux system calls that Python does not offer, and limits. Standard library only: the launcher must be small."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import resource
+import socket
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
+CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
+
+
+def syscall(number: int, *arguments: object) -> int:
+    result: int = LIBC.syscall(ctypes.c_long(number), *arguments)
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return result
+
+
+def checked(result: int) -> None:
+    if result != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+
+
+def end_with_parent(signal_number: int) -> None:
+    """Get this signal when the parent goes away."""
+    checked(LIBC.prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0))
+
+
+def no_new_privileges() -> None:
+    """Nothing that is executed from here on gains rights: no set-uid program, no file capability."""
+    checked(LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+
+
+# --- Namespaces
+
+
+def unshare(flags: int) -> None:
+    """Leave the namespaces in `flags` for new ones. Raises `OSError` where that is not allowed."""
+    checked(LIBC.unshare(flags))
+
+
+def enter(namespace: int) -> None:
+    """Join the namespace behind a descriptor."""
+    checked(LIBC.setns(namespace, 0))
+
+
+def become_namespace_root() -> None:
+    """Enter a user namespace in which this user may make networks, and appears as root."""
+    uid, gid = os.getuid(), os.getgid()
+    unshare(CLONE_NEWUSER)
+    for name, text in (("setgroups", "deny"), ("uid_map", f"0 {uid} 1"), ("gid_map", f"0 {gid} 1")):
+        Path(f"/proc/self/{name}").write_text(text, encoding="ascii")
+
+
+def bring_loopback_up() -> None:
+    with socket.socket() as any_socket:
+        fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh14x", b"lo", 0x1 | 0x40))  # SIOCSIFFLAGS: IFF_UP | IFF_RUNNING
+
+
+# --- Limits
+
+_LIMITS = {
+    "processes": resource.RLIMIT_NPROC,
+    "open_files": resource.RLIMIT_NOFILE,
+    "file_bytes": resource.RLIMIT_FSIZE,
+    "data_bytes": resource.RLIMIT_DATA,
+    "cpu_seconds": resource.RLIMIT_CPU,
+    "core_bytes": resource.RLIMIT_CORE,
+}
+
+
+def limit(limits: Mapping[str, int]) -> None:
+    """Set resource limits by name, soft and hard; a limit that is lower already stays."""
+    for name, value in limits.items():
+        kind = _LIMITS[name]
+        hardest = resource.getrlimit(kind)[1]
+        bound = value if hardest == resource.RLIM_INFINITY else min(value, hardest)
+        resource.setrlimit(kind, (bound, bound))

@@ -1,0 +1,103 @@
+"""The landlock level: no namespaces, so no rights and no programs are needed; the machine's network is shared.
+
+Landlock knows TCP ports, not addresses: on the few port numbers that a trial uses, other machines could be reached.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from convex_evals.grade.sandbox.base import (
+    FIRST_UID,
+    LAST_UID,
+    LIMITS,
+    MEMORY_BYTES,
+    PROCESSES,
+    SYSTEM_FILES,
+    SYSTEM_FOLDERS,
+    WRITABLE_BYTES,
+    Launch,
+    Level,
+    Network,
+    machine_network,
+)
+from convex_evals.grade.sandbox.client import LauncherClient
+from convex_evals.grade.sandbox.launcher import Request
+from convex_evals.process import Child
+
+_ALSO_READABLE = (
+    *("/etc/ssl/openssl.cnf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/passwd", "/etc/resolv.conf"),
+    *("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/dev/urandom", "/dev/random", "/dev/zero"),
+)
+_WRITABLE_DEVICES = ("/dev/null",)
+_SERVERS = 8  # that a grader may start for a project
+
+
+@dataclass(frozen=True)
+class LandlockSandbox:
+    """Needs Linux 6.12; `tools` may be read by every process. `folder` is where all trials are."""
+
+    launcher: LauncherClient
+    folder: Path
+    tools: Sequence[Path]
+    level: Level = Level.LANDLOCK
+
+    async def launch(self, launch: Launch) -> Child:
+        servers = launch.network.server_ports if launch.network else ()
+        uid = self._give_away(launch) if os.getuid() == 0 else None
+        env = {**launch.env, "CONVEX_EVALS_SERVER_PORTS": ",".join(map(str, servers))}
+        readable = [str(path) for path in (*self.tools, *launch.readable)]
+        writable = [str(path) for path in launch.writable]
+        request = Request(
+            argv=[str(word) for word in launch.argv],
+            env=env,
+            cwd=str(launch.cwd),
+            rules={
+                "readable": [*SYSTEM_FOLDERS, *SYSTEM_FILES, *_ALSO_READABLE, *readable],
+                "writable": [*writable, *_WRITABLE_DEVICES],
+                "connect": [*servers, *launch.ports],
+                "bind": [0] if launch.project_code else list(servers),
+            },
+            filter_calls=True,
+            uid=uid,
+            limits={**LIMITS, "processes": PROCESSES},
+            memory_bytes=MEMORY_BYTES,
+            folders=writable,
+            folder_bytes=WRITABLE_BYTES,
+        )
+        return await self.launcher.launch(request, launch.pass_fds)
+
+    @asynccontextmanager
+    async def network(self) -> AsyncIterator[Network]:
+        async with AsyncExitStack() as stack:
+            network = await stack.enter_async_context(machine_network())
+            yield replace(network, server_ports=_free_ports(_SERVERS))
+
+    def _give_away(self, launch: Launch) -> int:
+        """Let a user that nobody else is own what is to be written, and get there."""
+        uid = random.randint(FIRST_UID, LAST_UID)
+        for path in (*launch.writable, *launch.readable):
+            for above in path.parents:
+                if above == self.folder or self.folder in above.parents:
+                    above.chmod(0o711)
+        for path in launch.writable:
+            os.chown(path, uid, uid)
+            for folder, folders, files in os.walk(path):
+                for name in (*folders, *files):
+                    os.chown(Path(folder, name), uid, uid, follow_symlinks=False)
+        return uid
+
+
+def _free_ports(count: int) -> tuple[int, ...]:
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    try:
+        return tuple(s.getsockname()[1] for s in sockets)
+    finally:
+        for opened in sockets:
+            opened.close()

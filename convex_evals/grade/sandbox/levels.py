@@ -1,0 +1,56 @@
+"""Opening a level of containment."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from convex_evals.errors import UserError
+from convex_evals.grade.sandbox.base import Level, NoSandbox, Sandbox
+from convex_evals.grade.sandbox.client import open_launcher
+from convex_evals.grade.sandbox.landlock import NEEDED_LANDLOCK, landlock_version
+from convex_evals.grade.sandbox.landlocked import LandlockSandbox
+from convex_evals.grade.sandbox.strict import StrictSandbox, make_etc
+from convex_evals.grade.toolchain import Toolchain
+
+
+@asynccontextmanager
+async def open_sandbox(level: Level, toolchain: Toolchain, folder: Path) -> AsyncIterator[Sandbox]:
+    """Containment of the given level until the context ends; `folder` is for what it needs on disk.
+
+    Raises `UserError` where a program that the level needs is missing; whether it contains, only a probe can tell.
+    """
+    match level:
+        case Level.NONE:
+            async with open_launcher() as launcher:
+                yield NoSandbox(launcher)
+        case Level.STRICT:
+            root = os.getuid() == 0
+            bwrap = _program("bwrap", "bubblewrap")
+            setpriv = _program("setpriv", "util-linux") if root else None
+            etc = Path(tempfile.mkdtemp(prefix="sandbox-", dir=folder)) / "etc"
+            make_etc(etc)
+            async with open_launcher(new_user=not root) as launcher:
+                yield StrictSandbox(launcher, bwrap, setpriv, etc, tools_of(toolchain))
+        case Level.LANDLOCK:
+            if landlock_version() < NEEDED_LANDLOCK:
+                raise UserError("the kernel has no Landlock of version 6 (Linux 6.12), or does not use it")
+            async with open_launcher() as launcher:
+                yield LandlockSandbox(launcher, folder, tools_of(toolchain))
+
+
+def tools_of(toolchain: Toolchain) -> list[Path]:
+    """What every contained process may read."""
+    node = toolchain.node
+    return [node.executable.parents[1], node.bin_dir, toolchain.node_modules.parent]
+
+
+def _program(name: str, package: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise UserError(f"{name} is not on PATH (Debian, Ubuntu: apt-get install {package})")
+    return found

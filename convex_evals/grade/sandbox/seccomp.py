@@ -1,0 +1,212 @@
+"""Seccomp: which system calls a process may make, as a program in classic BPF.
+
+Source: seccomp(2) and https://docs.kernel.org/userspace-api/seccomp_filter.html.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import platform
+import socket
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from convex_evals.grade.sandbox.kernel import LIBC, checked, no_new_privileges
+
+_PR_SET_SECCOMP = 22
+# Calls that tests, bundlers and servers have no use for, and that kernels were broken through, or that reach into
+# other processes: name, number on x86_64, number on aarch64, from the kernel's tables.
+_CALLS = """
+acct 163 89
+add_key 248 217
+adjtimex 159 171
+bpf 321 280
+chroot 161 51
+clock_adjtime 305 266
+clock_settime 227 112
+clone 56 220
+clone3 435 435
+delete_module 176 106
+fanotify_init 300 262
+finit_module 313 273
+fsconfig 431 431
+fsmount 432 432
+fsopen 430 430
+fspick 433 433
+init_module 175 105
+io_uring_enter 426 426
+io_uring_register 427 427
+io_uring_setup 425 425
+ioctl 16 29
+ioperm 173 -
+iopl 172 -
+kcmp 312 272
+kexec_file_load 320 294
+kexec_load 246 104
+keyctl 250 219
+mount 165 40
+mount_setattr 442 442
+move_mount 429 429
+open_by_handle_at 304 265
+open_tree 428 428
+perf_event_open 298 241
+personality 135 92
+pidfd_getfd 438 438
+pivot_root 155 41
+process_madvise 440 440
+process_vm_readv 310 270
+process_vm_writev 311 271
+ptrace 101 117
+quotactl 179 60
+quotactl_fd 443 443
+reboot 169 142
+request_key 249 218
+sendmmsg 307 269
+sendmsg 46 211
+sendto 44 206
+setdomainname 171 162
+sethostname 170 161
+setns 308 268
+setpgid 109 154
+setsid 112 157
+settimeofday 164 170
+socket 41 198
+swapoff 168 225
+swapon 167 224
+syslog 103 116
+umount2 166 39
+unshare 272 97
+userfaultfd 323 282
+vhangup 153 58
+"""
+_AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+
+
+def _numbers(machine: str) -> dict[str, int]:
+    column = list(_AUDIT_ARCH).index(machine) + 1
+    rows = [line.split() for line in _CALLS.split("\n") if line]
+    return {row[0]: int(row[column]) for row in rows if row[column] != "-"}
+
+
+# With conditions of their own; the rest of the table is refused whatever the arguments are.
+_CONDITIONAL = frozenset({"socket", "clone", "clone3", "setpgid", "setsid", "ioctl", "sendto", "sendmsg", "sendmmsg"})
+_NAMESPACE_FLAGS = 0x7E020080  # every CLONE_NEW*
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_FAST_OPEN = 0x20000000
+_LOAD, _EQUALS, _GREATER, _MASKS, _RETURN, _AND = 0x20, 0x15, 0x35, 0x45, 0x06, 0x54
+_ALLOW, _KILL = 0x7FFF0000, 0x80000000
+_NR, _ARCH, _ARGUMENTS = 0, 4, 16
+
+
+def _errno(code: int) -> int:
+    return 0x00050000 | code
+
+
+@dataclass
+class _Assembler:
+    """Classic BPF, block after block: each falls through to the next, or returns."""
+
+    code: list[tuple[int, int, int, int]] = field(default_factory=list)
+
+    def load(self, offset: int) -> None:
+        self.code.append((_LOAD, 0, 0, offset))
+
+    def answer(self, action: int) -> None:
+        self.code.append((_RETURN, 0, 0, action))
+
+    def on_call(self, number: int, block: _Assembler) -> None:
+        """Run `block` for this system call; it ends with an answer."""
+        self.code.append((_EQUALS, 0, len(block.code), number))
+        self.code += block.code
+
+    def bytes(self) -> bytes:
+        return b"".join(struct.pack("HBBI", *instruction) for instruction in self.code)
+
+
+def _refusing(action: int) -> _Assembler:
+    block = _Assembler()
+    block.answer(action)
+    return block
+
+
+def _flags_refused(argument: int, mask: int, code: int) -> _Assembler:
+    block = _Assembler()
+    block.load(_ARGUMENTS + 8 * argument)
+    block.code.append((_MASKS, 0, 1, mask))
+    block.answer(_errno(code))
+    block.answer(_ALLOW)
+    return block
+
+
+def _values_refused(argument: int, values: Sequence[int], code: int) -> _Assembler:
+    block = _Assembler()
+    block.load(_ARGUMENTS + 8 * argument)
+    for value in values:
+        block.code.append((_EQUALS, 0, 1, value))
+        block.answer(_errno(code))
+    block.answer(_ALLOW)
+    return block
+
+
+def _socket_block(network: bool) -> _Assembler:
+    """Unix sockets and TCP; with a network of one's own UDP and queries of interfaces, too. Never packets or vsock."""
+    block = _Assembler()
+    block.load(_ARGUMENTS)
+    allowed = [socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, *([16] if network else [])]  # 16: AF_NETLINK
+    for index, family in enumerate(allowed):
+        block.code.append((_EQUALS, len(allowed) - index, 0, family))
+    block.answer(_errno(errno.EAFNOSUPPORT))
+    if not network:
+        block.load(_ARGUMENTS + 8)
+        block.code.append((_AND, 0, 0, 0xF))
+        block.code.append((_EQUALS, 1, 0, socket.SOCK_STREAM))
+        block.answer(_errno(errno.EACCES))
+    block.answer(_ALLOW)
+    return block
+
+
+def seccomp_program(*, own_network: bool) -> bytes:
+    """The filter as an array of `struct sock_filter`.
+
+    Without `own_network` the process shares the machine's: it gets stream sockets only (Landlock judges those), and
+    cannot leave its process group, by which it is found and ended.
+
+    Raises `OSError` for a machine whose system calls are not in the table.
+    """
+    machine = platform.machine()
+    if machine not in _AUDIT_ARCH:
+        raise OSError(errno.ENOSYS, f"no system call table for {machine}")
+    numbers = _numbers(machine)
+    program = _Assembler()
+    program.load(_ARCH)
+    program.code.append((_EQUALS, 1, 0, _AUDIT_ARCH[machine]))
+    program.answer(_KILL)
+    program.load(_NR)
+    program.code.append((_GREATER, 0, 1, 0x40000000))  # the x32 calls
+    program.answer(_KILL)
+    for name in sorted(numbers.keys() - _CONDITIONAL):
+        program.on_call(numbers[name], _refusing(_errno(errno.EPERM)))
+    program.on_call(numbers["clone3"], _refusing(_errno(errno.ENOSYS)))  # its flags are out of reach; clone is tried
+    program.on_call(numbers["clone"], _flags_refused(0, _NAMESPACE_FLAGS, errno.EPERM))
+    program.on_call(numbers["ioctl"], _values_refused(1, (_TIOCSTI, _TIOCLINUX), errno.EPERM))
+    program.on_call(numbers["socket"], _socket_block(own_network))
+    if not own_network:
+        for name, argument in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3)):
+            program.on_call(numbers[name], _flags_refused(argument, _FAST_OPEN, errno.EPERM))
+        for name in ("setsid", "setpgid"):
+            program.on_call(numbers[name], _refusing(_errno(errno.EPERM)))
+    program.answer(_ALLOW)
+    return program.bytes()
+
+
+def filter_calls(program: bytes) -> None:
+    """Put this process, and all that it starts, under a seccomp filter, for ever."""
+
+    class Program(ctypes.Structure):
+        _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+    no_new_privileges()
+    argument = Program(len(program) // 8, program)
+    checked(LIBC.prctl(_PR_SET_SECCOMP, 2, ctypes.byref(argument), 0, 0))

@@ -1,0 +1,160 @@
+"""The strict level: namespaces made by bubblewrap, a network for each trial, Landlock and seccomp inside."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from convex_evals.grade.sandbox.base import (
+    FIRST_UID,
+    LAST_UID,
+    LIMITS,
+    MEMORY_BYTES,
+    PROCESSES,
+    SYSTEM_FILES,
+    SYSTEM_FOLDERS,
+    WRITABLE_BYTES,
+    Launch,
+    Level,
+    Network,
+)
+from convex_evals.grade.sandbox.client import LauncherClient
+from convex_evals.grade.sandbox.launcher import Request
+from convex_evals.process import Child
+
+# Without these files `localhost` does not resolve and nobody has a name.
+_ETC = {
+    "hosts": "127.0.0.1 localhost\n::1 localhost\n",
+    "passwd": "nobody:x:65534:65534:nobody:/tmp:/bin/sh\n",
+    "group": "nogroup:x:65534:\n",
+    "nsswitch.conf": "hosts: files\n",
+    "resolv.conf": "",
+}
+_SEED = "/run/seed"
+_INSIDE_UID = 1000
+# Limits that count per user are set inside, where the user is the sandbox's own; then copies of writable folders are
+# made, since what is written must stay in memory of bounded size.
+_SETUP = """
+ulimit -u "$1" 2>/dev/null || ulimit -p "$1"
+shift
+while [ "$1" != -- ]; do cp -dR "$1/." "$2" && shift 2 || exit 125; done
+shift
+exec "$@"
+"""
+
+
+@dataclass(frozen=True)
+class StrictSandbox:
+    """Needs Linux with bubblewrap; `tools` may be read by every process. `etc` is a folder made by `make_etc`."""
+
+    launcher: LauncherClient
+    bwrap: str
+    setpriv: str | None  # started as root: how the sandbox becomes somebody else
+    etc: Path
+    tools: Sequence[Path]
+    level: Level = Level.STRICT
+
+    async def launch(self, launch: Launch) -> Child:
+        request = Request(
+            argv=self._command(launch, 3 + len(launch.pass_fds)),
+            env={},
+            cwd="/",
+            network=launch.network.number if launch.network else None,
+            own_network=launch.network is None,
+            project_ports_only=launch.project_code,
+            filter_fd=3 + len(launch.pass_fds),
+            limits=LIMITS,
+            memory_bytes=MEMORY_BYTES,
+        )
+        return await self.launcher.launch(request, launch.pass_fds)
+
+    @asynccontextmanager
+    async def network(self) -> AsyncIterator[Network]:
+        async with self.launcher.network() as (number, sockets):
+            yield Network(tuple(sockets), number)
+
+    def _command(self, launch: Launch, filter_fd: int) -> list[str]:
+        copied = [(f"{_SEED}/{n}", str(path)) for n, path in enumerate(launch.writable) if any(path.iterdir())]
+        mounts = _Mounts()
+        mounts.read_only_system()
+        for name in _ETC:
+            mounts.bind(self.etc / name, Path("/etc", name))
+        for path in (*self.tools, *launch.readable):
+            mounts.bind(path, path)
+        for place, target in copied:
+            mounts.bind(Path(target), Path(place))
+        for path in launch.writable:
+            mounts.memory(path, WRITABLE_BYTES)
+        inner = ["/bin/sh", "-c", _SETUP, "sh", str(PROCESSES), *(word for pair in copied for word in pair), "--"]
+        return [
+            self.bwrap,
+            *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+            *("--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"),
+            *(word for name, value in launch.env.items() for word in ("--setenv", name, value)),
+            *self._user(),
+            *mounts.arguments,
+            *("--seccomp", str(filter_fd), "--chdir", str(launch.cwd), "--"),
+            *self._become(),
+            *inner,
+            *(str(word) for word in launch.argv),
+        ]
+
+    def _user(self) -> list[str]:
+        if self.setpriv:
+            return ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+        return ["--unshare-user", "--uid", str(_INSIDE_UID), "--gid", str(_INSIDE_UID)]
+
+    def _become(self) -> list[str]:
+        if not self.setpriv:
+            return []
+        uid = str(random.randint(FIRST_UID, LAST_UID))
+        return [self.setpriv, "--reuid", uid, "--regid", uid, "--clear-groups", "--no-new-privs", "--inh-caps=-all"]
+
+
+class _Mounts:
+    """The mounts of a sandbox, as bubblewrap's arguments; folders above a mount can be entered by everybody."""
+
+    def __init__(self) -> None:
+        self.arguments: list[str] = []
+        self._bound: set[Path] = set()
+        self._made = {Path("/")}
+
+    def read_only_system(self) -> None:
+        for folder in map(Path, SYSTEM_FOLDERS):
+            if folder.is_symlink():
+                self.arguments += ["--symlink", str(folder.readlink()), str(folder)]
+            elif folder.is_dir():
+                self.bind(folder, folder)
+        for file in SYSTEM_FILES:
+            if Path(file).exists():
+                self.bind(Path(file), Path(file))
+        self.arguments += ["--proc", "/proc", "--dev", "/dev"]
+        self.memory(Path("/tmp"), WRITABLE_BYTES)
+
+    def bind(self, source: Path, target: Path) -> None:
+        self._make_above(target)
+        self.arguments += ["--ro-bind", str(source), str(target)]
+        self._bound.add(target)
+
+    def memory(self, target: Path, size: int) -> None:
+        self._make_above(target)
+        self.arguments += ["--perms", "1777", "--size", str(size), "--tmpfs", str(target)]
+        self._made.add(target)
+
+    def _make_above(self, target: Path) -> None:
+        for folder in reversed(target.parents):
+            if folder in self._bound:
+                return  # below it is what is there
+            if folder not in self._made:
+                self.arguments += ["--perms", "0755", "--dir", str(folder)]
+                self._made.add(folder)
+
+
+def make_etc(folder: Path) -> None:
+    """Write what a sandbox finds in /etc into a new `folder`."""
+    folder.mkdir()
+    for name, text in _ETC.items():
+        (folder / name).write_text(text)
