@@ -7,8 +7,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 from convex_evals.config import ProjectConfig, cache_dir
@@ -16,6 +16,9 @@ from convex_evals.errors import InfrastructureError, UserError
 from convex_evals.grade.grader import CANARY_SUITE
 from convex_evals.grade.node import NodeMissing
 from convex_evals.grade.npm import Progress
+from convex_evals.grade.sandbox.base import Level
+from convex_evals.grade.sandbox.choice import CHOSEN, INSTALL_SANDBOX, REVIEWED
+from convex_evals.grade.sandbox.probe import probe
 from convex_evals.grade.setup import ready_grader
 from convex_evals.grade.toolchain import locate_toolchain
 from convex_evals.records import Outcome
@@ -23,15 +26,18 @@ from convex_evals.results import headline
 
 _NEEDED_MIB = 700
 
+Status = Literal["ok", "missing", "broken", "absent"]  # absent: not there, and not needed
+
 
 @dataclass(frozen=True)
 class Finding:
     """What was found out about one part."""
 
     part: str
-    status: Literal["ok", "missing", "broken", "absent"]  # absent: not there, and not needed
+    status: Status
     detail: str
     mend: str | None = None  # the command or deed that mends it
+    tried: Mapping[str, str] = field(default_factory=dict)  # one by one, what came of it
 
     def to_json(self) -> dict[str, object]:
         return asdict(self)
@@ -82,6 +88,18 @@ def _cache() -> Finding:
     return Finding("cache", "ok", detail)
 
 
+async def inspect_sandboxes() -> list[Finding]:
+    """What attacking each level of containment showed; the toolchain must be there."""
+    toolchain = locate_toolchain(cache_dir())
+    findings = []
+    for level in (Level.STRICT, Level.LANDLOCK):
+        found = await probe(level, toolchain, cache_dir())
+        status: Status = "ok" if found.contains else "broken" if level in CHOSEN else "absent"
+        mend = None if found.contains or level not in CHOSEN else INSTALL_SANDBOX
+        findings.append(Finding(f"sandbox {level}", status, found.summary, mend, {**found.attacks, **found.needs}))
+    return findings
+
+
 def _backend_local() -> Finding:
     return Finding("backend local", "absent", "not in this version; the embedded backend is used")
 
@@ -89,7 +107,7 @@ def _backend_local() -> Finding:
 async def inspect_grading(progress: Progress, warn: Callable[[str], None]) -> Finding:
     """Grade the canary: the whole way once, with a project that must pass. Installs the toolchain if it must."""
     try:
-        async with ready_grader(CANARY_SUITE, ProjectConfig(), 1, progress, warn) as grader:
+        async with ready_grader(CANARY_SUITE, ProjectConfig(), 1, progress, warn, REVIEWED) as grader:
             verdict, _ = await grader.canary()
     except (UserError, InfrastructureError) as error:
         return Finding("backend embedded", "broken", str(error), "see the reason")

@@ -6,14 +6,16 @@ import asyncio
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from convex_evals.config import Workspace
 from convex_evals.display import Display
 from convex_evals.errors import UserError
+from convex_evals.generate.answerers import REVIEWED_MODELS
 from convex_evals.generate.llm import ModelAnswerer
 from convex_evals.grade.grader import Grader
+from convex_evals.grade.sandbox.choice import REVIEWED, Containment
 from convex_evals.grade.setup import ready_grader
 from convex_evals.plan import Request, make_plan, refuse_other_work
 from convex_evals.records import Summary
@@ -55,6 +57,7 @@ class Work:
     workspace: Workspace
     store: RunStore
     display: Display
+    containment: Containment = field(default_factory=Containment)
     workers: int | None = None  # None: as many as the workspace says
     fresh: bool = False  # new replies, even where earlier runs have some
     retry_unscored: bool = False
@@ -71,7 +74,10 @@ class Work:
         space, display = self.workspace, self.display
         count = self.workers or space.workers
         self._places = asyncio.Semaphore(count)
-        async with ready_grader(space.suite, space.config, count, display.preparing, display.warn) as grader:
+        containment = replace(self.containment, reviewed=all(r.answerer.model in REVIEWED_MODELS for r in requests))
+        async with ready_grader(
+            space.suite, space.config, count, display.preparing, display.warn, containment
+        ) as grader:
             display.start("trials", sum(len(self._share(r)) * r.trials for r in requests))
             with _ctrl_c(self._interrupt):
                 async with asyncio.TaskGroup() as group:
@@ -161,7 +167,7 @@ def _all_passed(run: Run, totals: Summary) -> bool:
 async def plan_runs(requests: Sequence[Request], workspace: Workspace, display: Display, *, fresh: bool) -> list[Run]:
     """The runs that `Work` would go on with, each with its run.json; nobody is asked."""
     store = RunStore(workspace.runs_dir)
-    async with ready_grader(workspace.suite, workspace.config, 1, display.preparing, display.warn) as grader:
+    async with ready_grader(workspace.suite, workspace.config, 1, display.preparing, display.warn, REVIEWED) as grader:
         return [await open_run(r, grader, store, fresh=fresh, retry_unscored=False) for r in requests]
 
 

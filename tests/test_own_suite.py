@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.config import open_workspace
+from convex_evals.grade.sandbox.choice import REVIEWED
 from convex_evals.grade.setup import ready_grader
 from convex_evals.suite import load_suite, sha256_text
 from convex_evals.validation import Case, CaseResult, Validation, cases_of, foils_of, incomplete, validate_cases
@@ -40,7 +41,7 @@ def test_answers_pass_and_mistakes_are_caught(soak: bool, monkeypatch: pytest.Mo
 
     async def validate() -> None:
         workspace = open_workspace(None, None, ROOT)
-        async with ready_grader(ROOT, workspace.config, 2, lambda *_: None, pytest.fail) as grader:
+        async with ready_grader(ROOT, workspace.config, 2, lambda *_: None, pytest.fail, REVIEWED) as grader:
             await validate_cases(grader, cases if soak else sample(cases), 5 if soak else 1, results.append)
 
     asyncio.run(validate())

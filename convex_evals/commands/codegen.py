@@ -55,10 +55,11 @@ def codegen(ctx: click.Context, pattern: str | None, categories: tuple[str, ...]
 
 async def _generate(workspace: Workspace, evals: list[Eval], check: bool, display: Display) -> list[Generated]:
     from convex_evals.codegen import generate
+    from convex_evals.grade.sandbox.choice import REVIEWED
     from convex_evals.grade.setup import ready_grader
 
     done = []
-    async with ready_grader(workspace.suite, workspace.config, 1, display.preparing, display.warn) as grader:
+    async with ready_grader(workspace.suite, workspace.config, 1, display.preparing, display.warn, REVIEWED) as grader:
         display.start("generating code", len(evals))
         for ev in evals:
             generated = await generate(grader, ev)

@@ -30,13 +30,14 @@ def doctor(install: bool, as_json: bool) -> int:
 
     from convex_evals.display import Display
     from convex_evals.errors import ExitCode
-    from convex_evals.health import inspect_grading, inspect_machine
+    from convex_evals.health import inspect_grading, inspect_machine, inspect_sandboxes
 
     findings = inspect_machine()
     with Display() as display:
         if install or _is_ok("toolchain", findings):
             graded = asyncio.run(inspect_grading(display.preparing, display.warn))
-            findings = [*(inspect_machine() if install else findings), graded]
+            contained = asyncio.run(inspect_sandboxes()) if graded.status == "ok" else []
+            findings = [*(inspect_machine() if install else findings), *contained, graded]
     if as_json:
         click.echo(json.dumps([f.to_json() for f in findings], indent=2))
     else:
@@ -53,3 +54,5 @@ def _print(findings: list[Finding]) -> None:
         click.echo(f"{finding.status:8} {finding.part:16} {finding.detail}")
         if finding.mend:
             click.echo(f"{'':25} -> {finding.mend}")
+        for name, result in finding.tried.items():
+            click.echo(f"{'':25} {name:34} {result}")

@@ -11,6 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from convex_evals.delivery import Delivery
+    from convex_evals.grade.sandbox.choice import Containment
     from convex_evals.order import Order
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -36,6 +37,30 @@ def workers_option(command: F) -> F:
         metavar="N",
         help="Projects graded at the same time. Default: the cores.",
     )(command)
+
+
+def containment_options(command: F) -> F:
+    """How the code that is graded is contained; `containment_of` reads it."""
+    command = click.option(
+        "--unsafe-no-sandbox",
+        is_flag=True,
+        help="Run model-written code without a sandbox, where none works: it can do what you can.",
+    )(command)
+    return click.option(
+        "--sandbox",
+        type=click.Choice(["strict", "landlock"]),
+        help="Insist on this sandbox. Default: the best that works; see `cli doctor`.",
+    )(command)
+
+
+def containment_of(sandbox: str | None, unsafe: bool, *, reviewed: bool = False) -> Containment:
+    """What `containment_options` say. Raises `click.UsageError` where they contradict each other."""
+    from convex_evals.grade.sandbox.base import Level
+    from convex_evals.grade.sandbox.choice import Containment
+
+    if sandbox and unsafe:
+        raise click.UsageError("--sandbox and --unsafe-no-sandbox: give one of them")
+    return Containment(Level(sandbox) if sandbox else None, unsafe, reviewed)
 
 
 def runs_dir_option(command: F) -> F:

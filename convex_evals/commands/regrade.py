@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.commands.options import json_option, runs_dir_option, suite_path, workers_option
+from convex_evals.commands.options import (
+    containment_of,
+    containment_options,
+    json_option,
+    runs_dir_option,
+    suite_path,
+    workers_option,
+)
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
     from convex_evals.display import Display
+    from convex_evals.grade.sandbox.choice import Containment
     from convex_evals.records import Verdict
     from convex_evals.regrade import Regrading
     from convex_evals.store.runs import Run
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
 @click.option("--edited-tasks", is_flag=True, help="Also where TASK.txt was edited since: replies to another task.")
 @click.option("--fail-on-change", is_flag=True, help="Exit with 4 where a verdict changed.")
 @workers_option
+@containment_options
 @runs_dir_option
 @json_option
 @click.pass_context
@@ -33,6 +42,8 @@ def regrade(
     edited_tasks: bool,
     fail_on_change: bool,
     workers: int | None,
+    sandbox: str | None,
+    unsafe_no_sandbox: bool,
     runs_dir: Path | None,
     as_json: bool,
 ) -> int:
@@ -55,12 +66,15 @@ def regrade(
     from convex_evals.config import open_workspace
     from convex_evals.display import Display
     from convex_evals.errors import ExitCode
+    from convex_evals.generate.answerers import REVIEWED_MODELS
     from convex_evals.store.runs import RunStore
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     runs = RunStore(workspace.runs_dir).find_all(names)
+    reviewed = all(run.plan.model in REVIEWED_MODELS for run in runs)
+    containment = containment_of(sandbox, unsafe_no_sandbox, reviewed=reviewed)
     with Display() as display:
-        found = asyncio.run(_regrade(workspace, runs, since, edited_tasks, workers, display))
+        found = asyncio.run(_regrade(workspace, runs, since, edited_tasks, workers, containment, display))
     if as_json:
         click.echo(json.dumps([r.to_data() for r in found], indent=2))
     else:
@@ -70,7 +84,13 @@ def regrade(
 
 
 async def _regrade(
-    workspace: Workspace, runs: list[Run], since: str | None, edited_tasks: bool, workers: int | None, display: Display
+    workspace: Workspace,
+    runs: list[Run],
+    since: str | None,
+    edited_tasks: bool,
+    workers: int | None,
+    containment: Containment,
+    display: Display,
 ) -> list[Regrading]:
     from convex_evals.git import changed_since
     from convex_evals.grade.setup import ready_grader
@@ -88,7 +108,9 @@ async def _regrade(
         display.item(verdict.outcome.value, name, verdict.duration_ms / 1000)
 
     count = workers or workspace.workers
-    async with ready_grader(workspace.suite, workspace.config, count, display.preparing, display.warn) as grader:
+    async with ready_grader(
+        workspace.suite, workspace.config, count, display.preparing, display.warn, containment
+    ) as grader:
         today = await look_at(grader, evals) if evals else None
         if today is None:
             return []

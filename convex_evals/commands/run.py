@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from convex_evals.commands.options import (
+    containment_of,
+    containment_options,
     delivery_options,
     given_options,
     json_option,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 @click.option("--budget", type=click.FloatRange(0), metavar="USD", help="Spend no more, whatever happens.")
 @click.option("--concurrency", type=click.IntRange(1, 1000), metavar="N", help="Requests per provider at a time.")
 @workers_option
+@containment_options
 @click.option("--dry-run", is_flag=True, help="Say what would be asked and what it may cost; ask nobody.")
 @click.option("--fresh", is_flag=True, help="New replies, even where earlier runs have some.")
 @click.option("--retry-unscored", is_flag=True, help="Ask again where three runs got no reply.")
@@ -56,6 +59,8 @@ def run(
     concurrency: int | None,
     dry_run: bool,
     fail_on_failure: bool,
+    sandbox: str | None,
+    unsafe_no_sandbox: bool,
     commit: bool,
     push: bool,
     runs_dir: Path | None,
@@ -87,6 +92,7 @@ def run(
     from convex_evals.store.runs import RunStore
     from convex_evals.work import Work
 
+    containment = containment_of(sandbox, unsafe_no_sandbox)
     share = parse_shard(shard) if shard else None
     if share and not (runs or words["run_id"]):
         raise click.UsageError("--shard needs --run RUN, or --run-id and --date, so that all shards do the same run")
@@ -113,7 +119,7 @@ def run(
             return ExitCode.OK
         delivery = open_delivery(workspace.runs_dir, commit, push)
         own = {name: words[name] for name in ("workers", "fresh", "retry_unscored")}
-        work = Work(workspace, store, display, **own, shard=share, final=delivery is not None)
+        work = Work(workspace, store, display, containment, **own, shard=share, final=delivery is not None)
         _do(ctx, work, requests)
     _report(work, as_json)
     if delivery:
@@ -176,7 +182,18 @@ def _same_again(ctx: click.Context, work: Work) -> str:
     if not names or not work.fresh or ctx.params["runs"] or ctx.params["run_id"]:
         return "the same command"
     suite = ["-C", str(suite_path(ctx))] if suite_path(ctx) else []
-    unsettled = ("budget", "concurrency", "workers", "retry_unscored", "fail_on_failure", "commit", "push", "runs_dir")
+    unsettled = (
+        "budget",
+        "concurrency",
+        "workers",
+        "sandbox",
+        "unsafe_no_sandbox",
+        "retry_unscored",
+        "fail_on_failure",
+        "commit",
+        "push",
+        "runs_dir",
+    )
     rest = [word for option in given_options(ctx, *unsettled, "as_json") for word in _typed(ctx, option)]
     return f"`{shlex.join(['cli', *suite, 'run', *names, *rest])}`"
 

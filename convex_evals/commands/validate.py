@@ -6,11 +6,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.commands.options import filter_options, json_option, suite_path, workers_option
+from convex_evals.commands.options import (
+    containment_of,
+    containment_options,
+    filter_options,
+    json_option,
+    suite_path,
+    workers_option,
+)
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
     from convex_evals.display import Display
+    from convex_evals.grade.sandbox.choice import Containment
     from convex_evals.validation import BrokenEval, Case, CaseResult, Validation
 
 
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
 @click.option("-p", "--project", metavar="REGEX", help="Only projects whose name (`wrong/NAME`) matches.")
 @click.option("--repeat", type=click.IntRange(1, 100), default=1, metavar="N", help="Everything N times: all alike?")
 @click.option("--grader-limit", type=click.FloatRange(0.1), metavar="SECONDS", help="No grader may take longer.")
+@containment_options
 @json_option
 @click.pass_context
 def validate(
@@ -34,6 +43,8 @@ def validate(
     project: str | None,
     repeat: int,
     grader_limit: float | None,
+    sandbox: str | None,
+    unsafe_no_sandbox: bool,
     as_json: bool,
 ) -> int:
     """Prove that the graders tell right from wrong.
@@ -60,6 +71,7 @@ def validate(
     from convex_evals.suite import load_suite
     from convex_evals.validation import Validation, cases_of, foils_of, incomplete, matching
 
+    containment = containment_of(sandbox, unsafe_no_sandbox, reviewed=True)
     workspace = open_workspace(suite_path(ctx), None, Path.cwd())
     suite = load_suite(workspace.suite)
     evals = suite.select(pattern, categories)
@@ -73,7 +85,8 @@ def validate(
     with Display() as display:
         try:
             if cases:
-                asyncio.run(_grade(workspace, cases, repeat, workers or workspace.workers, display, results, broken))
+                count = workers or workspace.workers
+                asyncio.run(_grade(workspace, cases, repeat, count, containment, display, results, broken))
         except KeyboardInterrupt:
             interrupted = True
     order = {case: i for i, case in enumerate(dict.fromkeys(e.id for e in evals))}
@@ -98,6 +111,7 @@ async def _grade(
     cases: list[Case],
     repeats: int,
     workers: int,
+    containment: Containment,
     display: Display,
     results: list[CaseResult],
     broken: list[BrokenEval],
@@ -112,7 +126,9 @@ async def _grade(
         note = result.complaint or (f"caught by {verdict.caught_by}" if verdict.caught_by else "")
         display.item("passed" if result.as_expected else "off", result.case.name, verdict.duration_ms / 1000, note)
 
-    async with ready_grader(workspace.suite, workspace.config, workers, display.preparing, display.warn) as grader:
+    async with ready_grader(
+        workspace.suite, workspace.config, workers, display.preparing, display.warn, containment
+    ) as grader:
         broken += await unreadable(grader, list(dict.fromkeys(c.ev for c in cases)))
         cases = [c for c in cases if c.ev not in [b.ev for b in broken]]
         display.start("validating projects", len(cases) * repeats)

@@ -21,6 +21,10 @@ from convex_evals.records.models import ModelEntry
 REPLAY = "replay:"
 
 
+# Whose code stands in the repository, where people have read it.
+REVIEWED_MODELS = frozenset({SLUG, DEMO_SLUG})
+
+
 @dataclass
 class Answerers:
     """Makes answerers; those of one provider share its limit, all share the budget."""

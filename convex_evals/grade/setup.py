@@ -13,7 +13,7 @@ from convex_evals.grade.backends.embedded import EmbeddedBackend
 from convex_evals.grade.grader import Grader, canary_eval, open_grader
 from convex_evals.grade.npm import Progress
 from convex_evals.grade.packages import PackageError, PackageStore
-from convex_evals.grade.sandbox.base import Level
+from convex_evals.grade.sandbox.choice import Containment
 from convex_evals.grade.sandbox.levels import open_sandbox
 from convex_evals.grade.scratch import scratch_folder
 from convex_evals.grade.suite_packages import MANIFEST, grader_packages
@@ -26,17 +26,18 @@ _PACKAGES_SECONDS = 600
 
 @asynccontextmanager
 async def ready_grader(
-    suite: Path, config: ProjectConfig, workers: int, progress: Progress, warn: Warn, level: Level = Level.NONE
+    suite: Path, config: ProjectConfig, workers: int, progress: Progress, warn: Warn, containment: Containment
 ) -> AsyncIterator[Grader]:
     """A grader for the suite at `suite`; everything it needs is installed first, where it is not there yet.
 
-    Raises `UserError` where that is impossible.
+    `containment` says under which sandbox it grades. Raises `UserError` where that is impossible.
     """
     cache = cache_dir()
     toolchain = await ensure_toolchain(cache, progress)
     packages = PackageStore(cache / "packages", toolchain.node, config.packages_before)
     suite_packages = await _suite_packages(suite, packages, progress, warn)
     await _install(packages, canary_eval().answer().files["package.json"], progress)
+    level = await containment.choose(toolchain, cache, warn)
     with scratch_folder() as folder:
         async with open_sandbox(level, toolchain, folder) as sandbox:
             backend = EmbeddedBackend(toolchain, sandbox)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from convex_evals.grade.sandbox.kernel import LIBC, checked, no_new_privileges
 
 _PR_SET_SECCOMP = 22
+_AF_NETLINK = 16
 # Calls that tests, bundlers and servers have no use for, and that kernels were broken through, or that reach into
 # other processes: name, number on x86_64, number on aarch64, from the kernel's tables.
 _CALLS = """
@@ -151,10 +152,14 @@ def _values_refused(argument: int, values: Sequence[int], code: int) -> _Assembl
 
 
 def _socket_block(network: bool) -> _Assembler:
-    """Unix sockets and TCP; with a network of one's own UDP and queries of interfaces, too. Never packets or vsock."""
+    """TCP; with a network of one's own UDP, queries of interfaces and Unix sockets, too. Never packets or vsock.
+
+    Landlock does not judge connections to Unix sockets, and servers of the machine may listen on some; pairs of
+    connected ones can be had without this call.
+    """
     block = _Assembler()
     block.load(_ARGUMENTS)
-    allowed = [socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, *([16] if network else [])]  # 16: AF_NETLINK
+    allowed = [socket.AF_INET, socket.AF_INET6, *([socket.AF_UNIX, _AF_NETLINK] if network else [])]
     for index, family in enumerate(allowed):
         block.code.append((_EQUALS, len(allowed) - index, 0, family))
     block.answer(_errno(errno.EAFNOSUPPORT))
