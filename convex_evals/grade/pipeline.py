@@ -121,8 +121,9 @@ class Attempt:
         if "package.json" not in self.files:
             raise StepFailed("package.json is missing")
         limit = self.ev.config.timeouts.install
-        self.packages = await self.tools.packages.install(self.files["package.json"], timeout=limit)
-        link_packages(self.packages, self.project)
+        store = await self.tools.packages.install(self.files["package.json"], timeout=limit)
+        link_packages(store, self.project)
+        self.packages = store.parent
 
     async def _deploy(self, stack: AsyncExitStack) -> None:
         scratch = _made(self.folder / "backend")

@@ -83,7 +83,7 @@ class GradedProject:
     """A project on disk, and what it has installed."""
 
     folder: Path
-    packages: Path | None = None  # the folder that its node_modules link to
+    packages: Path | None = None  # the folder with the node_modules that its own link to
 
 
 class _SuiteNeeded(Exception):

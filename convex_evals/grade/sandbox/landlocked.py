@@ -33,7 +33,10 @@ from convex_evals.process import Child
 
 _ALSO_READABLE = (
     *("/etc/ssl/openssl.cnf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/passwd", "/etc/resolv.conf"),
-    *("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/dev/urandom", "/dev/random", "/dev/zero"),
+    # A process that cannot ask for its own memory use breaks down. What other processes keep for themselves is guarded
+    # by more than these rules.
+    "/proc",
+    *("/dev/urandom", "/dev/random", "/dev/zero"),
 )
 _WRITABLE_DEVICES = ("/dev/null",)
 _SERVERS = 8  # that a grader may start for a project
