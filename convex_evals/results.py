@@ -91,6 +91,9 @@ def run_report(run: Run, summary: Summary | None, so_far: Summary | None = None)
         lines += [category_table(summary), _spent(summary)]
         lines += unscored_lines(summary)
         lines += _missing(run, summary)
+    known = summary or so_far
+    if known and "none" in known.sandbox:
+        lines.append("Sandbox: none (what was graded could do whatever you can)")
     return "\n".join([*lines, f"Results: {run.folder}", f"Look at them: cli show {plan.run_id}"])
 
 

@@ -76,9 +76,12 @@ def summarize(
     evals: dict[str, EvalSummary] = {}
     categories: dict[str, _Part] = {}
     whole = _Part()
+    sandboxes: set[str] = set()
     for eval_id in (e for e in wanted if run.is_written(e)):
         name = counting.get(eval_id) or grade_name(plan.evals[eval_id].grading_key)
-        grades = run.grade_file(eval_id, name).trials
+        file = run.grade_file(eval_id, name)
+        grades = file.trials
+        sandboxes.add(file.sandbox)
         own = {g.trial: g for g in run.generation(eval_id).trials}
         verdicts = [t.verdict for t in grades]
         evals[eval_id] = _eval(verdicts, list(own.values()), name)
@@ -105,6 +108,7 @@ def summarize(
         cost_estimated=any(g.cost_estimated for g in whole.generations),
         reused=sum(g.reused_from is not None for g in whole.generations),
         searches=sum(g.searches for g in whole.generations),
+        sandbox=tuple(sorted(sandboxes)),
         missing=tuple(e for e in wanted if e not in evals),
         **dict(whole.totals()),
     )

@@ -41,9 +41,9 @@ def scratch_folder() -> Iterator[Path]:
 
 def _remove_abandoned(parent: Path) -> None:
     for folder in parent.glob(f"{_PREFIX}*"):
-        if not (folder / _LOCK).is_file():
-            continue
-        with suppress(OSError, Timeout):
+        with suppress(OSError, Timeout):  # somebody else's folder cannot even be looked into
+            if not (folder / _LOCK).is_file():
+                continue
             lock = FileLock(folder / _LOCK)
             lock.acquire(blocking=False)
             remove_tree(folder)

@@ -68,6 +68,7 @@ class Summary(FileRecord):
     usage: Usage = Field(default=Usage(), description="tokens of all replies together")
     searches: int = Field(default=0, ge=0, description="web searches that providers report, all replies together")
     unscored: dict[str, int] = Field(default={}, description="trials without a verdict, by the reason")
+    sandbox: tuple[str, ...] = Field(default=(), description="levels of containment that projects ran under")
     missing: tuple[str, ...] = Field(default=(), description="evals that no shard delivered")
     generation_ms: int = Field(ge=0, description="sum of the replies' wall clock")
     grading_ms: int = Field(ge=0, description="sum of the steps' wall clock")

@@ -13,7 +13,7 @@ from convex_evals.grade.toolchain import Toolchain
 
 # Landlock alone leaves a few port numbers of other machines within reach (docs/security.md): only who asks gets it.
 CHOSEN = (Level.STRICT,)
-INSTALL_SANDBOX = "install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap)"
+INSTALL_SANDBOX = "install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap) where user namespaces are allowed"
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,11 @@ class Containment:
             problems.append(_problem(found))
         if self.reviewed:
             return Level.NONE
+        weaker = await probe(Level.LANDLOCK, toolchain, cache)
+        ways = ["the weaker `--sandbox landlock`"] if weaker.contains else []
         raise UserError(
             f"no sandbox works here ({'; '.join(problems)}), and model-written code is not run without one: "
-            f"{INSTALL_SANDBOX}, see `cli doctor`, or take the risk with --unsafe-no-sandbox"
+            f"{', or '.join([INSTALL_SANDBOX, *ways, 'at your own risk --unsafe-no-sandbox'])}; see `cli doctor`"
         )
 
     async def _insist(self, level: Level, toolchain: Toolchain, cache: Path) -> Level:

@@ -36,7 +36,7 @@ class LauncherClient:
     _answers: dict[int, asyncio.Future[tuple[dict[str, Any], list[int]]]] = field(default_factory=dict)
     _running: dict[int, Started] = field(default_factory=dict)
     _early: dict[int, dict[str, Any]] = field(default_factory=dict)  # ended before anybody knew of it
-    _gone: bool = False
+    _gone: str | None = None  # why it does not work any more
 
     async def launch(self, request: Request, pass_fds: Sequence[int] = ()) -> Child:
         """Start a process: pipes to it as 0, 1, 2, and `pass_fds` as 3, 4, ... (as far as no filter stands there)."""
@@ -83,11 +83,15 @@ class LauncherClient:
 
     def _tell(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
         try:
+            if self._gone:
+                raise BrokenPipeError
             socket.send_fds(self._channel, [json.dumps(message).encode()], list(descriptors))
         except OSError:
+            if not self._gone:
+                self.receive()  # it may have said why
             self._lost()
             if "id" in message:
-                raise ProcessFault("the launcher of the sandbox has ended") from None
+                raise ProcessFault(self._gone or "") from None
 
     def _kill(self, pid: int) -> None:
         if pid in self._running:
@@ -95,14 +99,14 @@ class LauncherClient:
 
     def receive(self) -> None:
         """Take in one packet of the launcher's, which is there."""
-        try:
-            data, descriptors, _, _ = socket.recv_fds(self._channel, PACKET_BYTES, LARGEST_DESCRIPTORS)
-        except OSError:
-            data, descriptors = b"", []
+        data, descriptors = self._packet()
         if not data:
             self._lost()
             return
         message = json.loads(data)
+        if "failed" in message:
+            self._lost(message["failed"])
+            return
         if "exited" in message:
             if message["exited"] in self._running:
                 self._ended(message)
@@ -117,6 +121,17 @@ class LauncherClient:
         else:
             answer.set_result((message, descriptors))
 
+    def _packet(self) -> tuple[bytes, list[int]]:
+        for _ in range(2):
+            try:
+                data, descriptors, _, _ = socket.recv_fds(self._channel, PACKET_BYTES, LARGEST_DESCRIPTORS)
+                return data, descriptors
+            except ConnectionResetError:
+                continue  # it ended without having read all that we sent; what it sent is still to come
+            except OSError:
+                break
+        return b"", []
+
     def _abandon(self, message: dict[str, Any]) -> None:
         """Nobody waits for this any more."""
         if "pid" in message:
@@ -128,14 +143,14 @@ class LauncherClient:
         if not running.ended.done():
             running.ended.set_result(message["status"])
 
-    def _lost(self) -> None:
+    def _lost(self, reason: str = "the launcher of the sandbox has ended") -> None:
         if self._gone:
             return
-        self._gone = True
+        self._gone = reason
         asyncio.get_running_loop().remove_reader(self._channel.fileno())
         for answer in self._answers.values():
             if not answer.done():
-                answer.set_exception(ProcessFault("the launcher of the sandbox has ended"))
+                answer.set_exception(ProcessFault(reason))
         for running in self._running.values():
             if not running.ended.done():
                 running.ended.set_result(-signal.SIGKILL)

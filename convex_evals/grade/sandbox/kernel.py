@@ -61,6 +61,16 @@ def become_namespace_root() -> None:
         Path(f"/proc/self/{name}").write_text(text, encoding="ascii")
 
 
+CAP_CHOWN, CAP_SETUID, CAP_SYS_ADMIN = 0, 7, 21
+
+
+def is_root_with(*capabilities: int) -> bool:
+    """Whether this is root, and no container took these rights from it."""
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    effective = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("CapEff:"))
+    return os.getuid() == 0 and all(effective >> capability & 1 for capability in capabilities)
+
+
 def bring_loopback_up() -> None:
     with socket.socket() as any_socket:
         fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh14x", b"lo", 0x1 | 0x40))  # SIOCSIFFLAGS: IFF_UP | IFF_RUNNING

@@ -28,6 +28,7 @@ from convex_evals.grade.sandbox.base import (
     machine_network,
 )
 from convex_evals.grade.sandbox.client import LauncherClient
+from convex_evals.grade.sandbox.kernel import CAP_CHOWN, CAP_SETUID, is_root_with
 from convex_evals.grade.sandbox.launcher import Request
 from convex_evals.process import Child
 
@@ -53,7 +54,7 @@ class LandlockSandbox:
 
     async def launch(self, launch: Launch) -> Child:
         servers = launch.network.server_ports if launch.network else ()
-        uid = self._give_away(launch) if os.getuid() == 0 else None
+        uid = self._give_away(launch) if is_root_with(CAP_CHOWN, CAP_SETUID) else None
         env = {**launch.env, "CONVEX_EVALS_SERVER_PORTS": ",".join(map(str, servers))}
         readable = [str(path) for path in (*self.tools, *launch.readable)]
         writable = [str(path) for path in launch.writable]

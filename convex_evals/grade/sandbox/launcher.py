@@ -10,7 +10,7 @@ started. It speaks over a Unix socket of packets: one JSON document each, and de
     {"op": "kill", "pid": 4711}
                                                          {"exited": 4711, "status": -9, "reason": null}
 
-A request that fails is answered with {"id": ..., "error": "..."}.
+A request that fails is answered with {"id": ..., "error": "..."}. A launcher that cannot work says {"failed": "..."}.
 """
 
 from __future__ import annotations
@@ -321,7 +321,11 @@ def main() -> None:
     # What a terminal sends to all is for the process that we work for: it says what is to end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.argv[2] == "new-user":
-        become_namespace_root()
+        try:
+            become_namespace_root()
+        except OSError as error:
+            channel.send(json.dumps({"failed": f"no user namespaces: {error.strerror}"}).encode())
+            return
     launcher = Launcher(channel)
     try:
         launcher.serve()

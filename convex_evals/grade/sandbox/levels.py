@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator
@@ -12,6 +11,7 @@ from pathlib import Path
 from convex_evals.errors import UserError
 from convex_evals.grade.sandbox.base import Level, NoSandbox, Sandbox
 from convex_evals.grade.sandbox.client import open_launcher
+from convex_evals.grade.sandbox.kernel import CAP_SETUID, CAP_SYS_ADMIN, is_root_with
 from convex_evals.grade.sandbox.landlock import NEEDED_LANDLOCK, landlock_version
 from convex_evals.grade.sandbox.landlocked import LandlockSandbox
 from convex_evals.grade.sandbox.strict import StrictSandbox, make_etc
@@ -29,7 +29,8 @@ async def open_sandbox(level: Level, toolchain: Toolchain, folder: Path) -> Asyn
             async with open_launcher() as launcher:
                 yield NoSandbox(launcher)
         case Level.STRICT:
-            root = os.getuid() == 0
+            # Otherwise namespaces come with a user namespace, if the system has any.
+            root = is_root_with(CAP_SYS_ADMIN, CAP_SETUID)
             bwrap = _program("bwrap", "bubblewrap")
             setpriv = _program("setpriv", "util-linux") if root else None
             etc = Path(tempfile.mkdtemp(prefix="sandbox-", dir=folder)) / "etc"

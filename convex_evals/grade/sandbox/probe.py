@@ -72,9 +72,15 @@ async def probe(level: Level, toolchain: Toolchain, cache: Path) -> Probe:
 
 
 def _occasion(toolchain: Toolchain) -> str:
-    """Changes with the machine's start, the user, and what we execute."""
-    boot = Path("/proc/sys/kernel/random/boot_id")
-    parts = [boot.read_text() if boot.exists() else "", str(os.getuid()), str(toolchain.sources), os.environ["PATH"]]
+    """Changes with the machine's start, the user and the user's rights, and what we execute."""
+    parts = [str(os.getuid()), str(toolchain.sources), os.environ.get("PATH", "")]
+    for fact in ("kernel/random/boot_id", "user/max_user_namespaces", "kernel/apparmor_restrict_unprivileged_userns"):
+        with contextlib.suppress(OSError):
+            parts.append(Path("/proc/sys", fact).read_text())
+    with contextlib.suppress(OSError):
+        parts.append(str(Path("/proc/self/ns/user").readlink()))
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        parts += [line for line in status.splitlines() if line.startswith(("Cap", "NoNewPrivs", "Seccomp"))]
     parts += [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 

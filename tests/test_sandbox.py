@@ -1,0 +1,259 @@
+"""How a level of containment is found, insisted on and gone without. What levels stop is in tests/test_attacks.py."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from convex_evals.errors import ProcessFault, UserError
+from convex_evals.grade.sandbox import probe as probe_module
+from convex_evals.grade.sandbox.base import Launch, Level
+from convex_evals.grade.sandbox.choice import Containment
+from convex_evals.grade.sandbox.client import open_launcher
+from convex_evals.grade.sandbox.launcher import Request
+from convex_evals.grade.sandbox.levels import open_sandbox
+from convex_evals.grade.sandbox.probe import Probe, probe
+from convex_evals.grade.sandbox.seccomp import seccomp_program
+from convex_evals.grade.toolchain import Toolchain, locate_toolchain
+from tests.conftest import ROOT
+from tests.factories import make_eval
+
+bubblewrap = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+REPLY = "# convex/main.ts\n\n```ts\nexport const a = 1;\n```\n"
+STATIC = {
+    "eval.yaml": "pipeline: static\n",
+    "grader.test.ts": 'import { expect, test } from "vitest";\ntest("one", () => expect(1).toBe(1));\n',
+}
+
+
+@pytest.fixture
+def tools(toolchain: Path) -> Toolchain:
+    return locate_toolchain(toolchain)
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+@pytest.mark.parametrize("own_network", [True, False])
+def test_every_jump_of_a_filter_ends_inside_it(
+    machine: str, own_network: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    program = seccomp_program(own_network=own_network)
+    code = list(struct.iter_unpack("HBBI", program))
+    for at, (operation, on_true, on_false, _) in enumerate(code):
+        if operation & 7 == 5:  # a jump
+            assert max(on_true, on_false) + at + 1 < len(code)
+    assert code[-1][0] == 6, "it must end with an answer"
+    assert len(code) < 4096, "the kernel takes no more"
+
+
+def test_a_machine_without_a_table_has_no_filter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    with pytest.raises(OSError, match="riscv64"):
+        seccomp_program(own_network=True)
+
+
+@bubblewrap
+def test_the_strict_level_stops_all_that_a_probe_tries(tools: Toolchain, tmp_path: Path) -> None:
+    found = asyncio.run(probe(Level.STRICT, tools, tmp_path))
+    assert found.contains, found
+    assert len(found.attacks) >= 10
+
+
+def test_no_sandbox_stops_nothing(tools: Toolchain, tmp_path: Path) -> None:
+    """The attacks of the probe are real ones."""
+    found = asyncio.run(probe(Level.NONE, tools, tmp_path))
+    harmless = {"new namespaces"}  # the system may forbid them to everybody
+    if os.getuid() != 0:
+        harmless |= {"write to the toolchain"}
+    stopped = [name for name, result in found.attacks.items() if result.startswith("stopped")]
+    assert set(stopped) <= harmless
+    assert not found.contains
+    (tools.sources / "sandbox" / "probe.ts").write_text((ROOT / "convex_evals/node/sandbox/probe.ts").read_text())
+
+
+def test_what_a_probe_found_is_remembered_until_the_machine_starts_again(
+    tools: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attacked = []
+
+    async def attack(level: Level, _: Toolchain) -> Probe:
+        attacked.append(level)
+        return Probe(level, {"read": "stopped: EACCES"}, {"write": "ok"})
+
+    monkeypatch.setattr(probe_module, "_attack", attack)
+    first, second = (asyncio.run(probe(Level.STRICT, tools, tmp_path)) for _ in range(2))
+    assert first == second
+    assert attacked == [Level.STRICT]
+    for file in (tmp_path / "sandbox").iterdir():
+        file.write_text("{ torn")
+    asyncio.run(probe(Level.STRICT, tools, tmp_path))
+    assert len(attacked) == 2
+
+
+@pytest.mark.parametrize(
+    ("attacks", "needs", "summary"),
+    [
+        ({"read": "succeeded"}, {"write": "ok"}, "does not stop: read"),
+        ({"read": "stopped"}, {"write": "EROFS"}, "write: EROFS"),
+    ],
+)
+def test_a_level_that_does_not_contain_is_not_taken(
+    attacks: dict[str, str],
+    needs: dict[str, str],
+    summary: str,
+    tools: Toolchain,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def attack(level: Level, _: Toolchain) -> Probe:
+        return Probe(level, attacks, needs)
+
+    monkeypatch.setattr(probe_module, "_attack", attack)
+
+    def choose(containment: Containment) -> Level:
+        return asyncio.run(containment.choose(tools, tmp_path, lambda _: None))
+
+    with pytest.raises(UserError, match=summary):
+        choose(Containment())
+    with pytest.raises(UserError, match=f"--sandbox landlock: {summary}"):
+        choose(Containment(Level.LANDLOCK))
+    assert choose(Containment(reviewed=True)) is Level.NONE
+    assert choose(Containment(unsafe=True)) is Level.NONE
+
+
+def without_namespaces() -> list[str]:
+    """What goes before a command so that it has no rights and cannot make user namespaces."""
+    script = 'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set -all --inh-caps -all "$@"'
+    prefix = ["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh"]
+    tried = subprocess.run([*prefix, "true"], capture_output=True, text=True, check=False)
+    if tried.returncode != 0:
+        pytest.skip(f"user namespaces cannot be taken away for a test here: {tried.stderr.strip()}")
+    return prefix
+
+
+def test_without_namespaces_model_written_code_is_refused(toolchain: Path, tmp_path: Path) -> None:
+    suite, replies = tmp_path / "suite", tmp_path / "replies" / "000-fundamentals" / "000-answer"
+    make_eval(suite, files=STATIC)
+    replies.mkdir(parents=True)
+    (replies / "1.md").write_text(REPLY)
+    prefix = without_namespaces()
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        argv = [*prefix, sys.executable, str(ROOT / "cli.py"), "-C", str(suite), "run", *words]
+        return subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+
+    model = f"replay:{tmp_path / 'replies'}"
+    refused = run("-m", model)
+    assert refused.returncode == 1
+    assert len(refused.stderr.strip().splitlines()) == 1
+    assert "no sandbox works here (strict: no user namespaces" in refused.stderr
+    assert "--unsafe-no-sandbox" in refused.stderr
+    assert not list(tmp_path.rglob("grade*.json"))
+
+    insisted = run("-m", model, "--sandbox", "strict")
+    assert insisted.returncode == 1
+    assert "--sandbox strict: no user namespaces" in insisted.stderr
+
+    unsafe = run("-m", model, "--unsafe-no-sandbox")
+    assert unsafe.returncode == 0, unsafe.stderr
+    assert "runs without a sandbox" in unsafe.stderr
+    assert "Sandbox: none" in unsafe.stdout
+    assert levels(tmp_path) == ["none"]
+
+    reviewed = run("-m", "reference")
+    assert reviewed.returncode == 0, reviewed.stderr
+    assert levels(tmp_path) == ["none", "none"]
+
+
+def levels(folder: Path) -> list[str]:
+    return [json.loads(path.read_text())["sandbox"] for path in sorted((folder / "runs").rglob("grade*.json"))]
+
+
+def test_one_of_the_two_options(tmp_path: Path) -> None:
+    argv = [sys.executable, str(ROOT / "cli.py"), "run", "-m", "demo", "--sandbox", "strict", "--unsafe-no-sandbox"]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "give one of them" in done.stderr
+
+
+PARENT = f"""
+import asyncio, sys
+sys.path.insert(0, {str(ROOT)!r})
+from convex_evals.grade.sandbox.client import open_launcher
+from convex_evals.grade.sandbox.launcher import Request
+
+async def main():
+    async with open_launcher() as launcher:
+        child = await launcher.launch(Request(["/bin/sh", "-c", "sleep 600 & sleep 600"], {{}}, "/"))
+        print(child.pid, flush=True)
+        await child.wait()
+
+asyncio.run(main())
+"""
+
+
+def test_nothing_outlives_a_killed_command() -> None:
+    with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        group = int(parent.stdout.readline())
+        os.killpg(group, 0)
+        parent.send_signal(signal.SIGKILL)
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.02)
+    pytest.fail("processes of a killed command go on")
+
+
+def test_the_launcher_holds_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "a-secret-that-nobody-may-see")
+
+    async def environments() -> list[bytes]:
+        async with open_launcher() as launcher:
+            child = await launcher.launch(Request(["/bin/sleep", "600"], {"OWN": "1"}, "/"))
+            parent = int(Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[1])
+            found = [Path(f"/proc/{pid}/environ").read_bytes() for pid in (child.pid, parent)]
+            await child.stop()
+            return found
+
+    for found in asyncio.run(environments()):
+        assert b"a-secret" not in found
+
+
+def test_a_program_that_is_not_there_is_a_fault_of_the_launch(tools: Toolchain, tmp_path: Path) -> None:
+    async def start() -> str:
+        async with open_sandbox(Level.NONE, tools, tmp_path) as sandbox:
+            child = await sandbox.launch(Launch(["/no/such/program"], tmp_path, {}))
+            await child.wait()
+            await asyncio.sleep(0.1)
+            words = child.last_words()
+            await child.stop()
+            return words
+
+    assert "cannot start /no/such/program" in asyncio.run(start())
+
+
+def test_a_launcher_that_died_is_a_fault_and_no_hang() -> None:
+    async def use() -> None:
+        async with open_launcher() as launcher:
+            child = await launcher.launch(Request(["/bin/sleep", "600"], {}, "/"))
+            os.kill(int(Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[1]), signal.SIGKILL)
+            assert await asyncio.wait_for(child.wait(), 5) == -signal.SIGKILL
+            with pytest.raises(ProcessFault, match="launcher"):
+                await launcher.launch(Request(["/bin/true"], {}, "/"))
+            await child.stop()
+
+    asyncio.run(use())
