@@ -181,12 +181,17 @@ def run_to_json(run: Run, summary: Summary | None) -> str:
     return dump_json(run_to_data(run, summary))
 
 
+_WORKFLOW_COMMAND = re.compile(r"^[^\S\n]*(?=::)|(?=##\[)", re.MULTILINE)
+
+
 def printable(text: str) -> str:
     """With control characters spelled out: text of a model must not steer a terminal or a CI log.
 
-    That includes what reorders text (bidirectional marks) and the carriage return, which overwrites a line.
+    That includes what reorders text (bidirectional marks), the carriage return, which overwrites a line, and GitHub's
+    workflow commands: `::name::` at the beginning of a line, `##[name]` anywhere.
     """
-    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
+    plain = "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
+    return _WORKFLOW_COMMAND.sub(r"\g<0>\\", plain)
 
 
 # Convex's clients put this before the message of a function that threw.

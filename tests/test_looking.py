@@ -292,3 +292,17 @@ def test_text_of_a_model_is_inert() -> None:
     hostile = "a\x1b]0;title\x07b\rc\x9bd\u202ee\x00f\u2028g"
     assert printable(hostile) == "a\\x1b]0;title\\x07b\\x0dc\\x9bd\\x202ee\\x00f\\x2028g"
     assert printable("plain\n\ttext ✓") == "plain\n\ttext ✓"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("::set-output name=x::y", "\\::set-output name=x::y"),
+        ("fine\n  ::add-mask::secret", "fine\n  \\::add-mask::secret"),
+        ("a ##[error]b", "a \\##[error]b"),
+        ("std::vector", "std::vector"),
+        ("\x1b[2J\r\u202e", "\\x1b[2J\\x0d\\x202e"),
+    ],
+)
+def test_text_of_a_model_gives_no_commands(text: str, shown: str) -> None:
+    assert printable(text) == shown
