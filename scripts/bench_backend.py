@@ -80,7 +80,7 @@ async def bundled(toolchain: Toolchain, folder: Path) -> AsyncIterator[Path]:
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text(text, encoding="utf-8")
     (project / "node_modules").symlink_to(toolchain.node_modules)
-    async with Checker(toolchain, folder) as checker:
+    async with open_launcher() as launcher, Checker(toolchain, NoSandbox(launcher), folder, folder) as checker:
         await checker.request("bundle", project=project, out=bundle, timeout=60)
     yield bundle
 

@@ -58,8 +58,8 @@ async def deployed(folder: Path, toolchain_cache: Path) -> AsyncIterator[Endpoin
         (project / name).write_text(text, encoding="utf-8")
     (project / "node_modules").symlink_to(toolchain.node_modules)
     async with (
-        Checker(toolchain, scratch) as checker,
         open_sandbox(Level.NONE, toolchain, scratch) as sandbox,
+        Checker(toolchain, sandbox, scratch, folder) as checker,
         EmbeddedBackend(toolchain, sandbox).start(scratch) as at,
     ):
         await checker.request("bundle", project=project, out=bundle, timeout=60)

@@ -18,6 +18,8 @@ from typing import Any
 import pytest
 
 from convex_evals.grade.checker import Checker
+from convex_evals.grade.sandbox.base import Level
+from convex_evals.grade.sandbox.levels import open_sandbox
 from convex_evals.grade.toolchain import locate_toolchain
 from convex_evals.records import FileRecord, GenerationFile, GradeFile, RunPlan, Summary
 from convex_evals.store.records import read_record
@@ -407,7 +409,11 @@ test("file", () => {
 def test_a_heavy_checker_is_replaced(toolchain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def pids() -> list[list[int]]:
         found = []
-        async with Checker(locate_toolchain(toolchain), tmp_path) as checker:
+        tools = locate_toolchain(toolchain)
+        async with (
+            open_sandbox(Level.NONE, tools, tmp_path) as sandbox,
+            Checker(tools, sandbox, tmp_path, tmp_path) as checker,
+        ):
             for limit in (100_000, 100_000, 1, 100_000):
                 monkeypatch.setattr("convex_evals.grade.checker._RECYCLED_AT_MIB", limit)
                 await checker.request("versions", timeout=60)

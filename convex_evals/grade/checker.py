@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from convex_evals.errors import ProcessFault
+from convex_evals.grade.sandbox.base import Launch, Sandbox
 from convex_evals.grade.toolchain import Toolchain
-from convex_evals.process import Child, spawn
+from convex_evals.process import Child
 
 _MAX_OLD_SPACE_MIB = 2048
 # What it keeps of libraries makes it fast, and grows with every new version of a library that it meets.
 _RECYCLED_AT_MIB = 1024
-
-
-def _resident_mib(pid: int) -> int:
-    """Memory in use; 0 where the system does not tell."""
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 2**20
-    except (OSError, ValueError):
-        return 0
 
 
 class CheckerError(Exception):
@@ -35,11 +28,15 @@ class CheckerError(Exception):
 class Checker:
     """One checker process, started at the first request and again after it died or took too long.
 
-    Requests are answered one at a time: give each worker a checker of its own.
+    Requests are answered one at a time: give each worker a checker of its own. It executes nothing of a project, but it
+    opens what the project names: it sees `readable` and the project's surroundings, and nothing else.
     """
 
     toolchain: Toolchain
+    sandbox: Sandbox
     scratch: Path
+    folder: Path  # with all projects and all that is made of them
+    readable: Sequence[Path] = ()
     _child: Child | None = None
     _next_id: int = 1
     _closed: bool = False
@@ -65,7 +62,7 @@ class Checker:
             except BaseException:
                 await self._stop()
                 raise
-            if _resident_mib(child.pid) > _RECYCLED_AT_MIB:
+            if answer.get("resident_bytes", 0) > _RECYCLED_AT_MIB * 2**20:
                 await self._stop()
         if answer.get("ok"):
             return answer["result"]
@@ -98,7 +95,10 @@ class Checker:
             f"--max-old-space-size={_MAX_OLD_SPACE_MIB}",
             self.toolchain.script("checker/main.ts"),
         ]
-        self._child = await spawn(argv, cwd=self.scratch, env=node.environment(self.scratch), capture=True)
+        env = node.environment(self.scratch)
+        self._child = await self.sandbox.launch(
+            Launch(argv, self.scratch, env, readable=self.readable, shared=[self.folder], capture=True)
+        )
         return self._child
 
     async def _stop(self) -> None:

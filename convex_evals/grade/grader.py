@@ -22,7 +22,7 @@ from convex_evals.grade.tester import Tester
 from convex_evals.grade.toolchain import Toolchain
 from convex_evals.grade.verdict import blame
 from convex_evals.records import Outcome, Verdict
-from convex_evals.suite import Eval, load_suite
+from convex_evals.suite import Eval, grader_files, load_suite
 
 CANARY_SUITE = Path(__file__).parent / "canary"
 
@@ -98,13 +98,17 @@ async def open_grader(
     tester: Tester,
     folder: Path,
     workers: int,
+    suite: Path,
 ) -> AsyncIterator[Grader]:
-    """A grader with `workers` checkers, in `folder`; all its processes end with the context."""
+    """A grader for `suite` with `workers` checkers, in `folder`; all its processes end with the context."""
+    packages.root.mkdir(parents=True, exist_ok=True)
+    readable = [packages.root, CANARY_SUITE, *grader_files(suite), *tester.suite_packages]
     async with AsyncExitStack() as stack:
         checkers: asyncio.Queue[Checker] = asyncio.Queue()
         for _ in range(workers):
             scratch = Path(tempfile.mkdtemp(prefix="checker-", dir=folder))
-            checkers.put_nowait(await stack.enter_async_context(Checker(toolchain, scratch)))
+            checker = Checker(toolchain, tester.sandbox, scratch, folder, readable)
+            checkers.put_nowait(await stack.enter_async_context(checker))
         made = Path(tempfile.mkdtemp(prefix="prepared-", dir=folder))
         prepared = Prepared(made, packages, tester.suite_packages)
         yield Grader(toolchain, packages, backend, tester, folder, checkers, prepared, Gate(workers))

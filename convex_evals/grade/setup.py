@@ -42,7 +42,7 @@ async def ready_grader(
         async with open_sandbox(level, toolchain, folder) as sandbox:
             backend = EmbeddedBackend(toolchain, sandbox)
             tester = Tester(toolchain, sandbox, suite_packages)
-            async with open_grader(toolchain, packages, backend, tester, folder, workers) as grader:
+            async with open_grader(toolchain, packages, backend, tester, folder, workers, suite) as grader:
                 yield grader
 
 

@@ -28,6 +28,7 @@ LIMITS = {
     "data_bytes": MEMORY_BYTES,
     "core_bytes": 0,
 }
+SHARED_LIMITS = {"open_files": 4096, "core_bytes": 0}
 # What programs need of the system.
 SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
@@ -70,6 +71,9 @@ class Launch:
     env: Mapping[str, str]
     readable: Sequence[Path] = ()  # files and folders, besides system and toolchain
     writable: Sequence[Path] = ()  # folders; what is written may be gone when the process is
+    # Folders that it changes for us: what has some is a program of ours, which opens model-written files, no more.
+    shared: Sequence[Path] = ()
+    capture: bool = False  # its stdout can be read
     pass_fds: Sequence[int] = ()  # become 3, 4, ...
     network: Network | None = None
     ports: Sequence[int] = ()  # that it connects to
@@ -101,7 +105,7 @@ class NoSandbox:
 
     async def launch(self, launch: Launch) -> Child:
         request = Request([str(word) for word in launch.argv], dict(launch.env), str(launch.cwd))
-        return await self.launcher.launch(request, launch.pass_fds)
+        return await self.launcher.launch(request, launch.pass_fds, capture=launch.capture)
 
     def network(self) -> AbstractAsyncContextManager[Network]:
         return machine_network()

@@ -38,7 +38,7 @@ class LauncherClient:
     _early: dict[int, dict[str, Any]] = field(default_factory=dict)  # ended before anybody knew of it
     _gone: str | None = None  # why it does not work any more
 
-    async def launch(self, request: Request, pass_fds: Sequence[int] = ()) -> Child:
+    async def launch(self, request: Request, pass_fds: Sequence[int] = (), *, capture: bool = False) -> Child:
         """Start a process: pipes to it as 0, 1, 2, and `pass_fds` as 3, 4, ... (as far as no filter stands there)."""
 
         async def start(*pipes: int) -> Started:
@@ -50,7 +50,7 @@ class LauncherClient:
                 self._ended(self._early.pop(pid))
             return started
 
-        return await start_child(start)
+        return await start_child(start, capture=capture)
 
     @asynccontextmanager
     async def network(self) -> AsyncIterator[tuple[int, list[socket.socket]]]:

@@ -19,6 +19,7 @@ from convex_evals.grade.sandbox.base import (
     LIMITS,
     MEMORY_BYTES,
     PROCESSES,
+    SHARED_LIMITS,
     SYSTEM_FILES,
     SYSTEM_FOLDERS,
     WRITABLE_BYTES,
@@ -54,10 +55,10 @@ class LandlockSandbox:
 
     async def launch(self, launch: Launch) -> Child:
         servers = launch.network.server_ports if launch.network else ()
-        uid = self._give_away(launch) if is_root_with(CAP_CHOWN, CAP_SETUID) else None
+        uid = self._give_away(launch) if not launch.shared and is_root_with(CAP_CHOWN, CAP_SETUID) else None
         env = {**launch.env, "CONVEX_EVALS_SERVER_PORTS": ",".join(map(str, servers))}
         readable = [str(path) for path in (*self.tools, *launch.readable)]
-        writable = [str(path) for path in launch.writable]
+        writable = [str(path) for path in (*launch.writable, *launch.shared)]
         request = Request(
             argv=[str(word) for word in launch.argv],
             env=env,
@@ -70,12 +71,12 @@ class LandlockSandbox:
             },
             filter_calls=True,
             uid=uid,
-            limits={**LIMITS, "processes": PROCESSES},
-            memory_bytes=MEMORY_BYTES,
-            folders=writable,
+            limits=SHARED_LIMITS if launch.shared else {**LIMITS, "processes": PROCESSES},
+            memory_bytes=None if launch.shared else MEMORY_BYTES,  # our own programs have limits of their own
+            folders=[] if launch.shared else writable,
             folder_bytes=WRITABLE_BYTES,
         )
-        return await self.launcher.launch(request, launch.pass_fds)
+        return await self.launcher.launch(request, launch.pass_fds, capture=launch.capture)
 
     @asynccontextmanager
     async def network(self) -> AsyncIterator[Network]:

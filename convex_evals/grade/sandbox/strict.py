@@ -14,6 +14,7 @@ from convex_evals.grade.sandbox.base import (
     LIMITS,
     MEMORY_BYTES,
     PROCESSES,
+    SHARED_LIMITS,
     SYSTEM_FILES,
     SYSTEM_FOLDERS,
     WRITABLE_BYTES,
@@ -66,10 +67,10 @@ class StrictSandbox:
             own_network=launch.network is None,
             project_ports_only=launch.project_code,
             filter_fd=3 + len(launch.pass_fds),
-            limits=LIMITS,
-            memory_bytes=MEMORY_BYTES,
+            limits=SHARED_LIMITS if launch.shared else LIMITS,
+            memory_bytes=None if launch.shared else MEMORY_BYTES,  # our own programs have limits of their own
         )
-        return await self.launcher.launch(request, launch.pass_fds)
+        return await self.launcher.launch(request, launch.pass_fds, capture=launch.capture)
 
     @asynccontextmanager
     async def network(self) -> AsyncIterator[Network]:
@@ -88,28 +89,30 @@ class StrictSandbox:
             mounts.bind(Path(target), Path(place))
         for path in launch.writable:
             mounts.memory(path, WRITABLE_BYTES)
+        for path in launch.shared:
+            mounts.share(path)
         inner = ["/bin/sh", "-c", _SETUP, "sh", str(PROCESSES), *(word for pair in copied for word in pair), "--"]
         return [
             self.bwrap,
             *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
             *("--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"),
             *(word for name, value in launch.env.items() for word in ("--setenv", name, value)),
-            *self._user(),
+            *self._user(launch),
             *mounts.arguments,
             *("--seccomp", str(filter_fd), "--chdir", str(launch.cwd), "--"),
-            *self._become(),
+            *self._become(launch),
             *inner,
             *(str(word) for word in launch.argv),
         ]
 
-    def _user(self) -> list[str]:
+    def _user(self, launch: Launch) -> list[str]:
         if self.setpriv:
-            return ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+            return [] if launch.shared else ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
         return ["--unshare-user", "--uid", str(_INSIDE_UID), "--gid", str(_INSIDE_UID)]
 
-    def _become(self) -> list[str]:
-        if not self.setpriv:
-            return []
+    def _become(self, launch: Launch) -> list[str]:
+        if not self.setpriv or launch.shared:
+            return []  # or it could not change what is ours
         uid = str(random.randint(FIRST_UID, LAST_UID))
         return [self.setpriv, "--reuid", uid, "--regid", uid, "--clear-groups", "--no-new-privs", "--inh-caps=-all"]
 
@@ -138,6 +141,11 @@ class _Mounts:
         self._make_above(target)
         self.arguments += ["--ro-bind", str(source), str(target)]
         self._bound.add(target)
+
+    def share(self, folder: Path) -> None:
+        self._make_above(folder)
+        self.arguments += ["--bind", str(folder), str(folder)]
+        self._bound.add(folder)
 
     def memory(self, target: Path, size: int) -> None:
         self._make_above(target)

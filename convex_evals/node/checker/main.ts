@@ -38,7 +38,7 @@ function send(line: string): void {
 }
 
 for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
-  if (line.trim() !== "") send(JSON.stringify(await answer(line)));
+  if (line.trim() !== "") send(JSON.stringify({ ...(await answer(line)), resident_bytes: process.memoryUsage.rss() }));
 }
 // esbuild's service would keep the process alive.
 process.exit(0);
