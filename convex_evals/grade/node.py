@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-import shutil
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -37,11 +36,6 @@ class Node:
     executable: Path
     bin_dir: Path  # holds node, npm and npx: what goes on PATH
     version: str
-
-    @property
-    def sealed(self) -> Path:
-        """A copy of the executable that may be executed, but not read: nobody can look into a process that runs it."""
-        return self.bin_dir / "sealed" / "node"
 
     @property
     def npm_cli(self) -> Path:
@@ -80,7 +74,6 @@ def find_node(cache: Path) -> Node:
     bin_dir = cache / "bin" / hashlib.sha256(str(executable).encode()).hexdigest()[:12]
     node = Node(executable, bin_dir, version)
     _write_shims(node)
-    _seal(node)
     return node
 
 
@@ -104,21 +97,6 @@ def _write_shims(node: Node) -> None:
             temporary.replace(path)
         except OSError as error:
             raise write_error(path, error) from error
-
-
-def _seal(node: Node) -> None:
-    size = node.executable.stat().st_size
-    if node.sealed.is_file() and node.sealed.stat().st_size == size:
-        return
-    try:
-        node.sealed.parent.mkdir(exist_ok=True)
-        temporary = node.sealed.with_name(f".node.{os.getpid()}")
-        shutil.copyfile(node.executable, temporary)
-        # The kernel does not let a process be traced or its memory be read whose executable its user cannot read.
-        temporary.chmod(0o111)
-        temporary.replace(node.sealed)
-    except OSError as error:
-        raise write_error(node.sealed, error) from error
 
 
 def _exec_js(node: Node, script: str) -> str:

@@ -153,7 +153,7 @@ class Tester:
     ) -> Launch:
         node = self.toolchain.node
         argv: list[str | Path] = [
-            *(node.sealed, self.toolchain.script("tester/main.bundle.mjs")),
+            *(self.toolchain.sealed_node, self.toolchain.script("tester/main.bundle.mjs")),
             *("--grader", ev.grader, "--suite", ev.root, "--verdict-fd", "3"),
             *(("--compiled-fd", "4") if compiled else ()),
             *(word for folder in self.suite_packages for word in ("--packages", folder)),

@@ -34,6 +34,11 @@ class Toolchain:
     def node_modules(self) -> Path:
         return self.sources.parents[1] / "node_modules"
 
+    @property
+    def sealed_node(self) -> Path:
+        """A copy of Node.js that may be executed, but not read: nobody can look into a process that runs it."""
+        return self.node_modules.parent / "sealed" / "node"
+
     def script(self, name: str) -> Path:
         return self.sources / name
 
@@ -49,10 +54,11 @@ def locate_toolchain(cache: Path) -> Toolchain:
 async def ensure_toolchain(cache: Path, progress: Progress) -> Toolchain:
     """The toolchain, installed at first use. Raises `UserError` where that is not possible."""
     toolchain = locate_toolchain(cache)
-    if toolchain.sources.is_dir():
+    if toolchain.sources.is_dir() and toolchain.sealed_node.is_file():
         return toolchain
     base = toolchain.node_modules.parent
     await make_once(base, lambda folder: _install(toolchain.node, folder, progress), progress)
+    await make_once(toolchain.sealed_node.parent, lambda folder: _seal(toolchain.node, folder), progress)
     await make_once(toolchain.sources, lambda folder: _build(toolchain, folder), progress)
     _drop_old_sources(toolchain.sources.parent)
     return toolchain
@@ -72,6 +78,13 @@ async def _install(node: Node, folder: Path, progress: Progress) -> None:
             await watcher
     if failure:
         raise UserError(f"cannot install the toolchain: {failure.advice}")
+
+
+async def _seal(node: Node, folder: Path) -> None:
+    target = folder / "node"
+    await asyncio.to_thread(shutil.copyfile, node.executable, target)
+    # The kernel lets nobody trace a process or read its memory whose executable they cannot read.
+    target.chmod(0o111)
 
 
 async def _watch(node_modules: Path, total: int, progress: Progress) -> None:
