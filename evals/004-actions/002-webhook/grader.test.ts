@@ -169,11 +169,14 @@ async function deliverTogether(bodies: string[]): Promise<(number | undefined)[]
 }
 
 test("an event that arrives several times at once is stored once", async () => {
-  const ids = ["evt_1", "evt_2", "evt_3"];
-  const bodies = ids.flatMap((id) => Array.from({ length: 5 }, () => succeeded(id, "A-17", 100)));
-  expect(await deliverTogether(bodies), "every delivery must be answered with 200, also those at the same time").toEqual(bodies.map(() => 200));
-  const found = (await payments()).map(({ eventId }) => eventId as string);
-  expect(found.sort(), "three events that arrive five times at once must be stored once each").toEqual(ids);
+  // The machine decides whether deliveries meet, so they get several chances.
+  for (let round = 0; round < 8; round++) {
+    const ids = [`evt_${round}a`, `evt_${round}b`];
+    const bodies = ids.flatMap((id) => Array.from({ length: 5 }, () => succeeded(id, "A-17", 100)));
+    expect(await deliverTogether(bodies), "every delivery must be answered with 200, also those at the same time").toEqual(bodies.map(() => 200));
+    const found = (await payments()).map(({ eventId }) => eventId as string).filter((id) => ids.includes(id));
+    expect(found.sort(), "two events that arrive five times at once must be stored once each").toEqual(ids);
+  }
 });
 
 test("requests without the right shop are answered with 401 and store nothing", async () => {
