@@ -53,9 +53,7 @@ class World:
         found = [f"a listener heard {data[:60]!r}" for data in list(self.heard) if nonce.encode() in data]
         for folder in (self.outside, self.home, Path("/tmp"), Path("/var/tmp")):
             found += [f"{path} is there" for path in folder.glob(f"*{nonce}*")]
-        kept = self.outside / "file.txt"
-        if not kept.is_file() or kept.read_text() != "kept\n" or kept.stat().st_mode & 0o777 != 0o666:
-            found.append(f"{kept} was changed")
+        found += self._changed(nonce)
         if self.victim.poll() is not None:
             found.append("the process beside it was killed")
         else:
@@ -63,6 +61,15 @@ class World:
             if re.search(r"Max open files +1 +1 ", limits):
                 found.append("the process beside it was limited")
         return found
+
+    def _changed(self, nonce: str) -> list[str]:
+        """Whether a file was changed, by `nonce` as far as one can tell; it is as before afterwards."""
+        kept = self.outside / "file.txt"
+        text = kept.read_text() if kept.is_file() else None
+        if text and (text == "kept\n" or nonce not in text) and kept.stat().st_mode & 0o777 == 0o666:
+            return []
+        _write(kept, "kept\n", 0o666)
+        return [f"{kept} was changed"]
 
 
 @contextmanager
