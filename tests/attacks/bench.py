@@ -7,6 +7,7 @@ import json
 import os
 import re
 import secrets
+import shutil
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -94,11 +95,11 @@ class Changed:
     change: Change | None
     uids: set[int] = field(default_factory=set)
 
-    async def launch(self, request: Request, pass_fds: Sequence[int] = ()) -> Child:
+    async def launch(self, request: Request, pass_fds: Sequence[int] = (), **more: Any) -> Child:
         words = request.argv
         reuid = [words[at + 1] for at, word in enumerate(words) if word == "--reuid"]
         self.uids |= {int(uid) for uid in (*reuid, request.uid) if uid is not None}
-        started: Child = await self.launcher.launch(self.change(request) if self.change else request, pass_fds)
+        started: Child = await self.launcher.launch(self.change(request) if self.change else request, pass_fds, **more)
         return started
 
     def network(self) -> Any:
@@ -216,7 +217,7 @@ async def open_bench(
     """Everything to attack at `level`, in the new `folder`; `change` weakens what is started."""
     toolchain = await ensure_toolchain(cache, lambda *_: None)
     store = await _own_store(toolchain, cache, folder / "packages")
-    packages = next(store.root.iterdir()).resolve() / "node_modules"
+    packages = next(store.root.iterdir()) / "node_modules"
     before = _fingerprint(packages)
     async with AsyncExitStack() as stack:
         world = stack.enter_context(open_world(folder))
@@ -231,7 +232,9 @@ async def open_bench(
         sandbox = cast(Sandbox, replace(cast(Any, sandbox), launcher=launcher))
         tester = Tester(toolchain, sandbox, [])
         embedded = EmbeddedBackend(toolchain, sandbox)
-        grader = await stack.enter_async_context(open_grader(toolchain, store, embedded, tester, trials, _WORKERS))
+        grader = await stack.enter_async_context(
+            open_grader(toolchain, store, embedded, tester, trials, _WORKERS, SUITE)
+        )
         constants: dict[str, object] = {
             **world.constants(),
             **other,
@@ -260,7 +263,7 @@ async def _own_store(toolchain: Toolchain, cache: Path, folder: Path) -> Package
     shared = PackageStore(cache / "packages", toolchain.node, before)
     installed = (await shared.install(canary_eval().answer().files["package.json"])).parent
     folder.mkdir()
-    (folder / installed.name).symlink_to(installed)
+    shutil.copytree(installed, folder / installed.name, symlinks=True)
     return PackageStore(folder, toolchain.node, before)
 
 
