@@ -28,7 +28,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 # Groups that take a minute and more, the longest first: the last ones to start should be short.
-LONGEST = ("conformance", "own_suite", "test_grading", "run_models", "clients", "git_runs", "backend/test")
+LONGEST = (
+    "test_attacks",
+    "conformance",
+    "own_suite",
+    "test_grading",
+    "run_models",
+    "clients",
+    "git_runs",
+    "backend/test",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

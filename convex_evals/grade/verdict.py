@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ from convex_evals.grade.tester import TestReport
 from convex_evals.records import Outcome, StepName, StepOutcome, StepResult, Verdict
 
 _SHOWN = 10
+# All but the line feed and the tabulator.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class StepFailed(Exception):
@@ -33,9 +36,14 @@ def build_verdict(steps: Sequence[StepResult], report: TestReport | None) -> Ver
         outcome=outcome,
         caught_by=caught,
         score=report.score if report else 0.0,
-        steps=tuple(steps),
-        tests=report.tests if report else (),
+        steps=tuple(s.model_copy(update={"reason": _plain(s.reason)}) for s in steps),
+        tests=tuple(t.model_copy(update={"message": _plain(t.message)}) for t in report.tests) if report else (),
     )
+
+
+def _plain(text: str | None) -> str | None:
+    """Whoever shows a verdict must not have to know that it quotes model-written code."""
+    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text) if text else text
 
 
 def unscored(reason: str) -> Verdict:

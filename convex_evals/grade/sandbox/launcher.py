@@ -23,8 +23,10 @@ import random
 import selectors
 import signal
 import socket
+import stat
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -236,9 +238,12 @@ class Launcher:
         used = _memory_by_root(limited.keys()) if limited else {}
         for pid, running in limited.items():
             request = running.request
-            if request.memory_bytes and used[pid] > request.memory_bytes:
+            if request.memory_bytes and sum(used[pid].values()) > request.memory_bytes:
                 running.reason = f"used more than {request.memory_bytes // 2**20} MiB of memory"
-            elif any(_size(folder, request.folder_bytes) > request.folder_bytes for folder in request.folders):
+            elif request.folders and (
+                _nameless_size(used[pid]) > request.folder_bytes
+                or any(_size(folder, request.folder_bytes) > request.folder_bytes for folder in request.folders)
+            ):
                 running.reason = f"wrote more than {request.folder_bytes // 2**20} MiB"
             if running.reason:
                 _kill(pid)
@@ -254,6 +259,19 @@ def _size(folder: str, enough: int) -> int:
         if size > enough:
             break
     return size
+
+
+def _nameless_size(pids: Iterable[int]) -> int:
+    """Bytes of files that processes have open and that have no name any more, as far as we may look."""
+    sizes: dict[tuple[int, int], int] = {}
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for entry in os.scandir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(OSError):
+                    found = Path(entry.path).stat()
+                    if found.st_nlink == 0 and stat.S_ISREG(found.st_mode):
+                        sizes[found.st_dev, found.st_ino] = found.st_blocks * 512
+    return sum(sizes.values())
 
 
 def _arrange(descriptors: list[int], filter_fd: int | None, rulesets: list[int]) -> int:
@@ -290,20 +308,20 @@ def _kill(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
-def _memory_by_root(roots: Any) -> dict[int, int]:
-    """Resident bytes of each root process with all its descendants, and with all of its process group."""
+def _memory_by_root(roots: Iterable[int]) -> dict[int, dict[int, int]]:
+    """Resident bytes of each root process, all its descendants, and all of its process group, by process."""
     parents: dict[int, int] = {}
     groups: dict[int, int] = {}
     resident: dict[int, int] = {}
     for pid in (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()):
         try:
-            stat = Path(f"/proc/{pid}/stat").read_bytes()
+            line = Path(f"/proc/{pid}/stat").read_bytes()
         except OSError:
             continue
-        fields = stat[stat.rindex(b")") + 2 :].split()
+        fields = line[line.rindex(b")") + 2 :].split()
         parents[pid], groups[pid] = int(fields[1]), int(fields[2])
         resident[pid] = int(fields[21]) * _PAGE_BYTES
-    used: dict[int, int] = dict.fromkeys(roots, 0)
+    used: dict[int, dict[int, int]] = {root: {} for root in roots}
     for pid, size in resident.items():
         above: int | None = pid
         while above is not None and above not in used:
@@ -311,7 +329,7 @@ def _memory_by_root(roots: Any) -> dict[int, int]:
         if above is None and groups[pid] in used:
             above = groups[pid]
         if above is not None:
-            used[above] += size
+            used[above][pid] = size
     return used
 
 

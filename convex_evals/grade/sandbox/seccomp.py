@@ -18,12 +18,15 @@ from convex_evals.grade.sandbox.kernel import LIBC, checked, no_new_privileges
 _PR_SET_SECCOMP = 22
 _AF_NETLINK = 16
 # Calls that tests, bundlers and servers have no use for, and that kernels were broken through, or that reach into
-# other processes: name, number on x86_64, number on aarch64, from the kernel's tables.
+# other processes, or that take memory which is in no process:
+# name, number on x86_64, number on aarch64, from the kernel's tables.
 _CALLS = """
 acct 163 89
 add_key 248 217
 adjtimex 159 171
 bpf 321 280
+chmod 90 -
+chown 92 -
 chroot 161 51
 clock_adjtime 305 266
 clock_settime 227 112
@@ -31,11 +34,15 @@ clone 56 220
 clone3 435 435
 delete_module 176 106
 fanotify_init 300 262
+fchmodat 268 53
+fchmodat2 452 452
+fchownat 260 54
 finit_module 313 273
 fsconfig 431 431
 fsmount 432 432
 fsopen 430 430
 fspick 433 433
+futimesat 261 -
 init_module 175 105
 io_uring_enter 426 426
 io_uring_register 427 427
@@ -43,19 +50,31 @@ io_uring_setup 425 425
 ioctl 16 29
 ioperm 173 -
 iopl 172 -
+ioprio_set 251 30
 kcmp 312 272
 kexec_file_load 320 294
 kexec_load 246 104
 keyctl 250 219
+lchown 94 -
+lremovexattr 198 15
+lsetxattr 189 6
+memfd_create 319 279
+memfd_secret 447 447
+migrate_pages 256 238
+mmap 9 222
 mount 165 40
 mount_setattr 442 442
 move_mount 429 429
+move_pages 279 239
+mq_open 240 180
+msgget 68 186
 open_by_handle_at 304 265
 open_tree 428 428
 perf_event_open 298 241
 personality 135 92
 pidfd_getfd 438 438
 pivot_root 155 41
+prlimit64 302 261
 process_madvise 440 440
 process_vm_readv 310 270
 process_vm_writev 311 271
@@ -63,7 +82,14 @@ ptrace 101 117
 quotactl 179 60
 quotactl_fd 443 443
 reboot 169 142
+removexattr 197 14
+removexattrat 466 466
 request_key 249 218
+sched_setaffinity 203 122
+sched_setattr 314 274
+sched_setparam 142 118
+sched_setscheduler 144 119
+semget 64 190
 sendmmsg 307 269
 sendmsg 46 211
 sendto 44 206
@@ -71,8 +97,12 @@ setdomainname 171 162
 sethostname 170 161
 setns 308 268
 setpgid 109 154
+setpriority 141 140
 setsid 112 157
 settimeofday 164 170
+setxattr 188 5
+setxattrat 463 463
+shmget 29 194
 socket 41 198
 swapoff 168 225
 swapon 167 224
@@ -80,6 +110,9 @@ syslog 103 116
 umount2 166 39
 unshare 272 97
 userfaultfd 323 282
+utime 132 -
+utimensat 280 88
+utimes 235 -
 vhangup 153 58
 """
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -92,7 +125,25 @@ def _numbers(machine: str) -> dict[str, int]:
 
 
 # With conditions of their own; the rest of the table is refused whatever the arguments are.
-_CONDITIONAL = frozenset({"socket", "clone", "clone3", "setpgid", "setsid", "ioctl", "sendto", "sendmsg", "sendmmsg"})
+# In the machine's own process and file namespaces: they change files by path, which Landlock lets pass, ...
+_BY_PATH = frozenset(
+    {
+        *("chmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchownat", "utime", "utimes", "futimesat"),
+        *("setxattr", "lsetxattr", "setxattrat", "removexattr", "lremovexattr", "removexattrat"),
+    }
+)
+# ... or another process of the same user, unless this argument is 0: the caller itself.
+_BY_PROCESS = {
+    **dict.fromkeys(("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"), 0),
+    **dict.fromkeys(("migrate_pages", "move_pages"), 0),
+    **dict.fromkeys(("setpriority", "ioprio_set"), 1),
+}
+_CONDITIONAL = frozenset(
+    {"socket", "clone", "clone3", "setpgid", "setsid", "ioctl", "sendto", "sendmsg", "sendmmsg", "mmap", "utimensat"}
+    | _BY_PATH
+    | _BY_PROCESS.keys()
+)
+_SHARED, _ANONYMOUS = 0x1, 0x20
 _NAMESPACE_FLAGS = 0x7E020080  # every CLONE_NEW*
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _FAST_OPEN = 0x20000000
@@ -151,6 +202,28 @@ def _values_refused(argument: int, values: Sequence[int], code: int) -> _Assembl
     return block
 
 
+def _others_refused(argument: int, code: int) -> _Assembler:
+    """Refused unless an argument is 0, in all of its 64 bits."""
+    block = _Assembler()
+    for half in (0, 4):
+        block.load(_ARGUMENTS + 8 * argument + half)
+        block.code.append((_EQUALS, 1, 0, 0))
+        block.answer(_errno(code))
+    block.answer(_ALLOW)
+    return block
+
+
+def _shared_memory_refused() -> _Assembler:
+    """No shared anonymous memory: it may be unmapped and stay, and then it is in no process."""
+    block = _Assembler()
+    block.load(_ARGUMENTS + 8 * 3)
+    block.code.append((_AND, 0, 0, _SHARED | _ANONYMOUS))
+    block.code.append((_EQUALS, 0, 1, _SHARED | _ANONYMOUS))
+    block.answer(_errno(errno.EPERM))
+    block.answer(_ALLOW)
+    return block
+
+
 def _socket_block(network: bool) -> _Assembler:
     """TCP; with a network of one's own UDP, queries of interfaces and Unix sockets, too. Never packets or vsock.
 
@@ -197,11 +270,15 @@ def seccomp_program(*, own_network: bool) -> bytes:
     program.on_call(numbers["clone"], _flags_refused(0, _NAMESPACE_FLAGS, errno.EPERM))
     program.on_call(numbers["ioctl"], _values_refused(1, (_TIOCSTI, _TIOCLINUX), errno.EPERM))
     program.on_call(numbers["socket"], _socket_block(own_network))
+    program.on_call(numbers["mmap"], _shared_memory_refused())
     if not own_network:
         for name, argument in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3)):
             program.on_call(numbers[name], _flags_refused(argument, _FAST_OPEN, errno.EPERM))
-        for name in ("setsid", "setpgid"):
+        for name in ("setsid", "setpgid", *sorted(_BY_PATH & numbers.keys())):
             program.on_call(numbers[name], _refusing(_errno(errno.EPERM)))
+        for name, argument in _BY_PROCESS.items():
+            program.on_call(numbers[name], _others_refused(argument, errno.EPERM))
+        program.on_call(numbers["utimensat"], _others_refused(1, errno.EPERM))  # without a path: of an open file
     program.answer(_ALLOW)
     return program.bytes()
 

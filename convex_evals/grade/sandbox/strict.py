@@ -91,6 +91,7 @@ class StrictSandbox:
             mounts.memory(path, WRITABLE_BYTES)
         for path in launch.shared:
             mounts.share(path)
+        mounts.seal()
         inner = ["/bin/sh", "-c", _SETUP, "sh", str(PROCESSES), *(word for pair in copied for word in pair), "--"]
         return [
             self.bwrap,
@@ -135,6 +136,8 @@ class _Mounts:
             if Path(file).exists():
                 self.bind(Path(file), Path(file))
         self.arguments += ["--proc", "/proc", "--dev", "/dev"]
+        # A shared mapping of /dev/zero is memory that may be in no process; /dev/full reads alike.
+        self.arguments += ["--dev-bind", "/dev/full", "/dev/zero"]
         self.memory(Path("/tmp"), WRITABLE_BYTES)
 
     def bind(self, source: Path, target: Path) -> None:
@@ -151,6 +154,10 @@ class _Mounts:
         self._make_above(target)
         self.arguments += ["--perms", "1777", "--size", str(size), "--tmpfs", str(target)]
         self._made.add(target)
+
+    def seal(self) -> None:
+        """What holds the mounts is memory without a limit, and belongs to whoever started the sandbox."""
+        self.arguments += ["--remount-ro", "/dev", "--remount-ro", "/"]
 
     def _make_above(self, target: Path) -> None:
         for folder in reversed(target.parents):

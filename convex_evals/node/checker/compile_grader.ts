@@ -19,8 +19,11 @@ export interface CompiledGrader {
 /** `reason` says why the grader needs the whole vitest. */
 export type Compilation = { compiled: CompiledGrader; selfContained: boolean } | { reason: string };
 
-/** What a grader may use to look for files of the suite. */
-const LOOKS_FOR_FILES = /\bimport\.meta\b|["'](node:)?(fs|fs\/promises|child_process|worker_threads|process|module|vm)["']|\bcwd\b|\bbinding\b/;
+/**
+ * How a grader may learn where the suite is: its working folder is another. Reading files and starting processes does not say that, and what it starts
+ * may be the project's, which must see neither grader nor answer.
+ */
+const LOOKS_FOR_FILES = /\bimport\.meta\b|["'](node:)?(worker_threads|module|vm)["']|\bargv\b|\.stack\b|\bbinding\b/;
 
 const LOADERS: Record<string, Loader> = { ".ts": "ts", ".mts": "ts", ".tsx": "tsx", ".js": "js", ".mjs": "js", ".jsx": "jsx" };
 

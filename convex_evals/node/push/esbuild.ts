@@ -16,14 +16,27 @@ const official = createRequire(require.resolve("convex/package.json"))("esbuild"
 
 const PACKAGES = `${path.sep}node_modules${path.sep}`;
 
-function foreignInputs(metafile: Esbuild.Metafile, folder: string): string[] {
+function foreign(inputs: readonly string[], folder: string): string[] {
   const root = realpathSync(folder) + path.sep;
-  return Object.keys(metafile.inputs).filter((input) => {
+  return inputs.filter((input) => {
     // Virtual modules of the official plugins are not files.
     if (/^[a-z-]+:|^\(disabled\):/.test(input)) return false;
     const file = path.resolve(folder, input);
     return !file.startsWith(root) && !file.startsWith(folder + path.sep) && !file.includes(PACKAGES);
   });
+}
+
+/** The files that messages are about, and quote. */
+function quoted(messages: readonly Esbuild.Message[]): string[] {
+  return messages.flatMap(({ location, notes }) => [location, ...notes.map((note) => note.location)]).flatMap((place) => place?.file ?? []);
+}
+
+function refuseForeign(inputs: readonly string[], folder: string): void {
+  const found = foreign(inputs, folder);
+  if (found.length === 0) return;
+  const text = `imports a file outside the project: ${found.join(", ")}`;
+  record("errors", `✘ [ERROR] ${text}`);
+  throw new Error(text);
 }
 
 function recordAll(level: "errors" | "warnings", messages: Esbuild.Message[]): void {
@@ -39,16 +52,13 @@ export async function build(options: Esbuild.BuildOptions): Promise<Esbuild.Buil
     result = await official.build({ absWorkingDir: folder, ...options, logLevel: "silent" });
   } catch (error) {
     const failure = error as Partial<Esbuild.BuildFailure>;
+    // Also the tsconfig that one of the project extends.
+    refuseForeign(quoted([...(failure.errors ?? []), ...(failure.warnings ?? [])]), folder);
     if (failure.errors) recordAll("errors", failure.errors);
     throw error;
   }
+  refuseForeign([...quoted(result.warnings), ...Object.keys(result.metafile?.inputs ?? {})], folder);
   recordAll("warnings", result.warnings);
-  const foreign = result.metafile ? foreignInputs(result.metafile, folder) : [];
-  if (foreign.length > 0) {
-    const text = `imports a file outside the project: ${foreign.join(", ")}`;
-    record("errors", `✘ [ERROR] ${text}`);
-    throw new Error(text);
-  }
   return result;
 }
 

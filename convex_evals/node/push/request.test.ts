@@ -125,11 +125,16 @@ test("nothing is written or read through links that leave the project", async (t
   });
   await assert.rejects(buildPush(imports), { name: "DeployError", message: /a file outside the project/ });
 
+  // Messages of a failed build quote what they are about.
+  writeFileSync(path.join(outside, "broken.json"), "of-the-host oops");
+  const extending = makeApp(t, "bare", { "tsconfig.json": JSON.stringify({ extends: path.join(outside, "broken.json") }) });
+  await assert.rejects(buildPush(extending), { name: "DeployError", message: /^(?!.*of-the).*a file outside the project/s });
+
   const linkedSource = makeApp(t, "bare", { "convex/leak.ts": 'import a from "./a.json";\nexport const b = a;\n' });
   symlinkSync(path.join(outside, "secret.json"), path.join(linkedSource, "convex", "a.json"));
   await assert.rejects(buildPush(linkedSource), { name: "DeployError", message: /a file outside the project/ });
 
-  assert.deepEqual(readdirSync(outside).sort(), ["convex", "secret.json"]);
+  assert.deepEqual(readdirSync(outside).sort(), ["broken.json", "convex", "secret.json"]);
   assert.deepEqual(readdirSync(path.join(outside, "convex")), ["messages.ts"]);
 });
 

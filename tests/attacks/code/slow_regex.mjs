@@ -1,0 +1,3 @@
+async function attack() {
+  note(/^(a+)+$/.test("a".repeat(60) + "b"));
+}

@@ -1,0 +1,19 @@
+async function attack() {
+  const parents = [];
+  for (let pid = process.ppid; pid > 0 && parents.length < 6; ) {
+    parents.push(pid);
+    try {
+      pid = Number(fs.readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1].split(" ")[1]);
+    } catch {
+      pid = 0;
+    }
+  }
+  note(`parents ${parents}`);
+  for (const pid of parents) {
+    attempt(`environ ${pid}`, () => `PWNED ${fs.readFileSync(`/proc/${pid}/environ`).length}`);
+    attempt(`mem ${pid}`, () => (fs.closeSync(fs.openSync(`/proc/${pid}/mem`, "r")), "PWNED"));
+    attempt(`maps ${pid}`, () => `PWNED ${fs.readFileSync(`/proc/${pid}/maps`).length}`);
+    attempt(`fd ${pid}`, () => `PWNED ${fs.readdirSync(`/proc/${pid}/fd`)}`);
+    attempt(`cwd ${pid}`, () => `PWNED ${fs.readdirSync(`/proc/${pid}/cwd`)}`);
+  }
+}

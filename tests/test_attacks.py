@@ -1,0 +1,208 @@
+"""Every attack of tests/attacks at every level that this machine offers, and what happens when a rule is taken away."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from convex_evals.errors import UserError
+from convex_evals.grade.sandbox.base import PROCESSES, Level
+from convex_evals.grade.sandbox.landlock import NEEDED_LANDLOCK, landlock_version
+from convex_evals.grade.sandbox.launcher import Request
+from convex_evals.grade.toolchain import locate_toolchain
+from tests.attacks.bench import FULL, NORMAL, Bench, Change, Result, open_bench, run_attacks
+from tests.attacks.projects import ATTACKS, Attack
+from tests.attacks.world import SECRET_NAME
+
+pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
+LEVELS = (Level.STRICT, Level.LANDLOCK)
+BY_NAME = {attack.name: attack for attack in ATTACKS}
+
+
+def missing(level: Level) -> str | None:
+    """Why this machine does not offer a level."""
+    if level is Level.STRICT and not shutil.which("bwrap"):
+        return "bubblewrap is not installed"
+    if level is Level.LANDLOCK and landlock_version() < NEEDED_LANDLOCK:
+        return "the kernel has no Landlock of version 6"
+    return None
+
+
+def wanted(attack: Attack, level: Level, soak: bool) -> bool:
+    """At the second level, attacks that differ little from others are for soak runs."""
+    return soak or level is Level.STRICT or bool(missing(Level.STRICT)) or not (attack.any_level or attack.again)
+
+
+@pytest.fixture(scope="module")
+def folders() -> Iterator[Path]:
+    """A folder that every user can reach: pytest's own is closed to others, which would stop attacks by itself."""
+    folder = Path(tempfile.mkdtemp(prefix="attacks-", dir="/tmp"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+@dataclass(frozen=True)
+class Ran:
+    level: Level
+    results: dict[str, Result]
+    left: list[str]
+
+
+@pytest.fixture(scope="module", params=LEVELS)
+def ran(request: pytest.FixtureRequest, folders: Path, toolchain: Path) -> Ran:
+    """All attacks that this run asks for, at one level, in one grader."""
+    level: Level = request.param
+    if reason := missing(level):
+        pytest.skip(reason)
+    soak = bool(request.config.getoption("--soak"))
+    asked = {
+        str(item.callspec.params["attack"])
+        for item in request.session.items
+        if hasattr(item, "callspec") and "attack" in item.callspec.params
+    }
+    attacks = [a for a in ATTACKS if a.name in asked and wanted(a, level, soak)]
+    folder = folders / level.value
+    folder.mkdir()
+    try:
+        return Ran(level, *run_attacks(level, attacks, folder, toolchain, FULL if soak else NORMAL))
+    except UserError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("attack", BY_NAME)
+def test_attack(attack: str, ran: Ran) -> None:
+    if attack not in ran.results:
+        pytest.skip("alike at the other level; with --soak here, too")
+    assert ran.results[attack].problems == []
+
+
+def test_nothing_is_left(ran: Ran) -> None:
+    assert ran.left == []
+
+
+def without(words: list[str], *flag: str) -> list[str]:
+    """A command line without the first occurrence of `flag`."""
+    at = next(n for n in range(len(words)) if words[n : n + len(flag)] == list(flag))
+    return [*words[:at], *words[at + len(flag) :]]
+
+
+def machine_network(request: Request) -> Request:
+    nsenter = shutil.which("nsenter")
+    assert nsenter
+    argv = [nsenter, f"--net=/proc/{os.getpid()}/ns/net", *request.argv]
+    return replace(request, argv=argv, project_ports_only=False)
+
+
+def any_port(request: Request) -> Request:
+    return replace(request, project_ports_only=False)
+
+
+def any_call(request: Request) -> Request:
+    if request.filter_fd is None:
+        return replace(request, filter_calls=False)
+    return replace(request, argv=without(request.argv, "--seccomp", str(request.filter_fd)), filter_fd=None)
+
+
+def home_in_sight(bench: Bench) -> Change:
+    home = str(bench.world.home)
+
+    def change(request: Request) -> Request:
+        if request.rules is not None:
+            return replace(request, rules={**request.rules, "readable": [*request.rules["readable"], home]})
+        at = request.argv.index("--remount-ro")
+        return replace(request, argv=[*request.argv[:at], "--ro-bind", home, home, *request.argv[at:]])
+
+    return change
+
+
+def any_memory(request: Request) -> Request:
+    return replace(request, memory_bytes=None)
+
+
+def any_number_of_processes(request: Request) -> Request:
+    argv = ["30000" if word == str(PROCESSES) else word for word in request.argv]
+    return replace(request, argv=argv, limits={k: v for k, v in request.limits.items() if k != "processes"})
+
+
+def any_disk(request: Request) -> Request:
+    argv = [
+        str(4 * 2**30) if before == "--size" else word
+        for before, word in zip(["", *request.argv], request.argv, strict=False)
+    ]
+    return replace(request, argv=argv, folders=[])
+
+
+def readable_node(request: Request) -> Request:
+    node = str(locate_toolchain(Path(os.environ["CONVEX_EVALS_CACHE"])).node.executable)
+    return replace(request, argv=[node if word.endswith("/sealed/node") else word for word in request.argv])
+
+
+def processes_in_sight(request: Request) -> Request:
+    return replace(request, argv=without(request.argv, "--unshare-pid"))
+
+
+def our_environment(request: Request) -> Request:
+    argv = [word for word in request.argv if word != "--clearenv"]
+    return replace(request, argv=argv, env={**request.env, SECRET_NAME: os.environ[SECRET_NAME]})
+
+
+def any_tcp(request: Request) -> Request:
+    assert request.rules is not None
+    return replace(request, rules={**request.rules, "connect": None})
+
+
+COMMON = {
+    "call filter": (any_call, "kernel_calls-program"),
+    "memory watch": (any_memory, "memory_in_many_processes-program"),
+    "process limit": (any_number_of_processes, "fork_bomb-program"),
+    "limit of what is written": (any_disk, "many_files-function"),
+    "sealed node": (readable_node, "tester_memory-program"),
+    "clean environment": (our_environment, "environment-program"),
+}
+RULES: dict[Level, dict[str, tuple[Change, str]]] = {
+    Level.STRICT: {
+        **COMMON,
+        "own network": (machine_network, "loopback-program"),
+        "hidden port": (any_port, "answer_port-function"),
+        "processes of its own": (processes_in_sight, "command_lines-program"),
+    },
+    Level.LANDLOCK: {**COMMON, "ports": (any_tcp, "loopback-program")},
+}
+# Others may not enter the machine's network again, nor see its processes.
+FOR_ROOT = ("own network", "processes of its own")
+
+
+@pytest.fixture(scope="module", params=LEVELS)
+def weakened(request: pytest.FixtureRequest, folders: Path, toolchain: Path) -> dict[str, list[str]]:
+    """What one attack does when one rule is taken away, by rule."""
+    level: Level = request.param
+    if reason := missing(level):
+        pytest.skip(reason)
+    folder = folders / f"weakened-{level.value}"
+    folder.mkdir()
+
+    async def run() -> dict[str, list[str]]:
+        found = {}
+        async with open_bench(level, folder, toolchain, NORMAL) as bench:
+            rules = {**RULES[level], "files in sight": (home_in_sight(bench), "home-program")}
+            for rule, (change, attack) in rules.items():
+                if rule in FOR_ROOT and os.getuid() != 0:
+                    continue
+                bench.launcher.change = change
+                found[rule] = list((await bench.run(BY_NAME[attack])).harm)
+        return found
+
+    return asyncio.run(run())
+
+
+def test_without_any_one_rule_an_attack_succeeds(weakened: dict[str, list[str]]) -> None:
+    assert [rule for rule, harm in weakened.items() if not harm] == []
