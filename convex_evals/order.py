@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -213,7 +214,8 @@ def estimate(request: Request) -> dict[str, object]:
 
 
 def load_environment(folder: Path) -> None:
-    """Variables of `folder`/.env that are not set already."""
+    """Variables of `folder`/.env that are not set already. Keys are in memory from here on: there will be no core dump."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     path = folder / ".env"
     if path.is_file():
         from dotenv import dotenv_values

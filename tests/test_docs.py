@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
+
+from packaging.requirements import Requirement
 
 from convex_evals.app import COMMANDS
 from scripts.reference_docs import FILES, cli_reference, formats_reference
@@ -34,3 +37,13 @@ def test_the_readme_has_the_two_commands() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "    pip install -e . && cli run -m demo\n" in text
     assert "    pip install -e '.[dev]' && python scripts/check.py\n" in text
+
+
+def test_the_lock_has_what_the_project_asks_for() -> None:
+    """Where keys are in reach, packages are installed from requirements.lock."""
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    lock = dict(re.findall(r"^([a-z0-9.-]+)==(\S+)", (ROOT / "requirements.lock").read_text(), re.MULTILINE))
+    for requirement in map(Requirement, wanted):
+        name = re.sub(r"[-_.]+", "-", requirement.name).lower()
+        assert name in lock, f"{name}: make requirements.lock anew (CONTRIBUTING.md)"
+        assert requirement.specifier.contains(lock[name]), f"{name}=={lock[name]} is not {requirement.specifier}"
