@@ -26,7 +26,16 @@ def checks(soak: bool) -> dict[str, list[str]]:
         "mypy": [PYTHON, "-m", "mypy"],
         "docs": [PYTHON, "-m", "cogapp", "--check", "-I", ".", *map(str, sorted((ROOT / "docs").glob("*.md")))],
         # Tests stay together as tests/conftest.py groups them, the longest first.
-        "pytest": [PYTHON, "-m", "pytest", "-rs", "-n2", "--dist=loadgroup", *(["--soak"] if soak else [])],
+        "pytest": [
+            PYTHON,
+            "-m",
+            "pytest",
+            "-rs",
+            "--durations=20",
+            "-n2",
+            "--dist=loadgroup",
+            *(["--soak"] if soak else []),
+        ],
     }
 
 

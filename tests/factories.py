@@ -138,7 +138,7 @@ def make_generation_file(eval_id: str = "000-fundamentals/000-answer") -> Genera
 
 def make_grade_file(eval_id: str = "000-fundamentals/000-answer", verdict: Verdict | None = None) -> GradeFile:
     grade = TrialGrade(trial=1, generation_id=f"{1:016}", verdict=verdict or make_verdict())
-    return GradeFile(eval=eval_id, grading_key="6" * 64, sandbox="none", trials=(grade,))
+    return GradeFile(eval=eval_id, grading_key="6" * 64, sandbox="strict", trials=(grade,))
 
 
 def make_run(
@@ -176,7 +176,7 @@ def make_run(
             run.write_eval(
                 GenerationFile(eval=eval_id, generation_key="5" * 64, trials=generations),
                 {g.trial: (replies or {}).get(eval_id, "# Files\n") for g in generations if g.received},
-                GradeFile(eval=eval_id, grading_key="6" * 64, sandbox="none", trials=grades),
+                GradeFile(eval=eval_id, grading_key="6" * 64, sandbox="strict", trials=grades),
             )
     if complete:
         run.write_summary(summarize(run))
