@@ -214,7 +214,7 @@ def estimate(request: Request) -> dict[str, object]:
 
 
 def load_environment(folder: Path) -> None:
-    """Variables of `folder`/.env that are not set already. Keys are in memory from here on: there will be no core dump."""
+    """Variables of `folder`/.env that are not set already; and no core dump from here on, since keys are in memory."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     path = folder / ".env"
     if path.is_file():

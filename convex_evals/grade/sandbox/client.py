@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import json
 import os
 import signal
 import socket
@@ -18,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from convex_evals.errors import ProcessFault
-from convex_evals.grade.sandbox.launcher import LARGEST_DESCRIPTORS, PACKET_BYTES, Request
+from convex_evals.grade.sandbox.channel import make_channel, receive_message, send_message
+from convex_evals.grade.sandbox.launcher import Request
 from convex_evals.process import Child, Started, start_child
 
 _PACKAGE_ROOT = Path(__file__).parents[3]
@@ -85,7 +85,7 @@ class LauncherClient:
         try:
             if self._gone:
                 raise BrokenPipeError
-            socket.send_fds(self._channel, [json.dumps(message).encode()], list(descriptors))
+            send_message(self._channel, message, descriptors)
         except OSError:
             if not self._gone:
                 self.receive()  # it may have said why
@@ -98,12 +98,12 @@ class LauncherClient:
             self._tell({"op": "kill", "pid": pid})
 
     def receive(self) -> None:
-        """Take in one packet of the launcher's, which is there."""
-        data, descriptors = self._packet()
-        if not data:
+        """Take in one message of the launcher's, which is there."""
+        received = self._message()
+        if received is None:
             self._lost()
             return
-        message = json.loads(data)
+        message, descriptors = received
         if "failed" in message:
             self._lost(message["failed"])
             return
@@ -121,16 +121,15 @@ class LauncherClient:
         else:
             answer.set_result((message, descriptors))
 
-    def _packet(self) -> tuple[bytes, list[int]]:
+    def _message(self) -> tuple[dict[str, Any], list[int]] | None:
         for _ in range(2):
             try:
-                data, descriptors, _, _ = socket.recv_fds(self._channel, PACKET_BYTES, LARGEST_DESCRIPTORS)
-                return data, descriptors
+                return receive_message(self._channel)
             except ConnectionResetError:
                 continue  # it ended without having read all that we sent; what it sent is still to come
             except OSError:
                 break
-        return b"", []
+        return None
 
     def _abandon(self, message: dict[str, Any]) -> None:
         """Nobody waits for this any more."""
@@ -170,10 +169,7 @@ class LauncherClient:
 @asynccontextmanager
 async def open_launcher(*, new_user: bool = False) -> AsyncIterator[LauncherClient]:
     """Start a launcher; with `new_user` it may make networks without being root, in a user namespace of its own."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    for end in (ours, theirs):
-        for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
-            end.setsockopt(socket.SOL_SOCKET, option, PACKET_BYTES)
+    ours, theirs = make_channel()
     with theirs:
         process = _start(theirs.fileno(), "new-user" if new_user else "own-user")
     client = LauncherClient(process, ours)

@@ -8,6 +8,7 @@ import os
 import resource
 import socket
 import struct
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -31,7 +32,9 @@ def checked(result: int) -> None:
 
 
 def end_with_parent(signal_number: int) -> None:
-    """Get this signal when the parent goes away."""
+    """Get this signal when the parent goes away, where the system can do that."""
+    if sys.platform != "linux":
+        return
     checked(LIBC.prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0))
 
 

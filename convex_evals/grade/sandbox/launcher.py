@@ -2,7 +2,7 @@
 
 It holds no secret, so a child that looks at its parent finds none; it is quick to fork; and it makes what takes rights:
 networks for trials, Landlock domains, filters. When the process that it works for goes away, it ends all that it
-started. It speaks over a Unix socket of packets: one JSON document each, and descriptors beside it.
+started. It speaks over a Unix socket, in messages with descriptors beside them (`channel`):
 
     {"op": "network", "id": 1}                        -> {"id": 1}, and sockets that listen in it, see `Networks`
     {"op": "close", "network": 1}
@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
 import random
 import selectors
@@ -31,6 +30,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from convex_evals.grade.sandbox.channel import receive_message, send_message
 from convex_evals.grade.sandbox.kernel import (
     CLONE_NEWNET,
     become_namespace_root,
@@ -43,8 +43,6 @@ from convex_evals.grade.sandbox.kernel import (
 from convex_evals.grade.sandbox.landlock import Rules, restrict
 from convex_evals.grade.sandbox.seccomp import filter_calls, seccomp_program
 
-PACKET_BYTES = 1 << 20
-LARGEST_DESCRIPTORS = 64
 # What a project may connect to on its trial's loopback: ports that the system hands out, and those that people like.
 EPHEMERAL_PORTS = range(40_000, 44_096)
 PROJECT_PORTS = (*range(3000, 4000), *range(8000, 9000), *EPHEMERAL_PORTS)
@@ -147,10 +145,10 @@ class Launcher:
             _kill(pid)
 
     def _receive(self) -> bool:
-        data, descriptors, _, _ = socket.recv_fds(self._channel, PACKET_BYTES, LARGEST_DESCRIPTORS)
-        if not data:
+        received = receive_message(self._channel)
+        if received is None:
             return False
-        message = json.loads(data)
+        message, descriptors = received
         try:
             match message.pop("op"):
                 case "network":
@@ -175,7 +173,7 @@ class Launcher:
 
     def _send(self, message: dict[str, object], descriptors: list[int] | None = None) -> None:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            socket.send_fds(self._channel, [json.dumps(message).encode()], descriptors or [])
+            send_message(self._channel, message, descriptors or [])
 
     def _launch(self, request: Request, descriptors: list[int]) -> int:
         if request.project_ports_only and self._project_rules is None:
@@ -342,7 +340,8 @@ def main() -> None:
         try:
             become_namespace_root()
         except OSError as error:
-            channel.send(json.dumps({"failed": f"no user namespaces: {error.strerror}"}).encode())
+            with contextlib.suppress(OSError):
+                send_message(channel, {"failed": f"no user namespaces: {error.strerror}"})
             return
     launcher = Launcher(channel)
     try:
