@@ -47,6 +47,7 @@ def test_every_jump_of_a_filter_ends_inside_it(
     machine: str, own_network: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("platform.machine", lambda: machine)
+    seccomp_program.cache_clear()
     program = seccomp_program(own_network=own_network)
     code = list(struct.iter_unpack("HBBI", program))
     for at, (operation, on_true, on_false, _) in enumerate(code):
@@ -54,10 +55,12 @@ def test_every_jump_of_a_filter_ends_inside_it(
             assert max(on_true, on_false) + at + 1 < len(code)
     assert code[-1][0] == 6, "it must end with an answer"
     assert len(code) < 4096, "the kernel takes no more"
+    seccomp_program.cache_clear()
 
 
 def test_a_machine_without_a_table_has_no_filter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    seccomp_program.cache_clear()
     with pytest.raises(OSError, match="riscv64"):
         seccomp_program(own_network=True)
 

@@ -12,6 +12,7 @@ import socket
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from convex_evals.grade.sandbox.kernel import LIBC, checked, no_new_privileges
 
@@ -245,6 +246,7 @@ def _socket_block(network: bool) -> _Assembler:
     return block
 
 
+@cache
 def seccomp_program(*, own_network: bool) -> bytes:
     """The filter as an array of `struct sock_filter`.
 
