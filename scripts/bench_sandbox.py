@@ -1,8 +1,8 @@
 """What containment costs: projects graded in a minute under a sandbox, against without one, alternating in one run.
 
-    python scripts/bench_sandbox.py [--evals N] [--rounds N] [--workers N] [--level strict] [--json]
+    python scripts/bench_sandbox.py [--evals N] [--filter REGEX] [--rounds N] [--workers N] [--level strict] [--json]
 
-Grades the answers of the first N evals of each category. Both graders are warm before the clock runs; a round is all
+Grades the answers of the first N evals of each category that the filter leaves. Both graders are warm before the clock runs; a round is all
 answers once without and once with the sandbox. Fails where a verdict differs.
 """
 
@@ -65,13 +65,14 @@ async def measure(evals: list[Eval], level: Level, rounds: int, workers: int) ->
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--evals", type=int, default=1, help="of each category")
+    parser.add_argument("--filter", help="only evals whose id matches")
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--level", type=Level, default=Level.STRICT)
     parser.add_argument("--json", action="store_true", dest="as_json")
     options = parser.parse_args()
     by_category: dict[str, list[Eval]] = {}
-    for ev in load_suite(ROOT).evals:
+    for ev in load_suite(ROOT).select(options.filter, ()):
         by_category.setdefault(ev.id.partition("/")[0], []).append(ev)
     evals = [ev for found in by_category.values() for ev in found[: options.evals]]
     times = asyncio.run(measure(evals, options.level, options.rounds, options.workers))

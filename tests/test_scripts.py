@@ -46,3 +46,15 @@ def test_starting_and_ranking_can_be_measured() -> None:
     assert done.returncode == (0 if all(report["met"].values()) else 1), done.stderr
     # The 41st run is the second of its model under its experiment.
     assert (report["runs"], report["trials"], report["ranked"]) == (41, 4_510, 40)
+
+
+@pytest.mark.grading
+def test_what_containment_costs_can_be_measured(toolchain: Path) -> None:
+    argv = [sys.executable, "scripts/bench_sandbox.py", "--filter", "function_kinds", "--rounds", "1", "--json"]
+    env = clean_environment(PYTHONPATH=str(ROOT))
+    done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False)
+    if "--sandbox strict: " in done.stderr:
+        pytest.skip(f"no strict sandbox here: {done.stderr.strip().splitlines()[-1]}")
+    report = json.loads(done.stdout)
+    assert report["throughput"] == pytest.approx(report["none_s"] / report["contained_s"])
+    assert set(report["times_s"]) == {"none", "strict"}
