@@ -2,8 +2,8 @@
 
     python scripts/bench_sandbox.py [--evals N] [--filter REGEX] [--rounds N] [--workers N] [--level strict] [--json]
 
-Grades the answers of the first N evals of each category that the filter leaves. Both graders are warm before the clock runs; a round is all
-answers once without and once with the sandbox. Fails where a verdict differs.
+Grades the answers of the first N evals of each category that the filter leaves. Both graders are warm before the clock
+runs; a round is all answers once without and once with the sandbox. Fails where a verdict differs.
 """
 
 from __future__ import annotations
