@@ -26,6 +26,7 @@ LIMITS = {
     "open_files": 4096,
     "file_bytes": WRITABLE_BYTES,
     "data_bytes": MEMORY_BYTES,
+    "cpu_seconds": 600,
     "core_bytes": 0,
 }
 SHARED_LIMITS = {"open_files": 4096, "core_bytes": 0}
