@@ -20,7 +20,7 @@ from convex_evals.process import Child, read_fd
 from convex_evals.records import BackendIdentity
 
 # Raised whenever a rule is added that may turn a verdict. Part of the grading key.
-RULES_VERSION = "3"
+RULES_VERSION = "4"
 _READY_SECONDS = 20.0
 _LONGEST_SOCKET_PATH = 100  # bytes; the system takes 107
 # Deployed modules are evaluated as ES modules in a realm of their own.

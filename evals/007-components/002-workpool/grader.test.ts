@@ -21,7 +21,7 @@ interface Received {
   body: string;
 }
 
-const PATIENT = { timeoutMs: 5000 };
+const PATIENT = { timeoutMs: 2500 };
 const visitor = anonymousClient();
 
 let origin = "";

@@ -7,7 +7,7 @@ import { currentCallRecord } from "./call_record.ts";
 import type { DataStore } from "./data_store.ts";
 import type { LogLevel, RuntimeHost } from "./runtime_types.ts";
 import { TableNumbers } from "./table_numbers.ts";
-import { guarded, setCommitting, settled, signOfLife, type ExecutionLimits } from "./watchdog.ts";
+import { called, guarded, setCommitting, settled, signOfLife, withItsCalls, type ExecutionLimits } from "./watchdog.ts";
 
 /** How long functions may run. */
 export interface FunctionLimits {
@@ -68,8 +68,9 @@ export function createHost(parts: HostParts): RuntimeHost {
     storageUrl: (componentPath, storageId) => files.downloadUrl(componentPath, storageId),
     uploadUrl: (componentPath) => files.uploadUrl(componentPath),
     siteUrl: () => parts.siteUrl(),
-    guardTransaction: (run) => guarded(parts.limits.transaction, () => settled(run)),
+    guardTransaction: (run) => guarded(parts.limits.transaction, () => settled(() => withItsCalls(run))),
     guardNested: (run) => settled(run),
+    called,
     guardAction: (run) => guarded(parts.limits.action, run),
     signOfLife,
     randomSeed: () => randomInt(2 ** 32),

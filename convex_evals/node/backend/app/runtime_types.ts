@@ -105,6 +105,8 @@ export interface RuntimeHost {
   /** Runs a query or mutation that another one called, on its time. */
   guardNested<T>(run: () => Promise<T>): Promise<T>;
   guardAction<T>(run: () => Promise<T>): Promise<T>;
+  /** A query or mutation that the running one calls: it ends before its caller does, whether anybody awaits it or not. */
+  called<T>(call: Promise<T>): Promise<T>;
   /** Called by every syscall. */
   signOfLife(): void;
   randomSeed(): number;

@@ -48,6 +48,8 @@ class Execution {
   suspectedCpuMs: number | null = null;
   /** Unhandled rejections of promises; null where nobody asks for them. */
   rejections: unknown[] | null = null;
+  /** Functions that it called and that have not ended. */
+  calls = 0;
   readonly expire: (error: Error) => void;
 
   constructor(limits: ExecutionLimits, expire: (error: Error) => void) {
@@ -137,6 +139,31 @@ export async function settled<T>(run: () => Promise<T>): Promise<T> {
   const [rejected] = execution?.rejections ?? [];
   if (rejected !== undefined) throw rejected;
   return result;
+}
+
+/** Counts a function that the running one called. */
+export async function called<T>(call: Promise<T>): Promise<T> {
+  const execution = running.getStore();
+  if (!execution) return await call;
+  execution.calls += 1;
+  try {
+    return await call;
+  } finally {
+    execution.calls -= 1;
+  }
+}
+
+/**
+ * Runs a function to the end of all that it called: one that ended later would find its transaction gone, or another
+ * in its place.
+ */
+export async function withItsCalls<T>(run: () => Promise<T>): Promise<T> {
+  const execution = running.getStore();
+  try {
+    return await run();
+  } finally {
+    while (execution && execution.calls > 0) await ownTurn();
+  }
 }
 
 /** Hands an unhandled rejection to the execution that caused it; false when there is none. */

@@ -25,7 +25,7 @@ export function failedResult(error: unknown): FunctionResult {
 /** Rethrows what a called function threw as the library expects it from a syscall: data in JSON. */
 export async function acrossSyscall<T>(call: Promise<T>): Promise<T> {
   try {
-    return await call;
+    return await host.called(call);
   } catch (error) {
     if (typeof error !== "object" || error === null || !isConvexError(error)) throw error;
     throw Object.assign(new Error((error as unknown as Error).message), { data: dataOf(error) });

@@ -55,6 +55,7 @@ export const bump = mutation({ args: {}, handler: async (ctx): Promise<any> => [
 export const env = query({ args: {}, handler: async (ctx): Promise<any> => [await ctx.runQuery(components.counter.lib.env, {}), await ctx.runQuery(components.other.lib.env, {}), process.env.APP_KEY] });
 export const who = query({ args: {}, handler: async (ctx): Promise<any> => await ctx.runQuery(components.counter.lib.who, {}) });
 export const target = internalMutation({ args: { from: v.string() }, handler: async (_ctx, { from }) => "called from " + from });
+export const floating = mutation({ args: {}, handler: async (ctx) => { for (let n = 0; n < 3; n++) void ctx.runMutation(components.counter.lib.bump, {}); return "returned"; } });
 export const handle = mutation({ args: {}, handler: async (ctx): Promise<any> => await ctx.runMutation(components.counter.lib.back, { handle: await createFunctionHandle(internal.m.target) }) });
 export const caught = mutation({ args: {}, handler: async (ctx): Promise<any> => { try { await ctx.runMutation(components.counter.lib.fails, {}); } catch (e) { return [e instanceof ConvexError && e.data, (await ctx.runMutation(components.counter.lib.bump, {}))[0]]; } } });
 export const fails = mutation({ args: {}, handler: async (ctx): Promise<any> => await ctx.runMutation(components.counter.lib.fails, {}) });
@@ -83,6 +84,7 @@ export const rows: readonly Row[] = [
   row("identity", "The caller's identity stays in the app.", `${AUTHORING}#authentication`, [{ call: "query", path: "m:who", as: { identity: { subject: "u", issuer: "i" } } }], { value: null }),
   row("handle", "Components call back through function handles, internal functions included.", `${AUTHORING}#function-handles`, [mutation("m:handle")], { value: "called from component" }),
   row("rollback", "A call that fails is rolled back alone, and its error can be caught.", `${USING}#transactions`, [mutation("m:caught")], { value: ["component error", 1] }),
+  row("floating", "Calls that nobody awaits, several at once and of a module that was not loaded yet, still belong to the mutation.", "get-convex/convex-backend crates/isolate/src/environment/udf/mod.rs", [mutation("m:floating"), bump], { value: [[4, 4], [1, 1]] }),
   row("storage", "Components store files of their own.", UNDERSTANDING, [{ call: "action", path: "m:store" }], { value: true }),
   row("http", "Requests below the prefix go to the component, with the whole URL and without the identity.", "https://docs.convex.dev/config/convex.config.ts", [{ request: "/counter/hello" }], { value: { status: 200, body: '["/counter/hello",null,[1,1]]' } }),
   row("http-prefix", "Its own prefixes work below it.", "https://docs.convex.dev/config/convex.config.ts", [{ request: "/counter/files/a/b" }], { value: { status: 200, body: "/counter/files/a/b" } }),
