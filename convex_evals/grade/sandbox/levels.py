@@ -11,7 +11,7 @@ from pathlib import Path
 from convex_evals.errors import UserError
 from convex_evals.grade.sandbox.base import Level, NoSandbox, Sandbox
 from convex_evals.grade.sandbox.client import open_launcher
-from convex_evals.grade.sandbox.kernel import CAP_SETUID, CAP_SYS_ADMIN, is_root_with
+from convex_evals.grade.sandbox.kernel import CAP_CHOWN, CAP_SETUID, CAP_SYS_ADMIN, is_root_with
 from convex_evals.grade.sandbox.landlock import NEEDED_LANDLOCK, landlock_version
 from convex_evals.grade.sandbox.landlocked import LandlockSandbox
 from convex_evals.grade.sandbox.strict import StrictSandbox, make_etc
@@ -40,6 +40,8 @@ async def open_sandbox(level: Level, toolchain: Toolchain, folder: Path) -> Asyn
         case Level.LANDLOCK:
             if landlock_version() < NEEDED_LANDLOCK:
                 raise UserError("the kernel has no Landlock of version 6 (Linux 6.12), or does not use it")
+            if is_root_with(CAP_CHOWN, CAP_SETUID):
+                _refuse_hidden(tools_of(toolchain))
             async with open_launcher() as launcher:
                 yield LandlockSandbox(launcher, folder, tools_of(toolchain))
 
@@ -48,6 +50,12 @@ def tools_of(toolchain: Toolchain) -> list[Path]:
     """What every contained process may read."""
     node = toolchain.node
     return [node.executable.parents[1], node.bin_dir, toolchain.node_modules.parent]
+
+
+def _refuse_hidden(tools: list[Path]) -> None:
+    for folder in (above for tool in tools for above in (tool, *tool.parents)):
+        if not folder.stat().st_mode & 0o001:
+            raise UserError(f"started as root, it becomes another user, who cannot enter {folder}: chmod o+x it")
 
 
 def _program(name: str, package: str) -> str:
