@@ -76,6 +76,9 @@ class Ran:
     left: list[str]
 
 
+RAN: dict[Level, Ran] = {}
+
+
 @pytest.fixture(scope="module")
 def ran(request: pytest.FixtureRequest, folders: Path, toolchain: Path) -> Ran:
     """All attacks that this run asks for, at one level, in one grader."""
@@ -89,12 +92,15 @@ def ran(request: pytest.FixtureRequest, folders: Path, toolchain: Path) -> Ran:
         if hasattr(item, "callspec") and "attack" in item.callspec.params and item.callspec.params["ran"] is level
     }
     attacks = [a for a in ATTACKS if a.name in asked]
-    folder = folders / level.value
-    folder.mkdir()
-    try:
-        return Ran(level, *run_attacks(level, attacks, folder, toolchain, FULL if soak else NORMAL))
-    except UserError as error:
-        pytest.skip(str(error))
+    # A fixture may be set up anew between two tests that share it, as a worker gets its tests in portions.
+    if level not in RAN:
+        folder = Path(tempfile.mkdtemp(prefix=f"{level.value}-", dir=folders))
+        folder.chmod(0o755)
+        try:
+            RAN[level] = Ran(level, *run_attacks(level, attacks, folder, toolchain, FULL if soak else NORMAL))
+        except UserError as error:
+            pytest.skip(str(error))
+    return RAN[level]
 
 
 def test_attack(attack: str, ran: Ran) -> None:
@@ -204,8 +210,8 @@ def weakened(request: pytest.FixtureRequest, folders: Path, toolchain: Path) -> 
     level: Level = request.param
     if reason := missing(level):
         pytest.skip(reason)
-    folder = folders / f"weakened-{level.value}"
-    folder.mkdir()
+    folder = Path(tempfile.mkdtemp(prefix=f"weakened-{level.value}-", dir=folders))
+    folder.chmod(0o755)
 
     async def run() -> dict[str, list[str]]:
         found = {}
