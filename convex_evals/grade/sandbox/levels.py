@@ -49,7 +49,9 @@ async def open_sandbox(level: Level, toolchain: Toolchain, folder: Path) -> Asyn
 def tools_of(toolchain: Toolchain) -> list[Path]:
     """What every contained process may read."""
     node = toolchain.node
-    return [node.executable.parents[1], node.bin_dir, toolchain.node_modules.parent]
+    folders = [node.executable.parents[1], node.bin_dir, toolchain.node_modules.parent]
+    # Node.js goes by where files really are.
+    return list(dict.fromkeys([*folders, *(folder.resolve() for folder in folders)]))
 
 
 def _refuse_hidden(tools: list[Path]) -> None:
