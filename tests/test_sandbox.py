@@ -47,7 +47,6 @@ def test_every_jump_of_a_filter_ends_inside_it(
     machine: str, own_network: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("platform.machine", lambda: machine)
-    seccomp_program.cache_clear()
     program = seccomp_program(own_network=own_network)
     code = list(struct.iter_unpack("HBBI", program))
     for at, (operation, on_true, on_false, _) in enumerate(code):
@@ -55,12 +54,10 @@ def test_every_jump_of_a_filter_ends_inside_it(
             assert max(on_true, on_false) + at + 1 < len(code)
     assert code[-1][0] == 6, "it must end with an answer"
     assert len(code) < 4096, "the kernel takes no more"
-    seccomp_program.cache_clear()
 
 
 def test_a_machine_without_a_table_has_no_filter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
-    seccomp_program.cache_clear()
     with pytest.raises(OSError, match="riscv64"):
         seccomp_program(own_network=True)
 
@@ -207,18 +204,28 @@ asyncio.run(main())
 
 def test_nothing_outlives_a_killed_command() -> None:
     with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True) as parent:
-        assert parent.stdout is not None
-        group = int(parent.stdout.readline())
-        os.killpg(group, 0)
-        parent.send_signal(signal.SIGKILL)
+        try:
+            assert parent.stdout is not None
+            group = int(parent.stdout.readline())
+            assert becomes(group, there=True), "the child was never in a group of its own"
+        finally:
+            parent.kill()
+    assert becomes(group, there=False), "processes of a killed command go on"
+
+
+def becomes(group: int, *, there: bool) -> bool:
+    """Whether a process group is there, or is not, within five seconds."""
     deadline = time.monotonic() + 5
     while time.monotonic() < deadline:
         try:
             os.killpg(group, 0)
+            found = True
         except ProcessLookupError:
-            return
+            found = False
+        if found is there:
+            return True
         time.sleep(0.02)
-    pytest.fail("processes of a killed command go on")
+    return False
 
 
 def test_the_launcher_holds_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:

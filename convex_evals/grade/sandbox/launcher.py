@@ -79,6 +79,15 @@ class Running:
     reason: str | None = None  # why it was ended
 
 
+def listen_on_loopback(port: int) -> list[socket.socket]:
+    """One port on 127.0.0.1 and, where that is possible, on ::1: `localhost` may resolve to either. 0: any port."""
+    first = socket.create_server(("127.0.0.1", port))
+    sockets = [first]
+    with contextlib.suppress(OSError):
+        sockets.append(socket.create_server(("::1", first.getsockname()[1]), family=socket.AF_INET6))
+    return sockets
+
+
 class Networks:
     """Network namespaces with nothing but a loopback, one for each trial.
 
@@ -95,11 +104,7 @@ class Networks:
         ports = f"{EPHEMERAL_PORTS.start} {EPHEMERAL_PORTS.stop - 1}"
         Path("/proc/sys/net/ipv4/ip_local_port_range").write_text(ports, encoding="ascii")
         self._namespaces[network] = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-        port = random.choice(_HIDDEN_PORTS)
-        listening = [socket.create_server(("127.0.0.1", port))]
-        with contextlib.suppress(OSError):
-            listening.append(socket.create_server(("::1", port), family=socket.AF_INET6))
-        return listening
+        return listen_on_loopback(random.choice(_HIDDEN_PORTS))
 
     def close(self, network: int) -> None:
         os.close(self._namespaces.pop(network))
@@ -226,7 +231,7 @@ class Launcher:
             if pid == 0:
                 return
             running = self._running.pop(pid, None)
-            _kill(pid)  # what it left behind in its group
+            _kill_group(pid)  # what it left behind
             if running is not None:
                 code = os.waitstatus_to_exitcode(status)
                 self._send({"exited": pid, "status": code, "reason": running.reason})
@@ -302,6 +307,13 @@ def _for_everybody(limits: dict[str, int]) -> dict[str, int]:
 
 
 def _kill(pid: int) -> None:
+    """Kill a child that was not waited for yet. Just forked, it has no group of its own."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGKILL)
+    _kill_group(pid)
+
+
+def _kill_group(pid: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
 

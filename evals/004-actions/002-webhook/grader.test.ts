@@ -154,12 +154,17 @@ async function deliverTogether(bodies: string[]): Promise<(number | undefined)[]
   const requests = bodies.map((body) => {
     const headers = { "content-type": "application/json", "x-shop": "books", "x-signature": sign(body), "content-length": Buffer.byteLength(body) };
     const request = httpRequest(siteUrl("/webhooks/payments"), { method: "POST", headers, agent: false });
-    const answered = once(request, "response").then(([response]: [IncomingMessage]) => {
+    const answered = once(request, "response").then(([first]) => {
+      const response = first as IncomingMessage;
       response.resume();
       return response.statusCode;
     });
     request.flushHeaders();
-    return { request, body, answered, connected: once(request, "socket").then(([socket]: [Socket]) => (socket.connecting ? once(socket, "connect") : undefined)) };
+    const connected = once(request, "socket").then(async ([first]) => {
+      const socket = first as Socket;
+      if (socket.connecting) await once(socket, "connect");
+    });
+    return { request, body, answered, connected };
   });
   await Promise.all(requests.map(({ connected }) => connected));
   // An answer to another request comes after the headers of these were read.
