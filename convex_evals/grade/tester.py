@@ -172,7 +172,6 @@ class Tester:
             pass_fds=pass_fds,
             network=ports.network if ports else None,
             ports=[ports.project, ports.project_site, ports.answer] if ports else [],
-            starts_project_code=True,
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
 import secrets
@@ -308,8 +307,3 @@ def run_attacks(
         return {attack.name: result for attack, result in zip(attacks, results, strict=True)}, bench.left
 
     return asyncio.run(run())
-
-
-def results_json(results: dict[str, Result]) -> str:
-    rows = {name: {"problems": r.problems, "seconds": r.seconds, "text": r.text[:3000]} for name, r in results.items()}
-    return json.dumps(rows, indent=2, ensure_ascii=False)

@@ -5,7 +5,7 @@ Callers say what a process is for and what it needs; the level decides how it is
 
 from __future__ import annotations
 
-import contextlib
+import random
 import socket
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -15,26 +15,24 @@ from pathlib import Path
 from typing import Protocol
 
 from convex_evals.grade.sandbox.client import LauncherClient
-from convex_evals.grade.sandbox.launcher import Request
+from convex_evals.grade.sandbox.launcher import Request, listen_on_loopback
 from convex_evals.process import Child
 
 # Of all processes of one launch together, and of what they write: a trial that needs more is at fault.
 MEMORY_BYTES = 2 * 2**30
 WRITABLE_BYTES = 256 * 2**20
 PROCESSES = 512  # threads count
-LIMITS = {
+_LIMITS = {
     "open_files": 4096,
     "file_bytes": WRITABLE_BYTES,
     "data_bytes": MEMORY_BYTES,
     "cpu_seconds": 600,
     "core_bytes": 0,
 }
-SHARED_LIMITS = {"open_files": 4096, "core_bytes": 0}
+_SHARED_LIMITS = {"open_files": 4096, "core_bytes": 0}
 # What programs need of the system.
 SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
-# Users that nobody else has: limits count by user, and signals go by user.
-FIRST_UID, LAST_UID = 1_900_000_000, 1_999_999_999
 
 
 class Level(StrEnum):
@@ -80,8 +78,21 @@ class Launch:
     ports: Sequence[int] = ()  # that it connects to
     # Its code is the project's: connections to the hidden port are refused.
     project_code: bool = False
-    # It starts processes that run the project's code: they must not look into its memory.
-    starts_project_code: bool = False
+
+    @property
+    def limits(self) -> Mapping[str, int]:
+        """What each of its processes may use; our own programs know limits of their own."""
+        return _SHARED_LIMITS if self.shared else _LIMITS
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """What all its processes may use together."""
+        return None if self.shared else MEMORY_BYTES
+
+
+def nobody_else() -> int:
+    """A user that nobody else is: limits count by user, and signals go by user."""
+    return random.randint(1_900_000_000, 1_999_999_999)
 
 
 class Sandbox(Protocol):
@@ -115,10 +126,7 @@ class NoSandbox:
 @asynccontextmanager
 async def machine_network() -> AsyncIterator[Network]:
     """A port of the machine's own loopback."""
-    first = socket.create_server(("127.0.0.1", 0))
-    sockets = [first]
-    with contextlib.suppress(OSError):
-        sockets.append(socket.create_server(("::1", first.getsockname()[1]), family=socket.AF_INET6))
+    sockets = listen_on_loopback(0)
     try:
         for opened in sockets:
             opened.setblocking(False)

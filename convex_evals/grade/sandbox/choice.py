@@ -8,7 +8,7 @@ from pathlib import Path
 
 from convex_evals.errors import UserError
 from convex_evals.grade.sandbox.base import Level
-from convex_evals.grade.sandbox.probe import Probe, probe
+from convex_evals.grade.sandbox.probe import probe
 from convex_evals.grade.toolchain import Toolchain
 
 # Landlock alone leaves a few port numbers of other machines within reach (docs/security.md): only who asks gets it.
@@ -36,7 +36,7 @@ class Containment:
             found = await probe(level, toolchain, cache)
             if found.contains:
                 return level
-            problems.append(_problem(found))
+            problems.append(f"{level}: {found.summary}")
         if self.reviewed:
             return Level.NONE
         weaker = await probe(Level.LANDLOCK, toolchain, cache)
@@ -54,7 +54,3 @@ class Containment:
 
 
 REVIEWED = Containment(reviewed=True)
-
-
-def _problem(found: Probe) -> str:
-    return f"{found.level}: {found.summary}"

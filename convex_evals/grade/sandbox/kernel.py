@@ -18,17 +18,16 @@ CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
 
 
 def syscall(number: int, *arguments: object) -> int:
-    result: int = LIBC.syscall(ctypes.c_long(number), *arguments)
+    """Make a system call that the C library has no function for. Raises `OSError`."""
+    return checked(LIBC.syscall(ctypes.c_long(number), *arguments))
+
+
+def checked(result: int) -> int:
+    """What a function of the C library returned. Raises `OSError` where that is a failure."""
     if result < 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
     return result
-
-
-def checked(result: int) -> None:
-    if result != 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
 
 
 def end_with_parent(signal_number: int) -> None:
@@ -68,7 +67,9 @@ CAP_CHOWN, CAP_SETUID, CAP_SYS_ADMIN = 0, 7, 21
 
 
 def is_root_with(*capabilities: int) -> bool:
-    """Whether this is root, and no container took these rights from it."""
+    """Whether this is root on Linux, and no container took these rights from it."""
+    if sys.platform != "linux":
+        return False
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     effective = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("CapEff:"))
     return os.getuid() == 0 and all(effective >> capability & 1 for capability in capabilities)

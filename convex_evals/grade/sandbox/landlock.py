@@ -9,6 +9,7 @@ import ctypes
 import os
 import stat
 import struct
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,8 @@ NEEDED_LANDLOCK = 6
 
 def landlock_version() -> int:
     """The kernel's Landlock ABI; 0 where there is none."""
+    if sys.platform != "linux":
+        return 0
     try:
         return syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
     except OSError:

@@ -6,7 +6,6 @@ Landlock knows TCP ports, not addresses: on the few port numbers that a trial us
 from __future__ import annotations
 
 import os
-import random
 import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -14,12 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from convex_evals.grade.sandbox.base import (
-    FIRST_UID,
-    LAST_UID,
-    LIMITS,
-    MEMORY_BYTES,
     PROCESSES,
-    SHARED_LIMITS,
     SYSTEM_FILES,
     SYSTEM_FOLDERS,
     WRITABLE_BYTES,
@@ -27,9 +21,9 @@ from convex_evals.grade.sandbox.base import (
     Level,
     Network,
     machine_network,
+    nobody_else,
 )
 from convex_evals.grade.sandbox.client import LauncherClient
-from convex_evals.grade.sandbox.kernel import CAP_CHOWN, CAP_SETUID, is_root_with
 from convex_evals.grade.sandbox.launcher import Request
 from convex_evals.process import Child
 
@@ -46,16 +40,20 @@ _SERVERS = 8  # that a grader may start for a project
 
 @dataclass(frozen=True)
 class LandlockSandbox:
-    """Needs Linux 6.12; `tools` may be read by every process. `folder` is where all trials are."""
+    """Needs Linux 6.12; `tools` may be read by every process. `folder` is where all trials are.
+
+    With `as_others`, which takes root, each launch becomes a user of its own.
+    """
 
     launcher: LauncherClient
     folder: Path
     tools: Sequence[Path]
+    as_others: bool
     level: Level = Level.LANDLOCK
 
     async def launch(self, launch: Launch) -> Child:
         servers = launch.network.server_ports if launch.network else ()
-        uid = self._give_away(launch) if not launch.shared and is_root_with(CAP_CHOWN, CAP_SETUID) else None
+        uid = self._give_away(launch) if self.as_others and not launch.shared else None
         env = {**launch.env, "CONVEX_EVALS_SERVER_PORTS": ",".join(map(str, servers))}
         readable = [str(path) for path in (*self.tools, *launch.readable)]
         writable = [str(path) for path in (*launch.writable, *launch.shared)]
@@ -71,8 +69,8 @@ class LandlockSandbox:
             },
             filter_calls=True,
             uid=uid,
-            limits=SHARED_LIMITS if launch.shared else {**LIMITS, "processes": PROCESSES},
-            memory_bytes=None if launch.shared else MEMORY_BYTES,  # our own programs have limits of their own
+            limits={**launch.limits, **({} if launch.shared else {"processes": PROCESSES})},
+            memory_bytes=launch.memory_bytes,
             folders=[] if launch.shared else writable,
             folder_bytes=WRITABLE_BYTES,
         )
@@ -86,7 +84,7 @@ class LandlockSandbox:
 
     def _give_away(self, launch: Launch) -> int:
         """Let a user that nobody else is own what is to be written, and get there."""
-        uid = random.randint(FIRST_UID, LAST_UID)
+        uid = nobody_else()
         for path in (*launch.writable, *launch.readable):
             for above in path.parents:
                 if above == self.folder or self.folder in above.parents:

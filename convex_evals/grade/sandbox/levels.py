@@ -40,10 +40,11 @@ async def open_sandbox(level: Level, toolchain: Toolchain, folder: Path) -> Asyn
         case Level.LANDLOCK:
             if landlock_version() < NEEDED_LANDLOCK:
                 raise UserError("the kernel has no Landlock of version 6 (Linux 6.12), or does not use it")
-            if is_root_with(CAP_CHOWN, CAP_SETUID):
+            as_others = is_root_with(CAP_CHOWN, CAP_SETUID)
+            if as_others:
                 _refuse_hidden(tools_of(toolchain))
             async with open_launcher() as launcher:
-                yield LandlockSandbox(launcher, folder, tools_of(toolchain))
+                yield LandlockSandbox(launcher, folder, tools_of(toolchain), as_others)
 
 
 def tools_of(toolchain: Toolchain) -> list[Path]:

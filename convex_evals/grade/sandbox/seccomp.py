@@ -125,7 +125,6 @@ def _numbers(machine: str) -> dict[str, int]:
     return {row[0]: int(row[column]) for row in rows if row[column] != "-"}
 
 
-# With conditions of their own; the rest of the table is refused whatever the arguments are.
 # In the machine's own process and file namespaces: they change files by path, which Landlock lets pass, ...
 _BY_PATH = frozenset(
     {
@@ -139,6 +138,7 @@ _BY_PROCESS = {
     **dict.fromkeys(("migrate_pages", "move_pages"), 0),
     **dict.fromkeys(("setpriority", "ioprio_set"), 1),
 }
+# With conditions of their own; the rest of the table is refused whatever the arguments are.
 _CONDITIONAL = frozenset(
     {"socket", "clone", "clone3", "setpgid", "setsid", "ioctl", "sendto", "sendmsg", "sendmmsg", "mmap", "utimensat"}
     | _BY_PATH
@@ -246,7 +246,6 @@ def _socket_block(network: bool) -> _Assembler:
     return block
 
 
-@cache
 def seccomp_program(*, own_network: bool) -> bytes:
     """The filter as an array of `struct sock_filter`.
 
@@ -258,6 +257,11 @@ def seccomp_program(*, own_network: bool) -> bytes:
     machine = platform.machine()
     if machine not in _AUDIT_ARCH:
         raise OSError(errno.ENOSYS, f"no system call table for {machine}")
+    return _assemble(machine, own_network)
+
+
+@cache
+def _assemble(machine: str, own_network: bool) -> bytes:
     numbers = _numbers(machine)
     program = _Assembler()
     program.load(_ARCH)

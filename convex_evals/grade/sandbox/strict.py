@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from convex_evals.grade.sandbox.base import (
-    FIRST_UID,
-    LAST_UID,
-    LIMITS,
-    MEMORY_BYTES,
     PROCESSES,
-    SHARED_LIMITS,
     SYSTEM_FILES,
     SYSTEM_FOLDERS,
     WRITABLE_BYTES,
     Launch,
     Level,
     Network,
+    nobody_else,
 )
 from convex_evals.grade.sandbox.client import LauncherClient
 from convex_evals.grade.sandbox.launcher import Request
@@ -67,8 +62,8 @@ class StrictSandbox:
             own_network=launch.network is None,
             project_ports_only=launch.project_code,
             filter_fd=3 + len(launch.pass_fds),
-            limits=SHARED_LIMITS if launch.shared else LIMITS,
-            memory_bytes=None if launch.shared else MEMORY_BYTES,  # our own programs have limits of their own
+            limits=dict(launch.limits),
+            memory_bytes=launch.memory_bytes,
         )
         return await self.launcher.launch(request, launch.pass_fds, capture=launch.capture)
 
@@ -114,7 +109,7 @@ class StrictSandbox:
     def _become(self, launch: Launch) -> list[str]:
         if not self.setpriv or launch.shared:
             return []  # or it could not change what is ours
-        uid = str(random.randint(FIRST_UID, LAST_UID))
+        uid = str(nobody_else())
         return [self.setpriv, "--reuid", uid, "--regid", uid, "--clear-groups", "--no-new-privs", "--inh-caps=-all"]
 
 
