@@ -40,6 +40,7 @@ LONGEST = (
 )
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A file's tests share fixtures and stay on one worker; each area of the Node side is a group of its own."""
     places: dict[str, float] = {}
@@ -50,6 +51,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         long = next((i for i, part in enumerate(LONGEST) if part in name), None)
         places[item.nodeid] = at + len(items) if long is None else long
     items.sort(key=lambda item: places[item.nodeid])
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Groups are worth minutes, and get lost silently where pytest-xdist does not know this pytest."""
+    if session.items and session.config.getoption("loadgroup", False) and "@" not in session.items[0].nodeid:
+        raise pytest.UsageError("--dist=loadgroup has no effect: this pytest-xdist is too old for this pytest")
 
 
 @pytest.fixture(autouse=True)
