@@ -150,11 +150,8 @@ def refuse_other_work(run: Run, now: RunPlan) -> None:
 
 
 async def toolchain_versions(grader: Grader) -> Toolchain:
-    checker = await grader.checkers.get()
-    try:
-        versions = await checker.request("versions", timeout=60)
-    finally:
-        grader.checkers.put_nowait(checker)
+    async with grader.worker() as (tools, _):
+        versions = await tools.checker.request("versions", timeout=60)
     return Toolchain(
         node=grader.toolchain.node.version,
         typescript=versions["typescript"],

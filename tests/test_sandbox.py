@@ -23,6 +23,7 @@ from convex_evals.grade.sandbox.client import open_launcher
 from convex_evals.grade.sandbox.launcher import Request
 from convex_evals.grade.sandbox.levels import open_sandbox
 from convex_evals.grade.sandbox.probe import Probe, probe
+from convex_evals.grade.sandbox.processors import running_on, shares
 from convex_evals.grade.sandbox.seccomp import seccomp_program
 from convex_evals.grade.toolchain import Toolchain, locate_toolchain
 from tests.conftest import ROOT
@@ -241,6 +242,30 @@ def test_the_launcher_holds_nothing_of_our_environment(monkeypatch: pytest.Monke
 
     for found in asyncio.run(environments()):
         assert b"a-secret" not in found
+
+
+def test_workers_keep_to_processors_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 2, 3, 5, 6})
+    assert shares(1) == [()]
+    assert shares(2) == [(0, 2), (3, 5)]
+    assert shares(7) == [(0,), (2,), (3,), (5,), (6,), (0,), (2,)]
+
+
+def test_what_is_launched_runs_where_it_is_told_to() -> None:
+    mine = min(os.sched_getaffinity(0))
+
+    async def where(processors: tuple[int, ...]) -> set[int]:
+        async with open_launcher() as launcher:
+            with running_on(processors):
+                child = await launcher.launch(Request(["/bin/sleep", "600"], {}, "/"))
+            while "sleep" not in Path(f"/proc/{child.pid}/comm").read_text():
+                await asyncio.sleep(0.01)
+            found = os.sched_getaffinity(child.pid)
+            await child.stop()
+            return found
+
+    assert asyncio.run(where((mine,))) == {mine}
+    assert asyncio.run(where(())) == os.sched_getaffinity(0)
 
 
 def test_a_program_that_is_not_there_is_a_fault_of_the_launch(tools: Toolchain, tmp_path: Path) -> None:

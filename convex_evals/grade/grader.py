@@ -18,6 +18,7 @@ from convex_evals.grade.npm import remove_tree
 from convex_evals.grade.packages import PackageStore
 from convex_evals.grade.pipeline import Attempt, Tools
 from convex_evals.grade.prepared import Prepared
+from convex_evals.grade.sandbox.processors import running_on, shares
 from convex_evals.grade.tester import Tester
 from convex_evals.grade.toolchain import Toolchain
 from convex_evals.grade.verdict import blame
@@ -32,6 +33,14 @@ def canary_eval() -> Eval:
     return load_suite(CANARY_SUITE).evals[0]
 
 
+@dataclass(frozen=True)
+class Worker:
+    """What one of several gradings at a time has for itself."""
+
+    checker: Checker
+    processors: tuple[int, ...]  # that its processes run on; none: any
+
+
 @dataclass
 class Grader:
     """Everything that grading one suite needs, ready."""
@@ -41,7 +50,7 @@ class Grader:
     backend: Backend
     tester: Tester
     folder: Path
-    checkers: asyncio.Queue[Checker]
+    workers: asyncio.Queue[Worker]
     prepared: Prepared
     gate: Gate
 
@@ -70,23 +79,25 @@ class Grader:
 
     async def generated_code(self, ev: Eval) -> tuple[dict[str, str], str | None]:
         """What Convex generates for the answer of `ev`, by path below `answer/`, or why there is nothing."""
-        async with self.gate.together(), self._worker() as (tools, folder):
+        async with self.gate.together(), self.worker() as (tools, folder):
             attempt = Attempt(ev, ev.answer().files, tools, folder)
             return await attempt.generate()
 
     async def _attempt(self, ev: Eval, files: Mapping[str, str]) -> tuple[Verdict, Exception | None]:
-        async with self._worker() as (tools, folder):
+        async with self.worker() as (tools, folder):
             attempt = Attempt(ev, files, tools, folder)
             return await attempt.run(), attempt.fault
 
     @asynccontextmanager
-    async def _worker(self) -> AsyncIterator[tuple[Tools, Path]]:
-        checker = await self.checkers.get()
+    async def worker(self) -> AsyncIterator[tuple[Tools, Path]]:
+        """The next worker that is free, and a folder for one trial."""
+        worker = await self.workers.get()
         folder = Path(tempfile.mkdtemp(prefix="trial-", dir=self.folder))
         try:
-            yield Tools(checker, self.packages, self.backend, self.tester, self.prepared), folder
+            with running_on(worker.processors):
+                yield Tools(worker.checker, self.packages, self.backend, self.tester, self.prepared), folder
         finally:
-            self.checkers.put_nowait(checker)
+            self.workers.put_nowait(worker)
             remove_tree(folder)
 
 
@@ -100,18 +111,18 @@ async def open_grader(
     workers: int,
     suite: Path,
 ) -> AsyncIterator[Grader]:
-    """A grader for `suite` with `workers` checkers, in `folder`; all its processes end with the context."""
+    """A grader for `suite` with so many `workers`, in `folder`; all its processes end with the context."""
     packages.root.mkdir(parents=True, exist_ok=True)
     readable = [packages.root, CANARY_SUITE, *grader_files(suite), *tester.suite_packages]
     async with AsyncExitStack() as stack:
-        checkers: asyncio.Queue[Checker] = asyncio.Queue()
-        for _ in range(workers):
+        queue: asyncio.Queue[Worker] = asyncio.Queue()
+        for processors in shares(workers):
             scratch = Path(tempfile.mkdtemp(prefix="checker-", dir=folder))
             checker = Checker(toolchain, tester.sandbox, scratch, folder, readable)
-            checkers.put_nowait(await stack.enter_async_context(checker))
+            queue.put_nowait(Worker(await stack.enter_async_context(checker), processors))
         made = Path(tempfile.mkdtemp(prefix="prepared-", dir=folder))
         prepared = Prepared(made, packages, tester.suite_packages)
-        yield Grader(toolchain, packages, backend, tester, folder, checkers, prepared, Gate(workers))
+        yield Grader(toolchain, packages, backend, tester, folder, queue, prepared, Gate(workers))
 
 
 @dataclass(frozen=True)
@@ -124,13 +135,10 @@ class GraderCheck:
 
 async def check_graders(grader: Grader, evals: Sequence[Eval]) -> dict[str, GraderCheck]:
     """Parse the graders of `evals`, a result per eval id."""
-    checker = await grader.checkers.get()
-    try:
+    async with grader.worker() as (tools, _):
         root = evals[0].root
         files = [e.grader for e in evals]
-        result = await checker.request("graders", suite=root, files=files, timeout=60)
-    finally:
-        grader.checkers.put_nowait(checker)
+        result = await tools.checker.request("graders", suite=root, files=files, timeout=60)
     return {
         e.id: GraderCheck(
             tuple(found["inputs"]),

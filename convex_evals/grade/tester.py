@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -182,18 +182,23 @@ def _parse(data: bytes, token: str, child: Child) -> TestReport:
             raise ProcessFault("the tester's verdict is not of this trial")
         if verdict.get("suite_needed"):
             raise _SuiteNeeded
-        tests = tuple(
-            TestResult(
-                name=t["name"],
-                outcome=t["outcome"],
-                duration_ms=round(t["duration_ms"]),
-                message=t.get("message"),
-            )
-            for t in verdict["tests"]
-        )
-        return TestReport(tests, tuple(_error_line(e) for e in verdict["errors"]))
+        return report_of(verdict)
     except (ValueError, KeyError, TypeError):
         raise ProcessFault(f"the tester ended without a verdict: {child.last_words()}") from None
+
+
+def report_of(verdict: Mapping[str, Any]) -> TestReport:
+    """What is in a verdict (node/tester/verdict.ts). Raises `KeyError` or `TypeError` where it is none."""
+    tests = tuple(
+        TestResult(
+            name=t["name"],
+            outcome=t["outcome"],
+            duration_ms=round(t["duration_ms"]),
+            message=t.get("message"),
+        )
+        for t in verdict["tests"]
+    )
+    return TestReport(tests, tuple(_error_line(e) for e in verdict["errors"]))
 
 
 def _error_line(error: dict[str, Any]) -> str:

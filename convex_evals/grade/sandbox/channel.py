@@ -28,7 +28,10 @@ def send_message(channel: socket.socket, message: Mapping[str, object], descript
 
 def receive_message(channel: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
     """The next message and its descriptors; None when the other end is closed. Blocks until it is there, whole."""
-    head, descriptors, _, _ = socket.recv_fds(channel, _LENGTH.size, _MOST_DESCRIPTORS)
+    try:
+        head, descriptors, _, _ = socket.recv_fds(channel, _LENGTH.size, _MOST_DESCRIPTORS)
+    except ConnectionResetError:  # killed with something of ours unread
+        return None
     if not head:
         return None
     head += _exactly(channel, _LENGTH.size - len(head))

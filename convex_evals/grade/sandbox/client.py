@@ -12,13 +12,14 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from convex_evals.errors import ProcessFault
 from convex_evals.grade.sandbox.channel import make_channel, receive_message, send_message
 from convex_evals.grade.sandbox.launcher import Request
+from convex_evals.grade.sandbox.processors import processors
 from convex_evals.process import Child, Started, start_child
 
 _PACKAGE_ROOT = Path(__file__).parents[3]
@@ -42,7 +43,8 @@ class LauncherClient:
         """Start a process: pipes to it as 0, 1, 2, and `pass_fds` as 3, 4, ... (as far as no filter stands there)."""
 
         async def start(*pipes: int) -> Started:
-            answer, _ = await self._ask({"op": "launch", **asdict(request)}, [*pipes, *pass_fds])
+            placed = replace(request, processors=list(processors()))
+            answer, _ = await self._ask({"op": "launch", **asdict(placed)}, [*pipes, *pass_fds])
             pid = answer["pid"]
             started = Started(pid, asyncio.get_running_loop().create_future(), lambda: self._kill(pid))
             self._running[pid] = started

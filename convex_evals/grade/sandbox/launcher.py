@@ -65,6 +65,7 @@ class Request:
     filter_calls: bool = False  # for a process in the machine's network
     filter_fd: int | None = None  # a filter for a process in a network of its own can be read from this descriptor
     uid: int | None = None  # user and group to become
+    processors: list[int] = field(default_factory=list)  # the ones to run on; none: all
     limits: dict[str, int] = field(default_factory=dict)
     memory_bytes: int | None = None  # of all its processes together
     folders: list[str] = field(default_factory=list)  # on disk, which it may not fill
@@ -199,6 +200,9 @@ class Launcher:
         for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
             signal.signal(number, signal.SIG_DFL)
         os.setsid()
+        if request.processors:
+            with contextlib.suppress(OSError):  # they may have been taken away meanwhile
+                os.sched_setaffinity(0, request.processors)
         end_with_parent(signal.SIGKILL)
         if request.network is not None:
             self._networks.enter(request.network)

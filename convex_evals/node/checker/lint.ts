@@ -32,17 +32,19 @@ function rulesFor(...scopes: Scope[]): Linter.RulesRecord {
   );
 }
 
-const FUNCTION_RULES = rulesFor("everywhere", "functions");
-const CLIENT_RULES = rulesFor("everywhere", "client");
+export const FUNCTION_RULES = rulesFor("everywhere", "functions");
+export const CLIENT_RULES = rulesFor("everywhere", "client");
 
 // The two plugins are typed against their own copies of ESLint's types.
-const PLUGINS = { "@typescript-eslint": plugin, "react-hooks": reactHooks } as unknown as Record<string, ESLint.Plugin>;
+export const PLUGINS = { "@typescript-eslint": plugin, "react-hooks": reactHooks } as unknown as Record<string, ESLint.Plugin>;
+
+export const LANGUAGE = { parser: parser as unknown as Linter.Parser };
 
 function configFor(program: ts.Program, rules: Linter.RulesRecord): Linter.Config[] {
   return [
     {
       files: ["**/*.ts", "**/*.tsx", "**/*.mts", "**/*.cts"],
-      languageOptions: { parser: parser as unknown as Linter.Parser, parserOptions: { programs: [program] } },
+      languageOptions: { ...LANGUAGE, parserOptions: { programs: [program] } },
       // Comments of the graded project must not switch off what judges it.
       linterOptions: { noInlineConfig: true, reportUnusedDisableDirectives: "off" },
       plugins: PLUGINS,
@@ -52,7 +54,7 @@ function configFor(program: ts.Program, rules: Linter.RulesRecord): Linter.Confi
 }
 
 /** The author's own TypeScript: the functions folder and `src/`, without generated code and declarations. */
-function lintedFiles({ root, functions }: CheckedProject): string[] {
+export function lintedFiles({ root, functions }: CheckedProject): string[] {
   const files = [...typescriptFiles(functions), ...typescriptFiles(path.join(root, "src"))];
   return [...new Set(files)].filter((file) => !file.includes("/_generated/") && !/\.d\.[mc]?ts$/.test(file));
 }

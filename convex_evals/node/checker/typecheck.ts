@@ -25,7 +25,7 @@ export interface TypecheckResult {
 const MAX_PROBLEMS = 200;
 const MAX_MESSAGE = 2000;
 
-function toProblem(root: string, diagnostic: ts.Diagnostic): TypeProblem {
+export function toProblem(root: string, diagnostic: ts.Diagnostic): TypeProblem {
   const text = withoutHostPaths(root, ts.flattenDiagnosticMessageText(diagnostic.messageText, "\n"));
   const message = text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
   const base = { code: `TS${diagnostic.code}`, message };

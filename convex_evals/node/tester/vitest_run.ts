@@ -1,7 +1,8 @@
 /** One grader file in vitest, without any configuration but ours. */
 import { rmSync } from "node:fs";
 import path from "node:path";
-import type { Vitest } from "vitest/node";
+import type { UserConfig } from "vite";
+import type { createVitest, Vitest } from "vitest/node";
 import { graderResolution, libraryFiles, workerResolution, suiteFiles } from "./resolution.ts";
 import type { GraderRun } from "./run.ts";
 import { collectVerdict } from "./tasks.ts";
@@ -10,49 +11,54 @@ import type { ReportedError, Verdict } from "./verdict.ts";
 /** Glob characters in a path would make vitest look for another file. */
 const escapeGlob = (name: string): string => name.replace(/[\\*?[\]{}()!+@]/g, "\\$&");
 
+/** For the grader of `run`; `root` is an empty folder. */
+export function testOptions(run: GraderRun, root: string): Parameters<typeof createVitest>[1] {
+  return {
+    config: false,
+    // An empty folder of our own: vitest looks for workspace files in its root.
+    root,
+    dir: path.dirname(run.grader),
+    include: [escapeGlob(path.basename(run.grader))],
+    exclude: [],
+    watch: false,
+    globals: true,
+    // A process of its own: a grader that ends it cannot end the verdict.
+    pool: "forks",
+    poolOptions: { forks: { singleFork: true, execArgv: ["--import", workerResolution(run)] } },
+    fileParallelism: false,
+    testTimeout: run.timeout,
+    hookTimeout: run.timeout,
+    passWithNoTests: true,
+    allowOnly: true,
+    reporters: [{}],
+    disableConsoleIntercept: true,
+    server: { deps: { inline: [suiteFiles(run.suite)], external: [libraryFiles] } },
+  };
+}
+
+export function viteOptions(run: GraderRun, root: string): UserConfig {
+  return {
+    // The folder of a suite is no web root: graders that ask for a DOM read files from anywhere.
+    server: { fs: { strict: false } },
+    envDir: false,
+    publicDir: false,
+    cacheDir: path.join(root, "cache"),
+    // A string keeps vite from reading (and stumbling over) the tsconfig files of the suite.
+    esbuild: { target: "node24", tsconfigRaw: '{"compilerOptions":{"target":"esnext","jsx":"react-jsx"}}' },
+    css: { postcss: { plugins: [] } },
+    optimizeDeps: { noDiscovery: true, include: [] },
+    logLevel: "error",
+    clearScreen: false,
+    plugins: [graderResolution(run)],
+  };
+}
+
 async function startVitest(run: GraderRun, root: string): Promise<Vitest> {
   const { createVitest } = await import("vitest/node");
   // What vitest's own command line sets.
   Object.assign(process.env, { TEST: "true", VITEST: "true" });
   process.env.NODE_ENV ??= "test";
-  const vitest = await createVitest(
-    "test",
-    {
-      config: false,
-      // An empty folder of our own: vitest looks for workspace files in its root.
-      root,
-      dir: path.dirname(run.grader),
-      include: [escapeGlob(path.basename(run.grader))],
-      exclude: [],
-      watch: false,
-      globals: true,
-      // A process of its own: a grader that ends it cannot end the verdict.
-      pool: "forks",
-      poolOptions: { forks: { singleFork: true, execArgv: ["--import", workerResolution(run)] } },
-      fileParallelism: false,
-      testTimeout: run.timeout,
-      hookTimeout: run.timeout,
-      passWithNoTests: true,
-      allowOnly: true,
-      reporters: [{}],
-      disableConsoleIntercept: true,
-      server: { deps: { inline: [suiteFiles(run.suite)], external: [libraryFiles] } },
-    },
-    {
-      // The folder of a suite is no web root: graders that ask for a DOM read files from anywhere.
-      server: { fs: { strict: false } },
-      envDir: false,
-      publicDir: false,
-      cacheDir: path.join(root, "cache"),
-      // A string keeps vite from reading (and stumbling over) the tsconfig files of the suite.
-      esbuild: { target: "node24", tsconfigRaw: '{"compilerOptions":{"target":"esnext","jsx":"react-jsx"}}' },
-      css: { postcss: { plugins: [] } },
-      optimizeDeps: { noDiscovery: true, include: [] },
-      logLevel: "error",
-      clearScreen: false,
-      plugins: [graderResolution(run)],
-    },
-  );
+  const vitest = await createVitest("test", testOptions(run, root), viteOptions(run, root));
   // Snapshots beside the grader are compared, never written.
   vitest.config.snapshotOptions.updateSnapshot = "none";
   return vitest;

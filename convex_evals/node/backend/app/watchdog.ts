@@ -16,6 +16,7 @@ import { AsyncLocalStorage, executionAsyncId } from "node:async_hooks";
 import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { Worker } from "node:worker_threads";
+import { BUNDLED_WATCHDOG } from "./bundled_runtime.ts";
 import { detached } from "../timers.ts";
 import { CELL, CELLS, JUDGE, VERDICT, type WatchdogMessage, type WatchdogSetup } from "./watchdog_cells.ts";
 
@@ -193,7 +194,7 @@ export function startWatching(): void {
   lastBeatMs = performance.now();
   Object.defineProperty(globalThis, JUDGE, { value: judge, enumerable: false, configurable: true });
   detached(() => {
-    const code = stripTypeScriptTypes(readFileSync(new URL("./watchdog_thread.ts", import.meta.url), "utf8"));
+    const code = BUNDLED_WATCHDOG ?? stripTypeScriptTypes(readFileSync(new URL("./watchdog_thread.ts", import.meta.url), "utf8"));
     const workerData: WatchdogSetup = { memory: cells.buffer, cell: CELL, verdict: VERDICT, judge: JUDGE };
     // A flag such as --test or --experimental-vm-modules means nothing there.
     worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), { workerData, execArgv: [], env: {}, resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 } });

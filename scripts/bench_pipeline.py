@@ -1,0 +1,266 @@
+"""What a verdict costs: the official tools, a new process for each step, against our way, alternating in one run.
+
+    python scripts/bench_pipeline.py [--filter REGEX] [--others N | --all] [--workers 1 2] [--json]
+    python scripts/bench_pipeline.py --scaling 1 2 4 [--filter REGEX]
+
+Grades the answer of every eval and N of its wrong and accepted projects both ways, ours at the best sandbox of the
+machine, the official tools without one. Before the clock runs, toolchain and packages are installed; all else counts.
+Fails where a verdict or a message differs. `--scaling` grades that many times the projects our way alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from convex_evals.config import ProjectConfig
+from convex_evals.grade.grader import Grader
+from convex_evals.grade.sandbox.choice import Containment
+from convex_evals.grade.setup import ready_grader
+from convex_evals.records import StepName, Verdict
+from convex_evals.suite import Eval, load_suite
+from scripts.cold_pipeline import ColdAttempt, differences
+
+ROOT = Path(__file__).parents[1]
+_TICK = os.sysconf("SC_CLK_TCK")
+_SAMPLE_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class Case:
+    """A project to grade."""
+
+    ev: Eval
+    label: str
+    files: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        return f"{self.ev.id} {self.label}"
+
+
+@dataclass
+class Measured:
+    """One way over all cases. Seconds; `steps` by name, summed over cases."""
+
+    seconds: float = 0
+    cpu_seconds: float = 0
+    peak_mib: float = 0
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+
+    @property
+    def per_eval(self) -> float:
+        return self.seconds / len(self.verdicts)
+
+    @property
+    def steps(self) -> dict[str, float]:
+        sums = dict.fromkeys((step.value for step in StepName), 0.0)
+        for verdict in self.verdicts.values():
+            for step in verdict.steps:
+                sums[step.step.value] += step.duration_ms / 1000
+        return sums
+
+
+def cases_of(evals: Sequence[Eval], others: int | None) -> list[Case]:
+    """Answers, and of the wrong and accepted projects of each eval the first `others`, of both kinds in turn."""
+    found = []
+    for ev in evals:
+        wrong, accept = ev.wrong(), ev.accept()
+        mixed = [p for pair in zip(wrong, accept, strict=False) for p in pair]
+        mixed += [p for p in (*wrong, *accept) if p not in mixed]
+        for project in (ev.answer(), *mixed[:others]):
+            found.append(Case(ev, project.label, dict(project.files)))
+    return found
+
+
+def cpu_seconds() -> float:
+    """Of the whole machine, which should have nothing else to do: what sandboxes kill is in nobody's account."""
+    fields = Path("/proc/stat").read_text(encoding="ascii").split(None, 9)[1:9]
+    user, nice, system, _idle, _waiting, irq, softirq, steal = map(int, fields)
+    return (user + nice + system + irq + softirq + steal) / _TICK
+
+
+def memory_mib() -> float:
+    """Of the whole machine: counting processes would count what they share several times, or take long."""
+    lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())
+    return (int(lines["MemTotal"].split()[0]) - int(lines["MemAvailable"].split()[0])) / 1024
+
+
+class PeakMemory:
+    """The most memory used at once, beyond what was used before, by looking ten times a second."""
+
+    def __init__(self) -> None:
+        self.mib = 0.0
+        self._before = memory_mib()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def _watch(self) -> None:
+        while not self._over.wait(_SAMPLE_SECONDS):
+            self.mib = max(self.mib, memory_mib() - self._before)
+
+    def __enter__(self) -> PeakMemory:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+
+Grade = Callable[[Case], Awaitable[Verdict]]
+
+
+async def measure(cases: Sequence[Case], workers: int, grade: Grade, on: Measured, show: str) -> None:
+    """Grade all cases, `workers` at a time, into `on`."""
+    places = asyncio.Semaphore(workers)
+    cpu, start = cpu_seconds(), time.perf_counter()
+
+    async def one(case: Case) -> None:
+        async with places:
+            on.verdicts[case.name] = await grade(case)
+        if sys.stderr.isatty():
+            print(f"\r{show}: {len(on.verdicts)} of {len(cases)} ", end="", file=sys.stderr, flush=True)
+
+    with PeakMemory() as peak:
+        await asyncio.gather(*(one(case) for case in cases))
+    on.seconds += time.perf_counter() - start
+    on.cpu_seconds += cpu_seconds() - cpu
+    on.peak_mib = max(on.peak_mib, peak.mib)
+
+
+async def ours(cases: Sequence[Case], workers: int) -> Measured:
+    measured = Measured()
+    config = ProjectConfig()
+    async with ready_grader(ROOT, config, workers, lambda *_: None, lambda _: None, Containment()) as grader:
+        await measure(cases, workers, lambda case: grader.grade(case.ev, case.files), measured, "ours")
+    return measured
+
+
+async def cold(cases: Sequence[Case], workers: int) -> Measured:
+    measured = Measured()
+    config, containment = ProjectConfig(), Containment(unsafe=True)
+    async with ready_grader(ROOT, config, workers, lambda *_: None, lambda _: None, containment) as grader:
+        await measure(cases, workers, lambda case: grade_cold(grader, case), measured, "cold")
+    return measured
+
+
+async def grade_cold(grader: Grader, case: Case) -> Verdict:
+    """The verdict of the official tools. The grader lends packages, backend and folder."""
+    async with grader.worker() as (tools, folder):
+        return await ColdAttempt(case.ev, case.files, tools, folder).run()
+
+
+async def compare(cases: Sequence[Case], workers: int) -> tuple[Measured, Measured]:
+    """Both ways; the cases in halves, so that both meet the machine at the same times."""
+    half = len(cases) // 2
+    first, second = cases[:half], cases[half:]
+    sums = {"cold": Measured(), "ours": Measured()}
+    for part, order in ((first, ("cold", "ours")), (second, ("ours", "cold"))):
+        if not part:
+            continue
+        for name in order:
+            found = await (cold if name == "cold" else ours)(part, workers)
+            total = sums[name]
+            total.seconds += found.seconds
+            total.cpu_seconds += found.cpu_seconds
+            total.peak_mib = max(total.peak_mib, found.peak_mib)
+            total.verdicts |= found.verdicts
+    return sums["cold"], sums["ours"]
+
+
+def refuse_differences(cold_way: Measured, our_way: Measured) -> None:
+    lines = [
+        f"{name}: {difference}"
+        for name, verdict in our_way.verdicts.items()
+        for difference in differences(verdict, cold_way.verdicts[name])
+    ]
+    if lines:
+        sys.exit("\n".join(["the two ways do not agree, so no figure is given:", *lines]))
+
+
+def report(cold_way: Measured, our_way: Measured, workers: int) -> str:
+    lines = [f"{len(our_way.verdicts)} projects, {workers} at a time; seconds per project"]
+    lines.append(f"{'':12} {'cold':>8} {'ours':>8} {'ratio':>7}")
+    number = len(our_way.verdicts)
+
+    def row(name: str, before: float, after: float) -> None:
+        lines.append(f"{name:12} {before:8.3f} {after:8.3f} {before / after if after else 0:6.1f}x")
+
+    for step, seconds in cold_way.steps.items():
+        row(step, seconds / number, our_way.steps[step] / number)
+    row("wall", cold_way.per_eval, our_way.per_eval)
+    row("CPU", cold_way.cpu_seconds / number, our_way.cpu_seconds / number)
+    lines.append(f"{'peak MiB':12} {cold_way.peak_mib:8.0f} {our_way.peak_mib:8.0f}")
+    return "\n".join(lines)
+
+
+def as_json(cold_way: Measured, our_way: Measured, workers: int) -> dict[str, object]:
+    return {
+        "workers": workers,
+        "projects": len(our_way.verdicts),
+        "cold_s_per_eval": cold_way.per_eval,
+        "ours_s_per_eval": our_way.per_eval,
+        "ratio": cold_way.per_eval / our_way.per_eval,
+        "cold_cpu_s": cold_way.cpu_seconds,
+        "ours_cpu_s": our_way.cpu_seconds,
+        "peak_mib": our_way.peak_mib,
+        "cold_peak_mib": cold_way.peak_mib,
+        "cold_steps_s": cold_way.steps,
+        "ours_steps_s": our_way.steps,
+    }
+
+
+def again(cases: Sequence[Case], times: int) -> list[Case]:
+    """The cases several times over; a comment makes each project a new one."""
+    found = []
+    for number in range(times):
+        for case in cases:
+            path = next(path for path in sorted(case.files) if path.endswith(".ts"))
+            files = {**case.files, path: f"{case.files[path]}\n// {number}\n"} if number else case.files
+            found.append(Case(case.ev, f"{case.label} {number}", files))
+    return found
+
+
+async def scaling(cases: Sequence[Case], workers: int, sizes: Sequence[int]) -> list[tuple[int, Measured]]:
+    return [(size, await ours(again(cases, size), workers)) for size in sizes]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--filter", help="only evals whose id matches")
+    parser.add_argument("--others", type=int, default=1, help="wrong and accepted projects of each eval")
+    parser.add_argument("--all", action="store_true", help="all wrong and accepted projects")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--scaling", type=int, nargs="+", help="how many times the projects, our way alone")
+    parser.add_argument("--json", action="store_true", dest="as_json")
+    options = parser.parse_args()
+    evals = load_suite(ROOT).select(options.filter, ())
+    cases = cases_of(evals, None if options.all else options.others)
+    if options.scaling:
+        workers = max(options.workers)
+        found = asyncio.run(scaling(cases, workers, options.scaling))
+        sizes = [{"times": n, "s_per_eval": m.per_eval, "peak_mib": m.peak_mib} for n, m in found]
+        print(json.dumps(sizes) if options.as_json else "\n".join(map(str, sizes)))
+        return
+    rows = []
+    for workers in options.workers:
+        cold_way, our_way = asyncio.run(compare(cases, workers))
+        refuse_differences(cold_way, our_way)
+        rows.append(as_json(cold_way, our_way, workers))
+        if not options.as_json:
+            print(report(cold_way, our_way, workers), flush=True)
+    if options.as_json:
+        print(json.dumps(rows))
+
+
+if __name__ == "__main__":
+    main()
