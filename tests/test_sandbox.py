@@ -253,19 +253,19 @@ def test_workers_keep_to_processors_of_their_own(monkeypatch: pytest.MonkeyPatch
 
 def test_what_is_launched_runs_where_it_is_told_to() -> None:
     mine = min(os.sched_getaffinity(0))
+    look = Request(["/bin/grep", "Cpus_allowed_list:", "/proc/self/status"], {}, "/")
 
-    async def where(processors: tuple[int, ...]) -> set[int]:
+    async def where(processors: tuple[int, ...]) -> str:
         async with open_launcher() as launcher:
             with running_on(processors):
-                child = await launcher.launch(Request(["/bin/sleep", "600"], {}, "/"))
-            while "sleep" not in Path(f"/proc/{child.pid}/comm").read_text():
-                await asyncio.sleep(0.01)
-            found = os.sched_getaffinity(child.pid)
-            await child.stop()
-            return found
+                child = await launcher.launch(look, capture=True)
+            async with child:
+                assert child.stdout
+                return (await child.stdout.read()).decode().split()[1]
 
-    assert asyncio.run(where((mine,))) == {mine}
-    assert asyncio.run(where(())) == os.sched_getaffinity(0)
+    assert asyncio.run(where((mine,))) == str(mine)
+    ours = Path("/proc/self/status").read_text().partition("Cpus_allowed_list:")[2].split()[0]
+    assert asyncio.run(where(())) == ours
 
 
 def test_a_program_that_is_not_there_is_a_fault_of_the_launch(tools: Toolchain, tmp_path: Path) -> None:
