@@ -1,9 +1,10 @@
 """What containment costs: projects graded in a minute under a sandbox, against without one, alternating in one run.
 
     python scripts/bench_sandbox.py [--evals N] [--filter REGEX] [--rounds N] [--workers N] [--level strict] [--json]
+    python scripts/bench_sandbox.py --processors ...     what it brings that workers keep to processors of their own
 
 Grades the answers of the first N evals of each category that the filter leaves. Both graders are warm before the clock
-runs; a round is all answers once without and once with the sandbox. Fails where a verdict differs.
+runs; a round is all answers once one way and once the other. Fails where a verdict differs.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import statistics
 import sys
 import time
 from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from convex_evals.config import ProjectConfig
@@ -26,6 +28,15 @@ from convex_evals.records import Outcome
 from convex_evals.suite import Eval, load_suite
 
 ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Way:
+    """One of the two that are compared."""
+
+    name: str
+    containment: Containment
+    processors: bool = True
 
 
 async def grade_all(grader: Grader, evals: list[Eval], workers: int) -> float:
@@ -43,15 +54,21 @@ async def grade_all(grader: Grader, evals: list[Eval], workers: int) -> float:
     return time.perf_counter() - start
 
 
-async def measure(evals: list[Eval], level: Level, rounds: int, workers: int) -> dict[str, list[float]]:
-    times: dict[str, list[float]] = {"none": [], level.value: []}
+def without_processors(grader: Grader) -> None:
+    """Let its workers run wherever the system likes."""
+    for _ in range(grader.workers.qsize()):
+        grader.workers.put_nowait(replace(grader.workers.get_nowait(), processors=()))
+
+
+async def measure(evals: list[Eval], ways: tuple[Way, Way], rounds: int, workers: int) -> dict[str, list[float]]:
+    times: dict[str, list[float]] = {way.name: [] for way in ways}
     async with AsyncExitStack() as stack:
-        graders = {
-            name: await stack.enter_async_context(
-                ready_grader(ROOT, ProjectConfig(), workers, lambda *_: None, lambda _: None, containment)
-            )
-            for name, containment in (("none", Containment(unsafe=True)), (level.value, Containment(level)))
-        }
+        graders = {}
+        for way in ways:
+            opened = ready_grader(ROOT, ProjectConfig(), workers, lambda *_: None, lambda _: None, way.containment)
+            graders[way.name] = await stack.enter_async_context(opened)
+            if not way.processors:
+                without_processors(graders[way.name])
         for grader in graders.values():
             await grade_all(grader, evals, workers)
         for number in range(rounds):
@@ -69,22 +86,28 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--level", type=Level, default=Level.STRICT)
+    parser.add_argument("--processors", action="store_true", help="compare any processors with own processors")
     parser.add_argument("--json", action="store_true", dest="as_json")
     options = parser.parse_args()
     by_category: dict[str, list[Eval]] = {}
     for ev in load_suite(ROOT).select(options.filter, ()):
         by_category.setdefault(ev.id.partition("/")[0], []).append(ev)
     evals = [ev for found in by_category.values() for ev in found[: options.evals]]
-    times = asyncio.run(measure(evals, options.level, options.rounds, options.workers))
-    medians = {name: statistics.median(found) / len(evals) for name, found in times.items()}
-    bare, contained = medians["none"], medians[options.level.value]
+    contained = Containment(options.level)
+    if options.processors:
+        ways = Way("any", contained, processors=False), Way("own", contained)
+    else:
+        ways = Way("none", Containment(unsafe=True)), Way(options.level.value, contained)
+    times = asyncio.run(measure(evals, ways, options.rounds, options.workers))
+    first, second = (statistics.median(times[way.name]) / len(evals) for way in ways)
     if options.as_json:
-        print(json.dumps({"none_s": bare, "contained_s": contained, "throughput": bare / contained, "times_s": times}))
+        medians = {f"{ways[0].name}_s": first, f"{ways[1].name}_s": second}
+        print(json.dumps({**medians, "throughput": first / second, "times_s": times}))
         return
     print(f"{len(evals)} answers, {options.workers} workers, {options.rounds} rounds; seconds per project, median")
-    print(f"none       {bare:6.3f}")
-    print(f"{options.level.value:10} {contained:6.3f}")
-    print(f"throughput with the sandbox: {bare / contained:.0%}")
+    for way, median in zip(ways, (first, second), strict=True):
+        print(f"{way.name:10} {median:6.3f}")
+    print(f"throughput of {ways[1].name} against {ways[0].name}: {first / second:.0%}")
 
 
 if __name__ == "__main__":

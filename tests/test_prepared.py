@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,7 +22,7 @@ from tests.factories import make_eval
 
 
 def test_a_second_try_takes_no_other_evals_place(tmp_path: Path) -> None:
-    prepared = Prepared(tmp_path, cast(Any, None), [])
+    prepared = Prepared(tmp_path, "1", cast(Any, None), [])
     places: list[Path] = []
 
     async def make(out: Path, *, fails: bool = False) -> Path:
@@ -41,6 +42,36 @@ def test_a_second_try_takes_no_other_evals_place(tmp_path: Path) -> None:
 
     asyncio.run(all_of_it())
     assert len(places) == len(set(places)) == 3
+
+
+def test_what_is_made_of_an_answer_serves_other_runs(tmp_path: Path) -> None:
+    make_eval(tmp_path / "suite")
+    ev = load_suite(tmp_path / "suite").evals[0]
+    asked: list[str] = []
+
+    class Packages:
+        root = tmp_path / "packages"
+
+        async def install(self, manifest: str) -> Path:
+            folder = self.root / "set" / "node_modules"
+            folder.mkdir(parents=True, exist_ok=True)
+            return folder
+
+    class Checker:
+        async def request(self, op: str, *, project: Path, out: Path, timeout: float) -> None:
+            asked.append(op)
+            out.write_text((project / "convex/main.ts").read_text())
+
+    def bundle(version: str) -> str:
+        folder = Path(tempfile.mkdtemp(dir=tmp_path))
+        prepared = Prepared(folder, version, cast(Any, Packages()), [])
+        return asyncio.run(prepared.answer(ev, cast(Any, Checker()))).read_text()
+
+    first = bundle("1")
+    assert bundle("1") == first and asked == ["bundle"]
+    assert bundle("2") == first and asked == ["bundle"] * 2, "other tools make something else"
+    (ev.path / "answer/convex/main.ts").write_text("export {};")
+    assert bundle("2") == "export {};" and asked == ["bundle"] * 3
 
 
 def test_an_answer_that_cannot_start_keeps_nobody_waiting(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from convex_evals.grade.tester import Tester
 from convex_evals.grade.toolchain import Toolchain
 from convex_evals.grade.verdict import blame
 from convex_evals.records import Outcome, Verdict
-from convex_evals.suite import Eval, grader_files, load_suite
+from convex_evals.suite import Eval, grader_files, load_suite, sha256_parts
 
 CANARY_SUITE = Path(__file__).parent / "canary"
 
@@ -121,7 +121,8 @@ async def open_grader(
             checker = Checker(toolchain, tester.sandbox, scratch, folder, readable)
             queue.put_nowait(Worker(await stack.enter_async_context(checker), processors))
         made = Path(tempfile.mkdtemp(prefix="prepared-", dir=folder))
-        prepared = Prepared(made, packages, tester.suite_packages)
+        version = sha256_parts([toolchain.version, backend.identity.kind, backend.identity.version])
+        prepared = Prepared(made, version, packages, tester.suite_packages)
         yield Grader(toolchain, packages, backend, tester, folder, queue, prepared, Gate(workers))
 
 

@@ -1,9 +1,14 @@
-"""What is made once: an eval's grader compiled, its answer bundled, the same files checked."""
+"""What is made once: an eval's grader compiled, its answer bundled, the same files checked.
+
+What is made of an answer is kept beside the package store, for other runs: it depends on nothing but the answer, its
+packages, the toolchain and the backend.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,10 +20,11 @@ from convex_evals.errors import InfrastructureError, ProcessFault
 from convex_evals.grade.backends import Backend
 from convex_evals.grade.backends.push import DeployError, push, system_query
 from convex_evals.grade.checker import Checker, CheckerError
+from convex_evals.grade.once import make_once
 from convex_evals.grade.packages import PackageError, PackageStore, link_packages
 from convex_evals.grade.scratch import write_files
 from convex_evals.grade.tester import CompiledGrader
-from convex_evals.suite import Eval
+from convex_evals.suite import Eval, sha256_files, sha256_parts
 from convex_evals.text import read_text
 
 _COMPILE_SECONDS = 60
@@ -29,9 +35,10 @@ _FACTS = ("_system/cli/modules:apiSpec", "_system/frontend/getSchemas")
 
 @dataclass
 class Prepared:
-    """Files below `folder`, made when they are first asked for."""
+    """Files below `folder`, made when they are first asked for, with tools that have a `version`."""
 
     folder: Path
+    version: str
     packages: PackageStore
     suite_packages: Sequence[Path]  # folders with a node_modules that graders' bare imports resolve from
     _made: dict[Path, Path | None] = field(default_factory=dict)
@@ -57,15 +64,17 @@ class Prepared:
         return await self._once(ev.path / "facts", lambda out: self._ask(ev, bundle, backend, out))
 
     async def _ask(self, ev: Eval, bundle: Path, backend: Backend, out: Path) -> Path:
-        scratch = out.with_suffix("")
-        scratch.mkdir()
-        limit = ev.config.timeouts.deploy
-        with blaming_the_suite(ev):
+        async def ask() -> None:
+            limit = ev.config.timeouts.deploy
+            scratch = out.with_suffix("")
+            scratch.mkdir()
             async with backend.start(scratch) as endpoints:
                 await push(endpoints, bundle, timeout=limit)
                 facts = {name: await system_query(endpoints, name, timeout=limit) for name in _FACTS}
-        out.write_text(json.dumps(facts), encoding="utf-8")
-        return out
+            out.write_text(json.dumps(facts), encoding="utf-8")
+
+        with blaming_the_suite(ev):
+            return await self._keep(["facts", bundle.read_text(encoding="utf-8")], out, ask)
 
     async def checked(self, op: str, files_sha256: str, project: Path, checker: Checker, timeout: float) -> Any:
         """What the checker says to `op` on a project. It only reads: of the same files it says the same again."""
@@ -100,12 +109,30 @@ class Prepared:
         return out
 
     async def _bundle(self, ev: Eval, checker: Checker, out: Path) -> Path:
-        project = out.with_suffix("")
         files = ev.answer().files
-        with blaming_the_suite(ev):
+
+        async def bundle() -> None:
+            project = out.with_suffix("")
             write_files(files, project)
-            link_packages(await self.packages.install(files.get("package.json", "{}")), project)
+            link_packages(store, project)
             await checker.request("bundle", project=project, out=out, timeout=ev.config.timeouts.deploy)
+
+        with blaming_the_suite(ev):
+            store = await self.packages.install(files.get("package.json", "{}"))
+            return await self._keep(["bundle", store.parent.name, sha256_files(files)], out, bundle)
+
+    async def _keep(self, made_of: Sequence[str], out: Path, make: Callable[[], Awaitable[None]]) -> Path:
+        """The file `out`, as an earlier run made it of the same things, or else by `make`."""
+        kept = self.packages.root.with_name("answers") / sha256_parts([self.version, *made_of])[:32]
+        if kept.is_dir():
+            await asyncio.to_thread(shutil.copyfile, kept / out.name, out)
+        else:
+            await make()
+
+            async def copy(folder: Path) -> None:
+                await asyncio.to_thread(shutil.copyfile, out, folder / out.name)
+
+            await make_once(kept, copy)
         return out
 
 

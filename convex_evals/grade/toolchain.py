@@ -31,6 +31,11 @@ class Toolchain:
     lockfile_sha256: str
 
     @property
+    def version(self) -> str:
+        """Of all that is in it."""
+        return f"{self.sources.parents[1].name}/{self.sources.name}"
+
+    @property
     def node_modules(self) -> Path:
         return self.sources.parents[1] / "node_modules"
 

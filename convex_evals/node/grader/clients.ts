@@ -4,6 +4,7 @@ import { getFunctionName } from "convex/server";
 import type { FunctionReference, FunctionReturnType, FunctionVisibility, OptionalRestArgs, UserIdentityAttributes } from "convex/server";
 import { closeAfterRun } from "./closing.ts";
 import { ADMIN_KEY, answerUrl, candidateUrl } from "./connection.ts";
+import { leanFetch } from "./fetch.ts";
 
 type Kind = "query" | "mutation" | "action";
 type AnyFunction<K extends Kind> = FunctionReference<K, FunctionVisibility>;
@@ -35,7 +36,7 @@ export class GraderClient {
   constructor(url: string, caller: Caller) {
     this.#url = url;
     this.#caller = caller;
-    this.#http = new ConvexHttpClient(url, { skipConvexDeploymentUrlCheck: true, logger: false });
+    this.#http = new ConvexHttpClient(url, { skipConvexDeploymentUrlCheck: true, logger: false, fetch: leanFetch as typeof fetch });
     authenticate(this.#http, caller);
   }
 
