@@ -91,7 +91,8 @@ class StrictSandbox:
         return [
             self.bwrap,
             *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
-            *("--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"),
+            # Without bubblewrap as its first process, which others of the same user could trace.
+            *("--as-pid-1", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"),
             *(word for name, value in launch.env.items() for word in ("--setenv", name, value)),
             *self._user(launch),
             *mounts.arguments,

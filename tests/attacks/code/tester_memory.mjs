@@ -13,7 +13,8 @@ async function attack() {
     attempt(`environ ${pid}`, () => `PWNED ${fs.readFileSync(`/proc/${pid}/environ`).length}`);
     attempt(`mem ${pid}`, () => (fs.closeSync(fs.openSync(`/proc/${pid}/mem`, "r")), "PWNED"));
     attempt(`maps ${pid}`, () => `PWNED ${fs.readFileSync(`/proc/${pid}/maps`).length}`);
-    attempt(`fd ${pid}`, () => `PWNED ${fs.readdirSync(`/proc/${pid}/fd`)}`);
+    // Their numbers tell nothing: what they lead to must stay out of reach.
+    for (const fd of [0, 1, 2, 3, 4, 5, 6, 7]) attempt(`fd ${pid} ${fd}`, () => `PWNED ${fs.readlinkSync(`/proc/${pid}/fd/${fd}`)}`);
     attempt(`cwd ${pid}`, () => `PWNED ${fs.readdirSync(`/proc/${pid}/cwd`)}`);
   }
 }
