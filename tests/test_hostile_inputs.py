@@ -46,16 +46,17 @@ HOSTILE: dict[str, tuple[Mapping[str, str], StepName, str]] = {
     "circular types": ({MAIN: QUERY + CIRCULAR}, StepName.TSC, "TS2310|TS7022|TS2589"),
     "10 MB in a file": ({MAIN: QUERY + "// " + "x" * 10_485_760}, StepName.FILESYSTEM, "convex/main.ts"),
     "5,000 files": ({f"convex/m{n}.ts": QUERY for n in range(5_000)}, StepName.FILESYSTEM, "5003|files"),
-    "broken tsconfig": ({"tsconfig.json": '{"compilerOptions": {"strict": "perhaps", '}, StepName.TSC, "tsconfig.json"),
+    "tsconfig that is no JSON": ({"tsconfig.json": '{"compilerOptions": {'}, StepName.DEPLOY, "tsconfig.json"),
+    "tsconfig with nonsense": ({"tsconfig.json": '{"compilerOptions": {"strict": "perhaps"}}'}, StepName.TSC, "TS5024"),
     "tsconfig that extends itself": (
         {"tsconfig.json": '{"extends": "./tsconfig.json"}'},
         StepName.TSC,
         "tsconfig.json",
     ),
-    "nested a thousand times": (
+    "nested twenty thousand times": (
         {MAIN: f"{QUERY}export const nested: number = {'(' * 20_000}1{')' * 20_000};\n"},
-        StepName.DEPLOY,
-        "main.ts|stack|deep|nest",
+        StepName.TSC,
+        "call stack",
     ),
 }
 
