@@ -17,7 +17,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -149,14 +149,14 @@ async def cold(cases: Sequence[Case], workers: int) -> Measured:
     measured = Measured()
     config, containment = ProjectConfig(), Containment(unsafe=True)
     async with ready_grader(ROOT, config, workers, lambda *_: None, lambda _: None, containment) as grader:
-        await measure(cases, workers, lambda case: grade_cold(grader, case), measured, "cold")
+        await measure(cases, workers, lambda case: grade_cold(grader, case.ev, case.files), measured, "cold")
     return measured
 
 
-async def grade_cold(grader: Grader, case: Case) -> Verdict:
+async def grade_cold(grader: Grader, ev: Eval, files: Mapping[str, str]) -> Verdict:
     """The verdict of the official tools. The grader lends packages, backend and folder."""
     async with grader.worker() as (tools, folder):
-        return await ColdAttempt(case.ev, case.files, tools, folder).run()
+        return await ColdAttempt(ev, files, tools, folder).run()
 
 
 async def compare(cases: Sequence[Case], workers: int) -> tuple[Measured, Measured]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import shutil
@@ -212,6 +213,41 @@ def test_nothing_outlives_a_killed_command() -> None:
         finally:
             parent.kill()
     assert becomes(group, there=False), "processes of a killed command go on"
+
+
+def test_a_stopped_sandbox_leaves_nobody(tools: Toolchain, tmp_path: Path) -> None:
+    """Of processes that take no notice of anything, in process groups of their own."""
+    if not shutil.which("bwrap"):
+        pytest.skip("bubblewrap is not installed")
+    tmp_path.chmod(0o755)
+    (work := tmp_path / "work").mkdir(mode=0o777)
+    mark = f"CONVEX_EVALS_TEST={work}"
+    program = "trap '' TERM HUP INT; setsid sleep 600 & setsid sleep 600 & echo; sleep 600"
+
+    def left() -> list[str]:
+        found = []
+        for entry in Path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                if entry.name.isdigit() and mark.encode() in (entry / "environ").read_bytes():
+                    found.append((entry / "comm").read_text().strip())
+        return found
+
+    async def stop() -> None:
+        async with open_sandbox(Level.STRICT, tools, tmp_path) as sandbox:
+            env = dict([mark.split("=")])
+            launch = Launch(["/bin/sh", "-c", program], work, env, writable=[work], capture=True)
+            child = await sandbox.launch(launch)
+            assert child.stdout
+            await child.stdout.readline()
+            assert "sleep" in left()
+            await child.stop()
+            for _ in range(250):
+                if not left():
+                    break
+                await asyncio.sleep(0.02)
+
+    asyncio.run(stop())
+    assert left() == []
 
 
 def becomes(group: int, *, there: bool) -> bool:

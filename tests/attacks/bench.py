@@ -51,7 +51,7 @@ class Size:
     log_lines: int
 
 
-NORMAL = Size(memory_mib=2_400, disk_mib=600, forks=1_000, output_mib=40, log_lines=100_000)
+NORMAL = Size(memory_mib=2_400, disk_mib=320, forks=1_000, output_mib=40, log_lines=100_000)
 FULL = Size(memory_mib=10_000, disk_mib=10_000, forks=20_000, output_mib=1_000, log_lines=3_000_000)
 TAME = Size(memory_mib=100, disk_mib=50, forks=20, output_mib=10, log_lines=10_000)
 

@@ -91,8 +91,7 @@ class StrictSandbox:
         return [
             self.bwrap,
             *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
-            # Without bubblewrap as its first process, which others of the same user could trace.
-            *("--as-pid-1", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"),
+            *("--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"),
             *(word for name, value in launch.env.items() for word in ("--setenv", name, value)),
             *self._user(launch),
             *mounts.arguments,
@@ -105,7 +104,9 @@ class StrictSandbox:
     def _user(self, launch: Launch) -> list[str]:
         if self.setpriv:
             return [] if launch.shared else ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-        return ["--unshare-user", "--uid", str(_INSIDE_UID), "--gid", str(_INSIDE_UID)]
+        # Not with bubblewrap as the first process, which others of the same user could trace. Started as root it must
+        # be: the system ends a sandbox with its parent only where the first process is of the parent's user.
+        return ["--as-pid-1", "--unshare-user", "--uid", str(_INSIDE_UID), "--gid", str(_INSIDE_UID)]
 
     def _become(self, launch: Launch) -> list[str]:
         if not self.setpriv or launch.shared:
