@@ -1,6 +1,6 @@
-"""Many projects in a row: whether time and memory grow. docs/performance.md shows the plot.
+"""Many projects in a row: whether time and memory grow.
 
-    python scripts/bench_endurance.py [--projects 500] [--workers 2] [--plot docs/endurance.svg] [--json]
+    python scripts/bench_endurance.py [--projects 500] [--workers 2] [--plot FILE.svg] [--json]
 
 Grades answers, wrong and accepted projects of the suite in turn, each changed by a comment so that none was seen
 before. Prints the medians of the first and of the last fifth, and fails where the last takes over a tenth more

@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -120,7 +121,7 @@ Grade = Callable[[Case], Awaitable[Verdict]]
 
 
 async def measure(cases: Sequence[Case], workers: int, grade: Grade, on: Measured, show: str) -> None:
-    """Grade all cases, `workers` at a time, into `on`."""
+    """Grade all cases, `workers` at a time, and add what it took to `on`."""
     places = asyncio.Semaphore(workers)
     cpu, start = cpu_seconds(), time.perf_counter()
 
@@ -128,7 +129,7 @@ async def measure(cases: Sequence[Case], workers: int, grade: Grade, on: Measure
         async with places:
             on.verdicts[case.name] = await grade(case)
         if sys.stderr.isatty():
-            print(f"\r{show}: {len(on.verdicts)} of {len(cases)} ", end="", file=sys.stderr, flush=True)
+            print(f"\r{show}: {len(on.verdicts)} ", end="", file=sys.stderr, flush=True)
 
     with PeakMemory() as peak:
         await asyncio.gather(*(one(case) for case in cases))
@@ -137,20 +138,19 @@ async def measure(cases: Sequence[Case], workers: int, grade: Grade, on: Measure
     on.peak_mib = max(on.peak_mib, peak.mib)
 
 
-async def ours(cases: Sequence[Case], workers: int) -> Measured:
-    measured = Measured()
-    config = ProjectConfig()
-    async with ready_grader(ROOT, config, workers, lambda *_: None, lambda _: None, Containment()) as grader:
-        await measure(cases, workers, lambda case: grader.grade(case.ev, case.files), measured, "ours")
-    return measured
+async def ours(cases: Sequence[Case], workers: int, on: Measured) -> None:
+    async with opened(workers, Containment()) as grader:
+        await measure(cases, workers, lambda case: grader.grade(case.ev, case.files), on, "ours")
 
 
-async def cold(cases: Sequence[Case], workers: int) -> Measured:
-    measured = Measured()
-    config, containment = ProjectConfig(), Containment(unsafe=True)
-    async with ready_grader(ROOT, config, workers, lambda *_: None, lambda _: None, containment) as grader:
-        await measure(cases, workers, lambda case: grade_cold(grader, case.ev, case.files), measured, "cold")
-    return measured
+async def cold(cases: Sequence[Case], workers: int, on: Measured) -> None:
+    async with opened(workers, Containment(unsafe=True)) as grader:
+        await measure(cases, workers, lambda case: grade_cold(grader, case.ev, case.files), on, "cold")
+
+
+def opened(workers: int, containment: Containment) -> AbstractAsyncContextManager[Grader]:
+    """A grader for this repository's suite that says nothing while it gets ready."""
+    return ready_grader(ROOT, ProjectConfig(), workers, lambda *_: None, lambda _: None, containment)
 
 
 async def grade_cold(grader: Grader, ev: Eval, files: Mapping[str, str]) -> Verdict:
@@ -163,18 +163,13 @@ async def compare(cases: Sequence[Case], workers: int) -> tuple[Measured, Measur
     """Both ways; the cases in halves, so that both meet the machine at the same times."""
     half = len(cases) // 2
     first, second = cases[:half], cases[half:]
-    sums = {"cold": Measured(), "ours": Measured()}
-    for part, order in ((first, ("cold", "ours")), (second, ("ours", "cold"))):
-        if not part:
-            continue
-        for name in order:
-            found = await (cold if name == "cold" else ours)(part, workers)
-            total = sums[name]
-            total.seconds += found.seconds
-            total.cpu_seconds += found.cpu_seconds
-            total.peak_mib = max(total.peak_mib, found.peak_mib)
-            total.verdicts |= found.verdicts
-    return sums["cold"], sums["ours"]
+    cold_way, our_way = Measured(), Measured()
+    if first:
+        await cold(first, workers, cold_way)
+        await ours(first, workers, our_way)
+    await ours(second, workers, our_way)
+    await cold(second, workers, cold_way)
+    return cold_way, our_way
 
 
 def refuse_differences(cold_way: Measured, our_way: Measured) -> None:
@@ -231,7 +226,12 @@ def again(cases: Sequence[Case], times: int) -> list[Case]:
 
 
 async def scaling(cases: Sequence[Case], workers: int, sizes: Sequence[int]) -> list[tuple[int, Measured]]:
-    return [(size, await ours(again(cases, size), workers)) for size in sizes]
+    found = []
+    for size in sizes:
+        measured = Measured()
+        await ours(again(cases, size), workers, measured)
+        found.append((size, measured))
+    return found
 
 
 def main() -> None:

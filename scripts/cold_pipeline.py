@@ -124,8 +124,8 @@ class ColdAttempt(Attempt):
 
     async def _settings(self) -> dict[str, Any]:
         if self.settings is None:
-            source = self.toolchain.script("checker/main.ts").parents[1]
-            done = await self.node(ASSETS / "settings.mjs", source, self.project, folder=self.project, limit=120)
+            argv = (ASSETS / "settings.mjs", self.toolchain.sources, self.project)
+            done = await self.node(*argv, folder=self.project, limit=120)
             if done.status:
                 raise ProcessFault(f"settings.mjs: {done.err[-2000:]}")
             self.settings = json.loads(done.out)
@@ -148,14 +148,13 @@ class ColdAttempt(Attempt):
         if not settings["linted"]:
             return []
         eslint = self.toolchain.node_modules / "eslint" / "bin" / "eslint.js"
-        source = self.toolchain.script("checker/main.ts").parents[1]
         done = await self.node(
             *(eslint, "--config", ASSETS / "eslint.config.mjs", "--no-ignore", "--format", "json"),
             *settings["linted"],
             folder=self.project,
             limit=self.ev.config.timeouts.eslint * 4,
             COLD_SETTINGS=json.dumps(settings),
-            COLD_SOURCES=str(source),
+            COLD_SOURCES=str(self.toolchain.sources),
         )
         try:
             results = json.loads(done.out)
@@ -202,8 +201,7 @@ class ColdAttempt(Attempt):
             "packages": [str(folder) for folder in self.tools.tester.suite_packages],
             "timeout": int(limit * 500),
         }
-        sources = str(self.toolchain.script("checker/main.ts").parents[1])
-        asked = json.dumps({"sources": sources, "run": run, "root": str(root), "out": str(out)})
+        asked = json.dumps({"sources": str(self.toolchain.sources), "run": run, "root": str(root), "out": str(out)})
         vitest = self.toolchain.node_modules / "vitest" / "vitest.mjs"
         config = ASSETS / "vitest.config.mjs"
         done = await self.node(

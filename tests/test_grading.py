@@ -25,6 +25,7 @@ from convex_evals.records import FileRecord, GenerationFile, GradeFile, RunPlan,
 from convex_evals.store.records import read_record
 from tests.conftest import ROOT, clean_environment
 from tests.factories import GRADER, PACKAGE_JSON, make_eval, make_git_repo, write_files
+from tests.processes import processes_with
 
 pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
 CLI = [sys.executable, str(ROOT / "cli.py")]
@@ -296,24 +297,8 @@ def marked_tmp(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "marked"
     folder.mkdir()
     yield folder
-    for pid in processes_in(folder):
+    for pid in processes_with(str(folder)):
         os.kill(pid, signal.SIGKILL)
-
-
-def processes_in(folder: Path) -> list[int]:
-    """Living processes that have `folder` in their environment or command line."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
-        try:
-            told = (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes()
-            state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
-        except OSError:
-            continue
-        if str(folder).encode() in told and state != "Z":
-            found.append(int(entry.name))
-    return found
 
 
 def test_kill_minus_nine_at_any_moment(tmp_path: Path, marked_tmp: Path, soak: bool) -> None:
@@ -329,9 +314,9 @@ def test_kill_minus_nine_at_any_moment(tmp_path: Path, marked_tmp: Path, soak: b
         process.kill()
         process.wait()
         end = time.monotonic() + 5
-        while processes_in(marked_tmp) and time.monotonic() < end:
+        while processes_with(str(marked_tmp)) and time.monotonic() < end:
             time.sleep(0.1)
-        assert processes_in(marked_tmp) == []
+        assert processes_with(str(marked_tmp)) == []
         files = files_below(tmp_path / "runs")
         check_whole(tmp_path / "runs")
         assert done_before.items() <= files.items()
@@ -372,7 +357,7 @@ def test_interrupting_says_so_and_goes_on(tmp_path: Path, marked_tmp: Path) -> N
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130 and "Traceback" not in err
     assert "stopped; the same command goes on where it was" in err and err.endswith("interrupted\n")
-    assert processes_in(marked_tmp) == [] and list(marked_tmp.iterdir()) == []
+    assert processes_with(str(marked_tmp)) == [] and list(marked_tmp.iterdir()) == []
     assert cli(tmp_path, "run", "-m", "reference").returncode == 0
 
 
@@ -417,7 +402,7 @@ def test_a_heavy_checker_is_replaced(toolchain: Path, tmp_path: Path, monkeypatc
             for limit in (100_000, 100_000, 1, 100_000):
                 monkeypatch.setattr("convex_evals.grade.checker._RECYCLED_AT_MIB", limit)
                 await checker.request("versions", timeout=60)
-                found.append(processes_in(tmp_path))
+                found.append(processes_with(str(tmp_path)))
         return found
 
     first, second, third, fourth = asyncio.run(pids())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import shutil
@@ -29,6 +28,7 @@ from convex_evals.grade.sandbox.seccomp import seccomp_program
 from convex_evals.grade.toolchain import Toolchain, locate_toolchain
 from tests.conftest import ROOT
 from tests.factories import make_eval
+from tests.processes import processes_with
 
 bubblewrap = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 REPLY = "# convex/main.ts\n\n```ts\nexport const a = 1;\n```\n"
@@ -221,33 +221,23 @@ def test_a_stopped_sandbox_leaves_nobody(tools: Toolchain, tmp_path: Path) -> No
         pytest.skip("bubblewrap is not installed")
     tmp_path.chmod(0o755)
     (work := tmp_path / "work").mkdir(mode=0o777)
-    mark = f"CONVEX_EVALS_TEST={work}"
     program = "trap '' TERM HUP INT; setsid sleep 600 & setsid sleep 600 & echo; sleep 600"
-
-    def left() -> list[str]:
-        found = []
-        for entry in Path("/proc").iterdir():
-            with contextlib.suppress(OSError):
-                if entry.name.isdigit() and mark.encode() in (entry / "environ").read_bytes():
-                    found.append((entry / "comm").read_text().strip())
-        return found
+    launch = Launch(["/bin/sh", "-c", program], work, {"MARK": str(work)}, writable=[work], capture=True)
 
     async def stop() -> None:
         async with open_sandbox(Level.STRICT, tools, tmp_path) as sandbox:
-            env = dict([mark.split("=")])
-            launch = Launch(["/bin/sh", "-c", program], work, env, writable=[work], capture=True)
             child = await sandbox.launch(launch)
             assert child.stdout
             await child.stdout.readline()
-            assert "sleep" in left()
+            assert len(processes_with(str(work))) >= 3
             await child.stop()
             for _ in range(250):
-                if not left():
+                if not processes_with(str(work)):
                     break
                 await asyncio.sleep(0.02)
 
     asyncio.run(stop())
-    assert left() == []
+    assert processes_with(str(work)) == []
 
 
 def becomes(group: int, *, there: bool) -> bool:

@@ -31,6 +31,7 @@ from convex_evals.suite import Eval, load_suite
 from tests.attacks.projects import FUNCTION, Attack
 from tests.attacks.registry import evil_registry
 from tests.attacks.world import ANSWER_MARK, SECRET_NAME, World, open_world
+from tests.processes import processes_with
 
 SUITE = Path(__file__).parent
 _WORKERS = 2
@@ -159,7 +160,7 @@ def _tests_passed(verdict: Verdict) -> bool:
 
 async def _left(nonce: str) -> list[str]:
     """Processes that go by `nonce` and are still there after a while."""
-    return await _gone_soon(lambda: [f"process {pid} is left" for pid in _processes_with(nonce)])
+    return await _gone_soon(lambda: [f"process {pid} is left" for pid in processes_with(nonce)])
 
 
 async def _gone_soon(look: Callable[[], list[str]]) -> list[str]:
@@ -171,25 +172,9 @@ async def _gone_soon(look: Callable[[], list[str]]) -> list[str]:
     return found
 
 
-def _processes_with(text: str) -> list[int]:
-    """Living processes with `text` in their command line or environment."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
-        try:
-            told = (entry / "cmdline").read_bytes() + (entry / "environ").read_bytes()
-            zombie = (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
-        except OSError:
-            continue
-        if text.encode() in told and not zombie:
-            found.append(int(entry.name))
-    return found
-
-
 def _left_after_all(folder: Path, uids: set[int]) -> list[str]:
     """What is left of all trials below `folder`."""
-    left = [f"process {pid} is left" for pid in _processes_with(str(folder))]
+    left = [f"process {pid} is left" for pid in processes_with(str(folder))]
     for entry in Path("/proc").iterdir():
         try:
             if entry.name.isdigit() and entry.stat().st_uid in uids:

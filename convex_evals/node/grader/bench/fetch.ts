@@ -3,14 +3,14 @@
  *
  *     node grader/bench/fetch.ts [ROUNDS]
  *
- * Each round is a process that makes a hundred calls to a server in another one, as a grader does; prints the medians of
+ * Each round is a process that makes a hundred calls to a server outside of it, as a grader does; prints the medians of
  * its processor time and their ratio.
  */
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { Worker, isMainThread } from "node:worker_threads";
+import { Worker, isMainThread, parentPort } from "node:worker_threads";
 import { leanFetch } from "../fetch.ts";
 
 const CALLS = 100;
@@ -45,7 +45,6 @@ function measure(rounds: number, serving: number): void {
 
 if (!isMainThread) {
   const server = createServer((request, response) => request.resume().on("end", () => response.end('{"status":"success"}')));
-  const { parentPort } = await import("node:worker_threads");
   server.listen(0, "127.0.0.1", () => parentPort?.postMessage((server.address() as AddressInfo).port));
 } else if (way === "fetch" || way === "lean") {
   await calls(way === "fetch" ? fetch : leanFetch);
