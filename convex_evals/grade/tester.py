@@ -20,6 +20,8 @@ from convex_evals.records import TestResult
 from convex_evals.suite import Eval, grader_files, package_files
 
 _VERDICT_LIMIT = 16 * 1024 * 1024
+# Under which vitest lets packages choose what they export: node/tester/resolution.ts.
+_CONDITIONS = ("--conditions=node", "--conditions=development")
 
 
 @dataclass(frozen=True)
@@ -86,8 +88,8 @@ class GradedProject:
     packages: Path | None = None  # the folder with the node_modules that its own link to
 
 
-class _SuiteNeeded(Exception):
-    """The compiled grader cannot be run without the suite's files."""
+class _VitestNeeded(Exception):
+    """The compiled grader cannot be run without vitest and the suite's files; nothing of it has run."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ class Tester:
         """
         try:
             return await self._run(ev, compiled, project, scratch, ports)
-        except _SuiteNeeded:
+        except _VitestNeeded:
             return await self._run(ev, None, project, scratch, ports)
 
     async def _run(
@@ -152,10 +154,11 @@ class Tester:
         pass_fds: Sequence[int],
     ) -> Launch:
         node = self.toolchain.node
+        directly = (*_CONDITIONS, self.toolchain.script("tester/direct.bundle.mjs"), "--compiled-fd", "4")
+        in_vitest = (self.toolchain.script("tester/main.bundle.mjs"), "--grader", ev.grader)
         argv: list[str | Path] = [
-            *(self.toolchain.sealed_node, self.toolchain.script("tester/main.bundle.mjs")),
-            *("--grader", ev.grader, "--suite", ev.root, "--verdict-fd", "3"),
-            *(("--compiled-fd", "4") if compiled else ()),
+            *(self.toolchain.sealed_node, *(directly if compiled else in_vitest)),
+            *("--suite", ev.root, "--verdict-fd", "3"),
             *(word for folder in self.suite_packages for word in ("--packages", folder)),
             *("--test-timeout", str(int(ev.config.timeouts.tests * 500))),
         ]
@@ -180,11 +183,13 @@ def _parse(data: bytes, token: str, child: Child) -> TestReport:
         verdict: dict[str, Any] = json.loads(data)
         if verdict["kind"] != "verdict" or verdict["token"] != token:
             raise ProcessFault("the tester's verdict is not of this trial")
-        if verdict.get("suite_needed"):
-            raise _SuiteNeeded
+        if verdict.get("vitest_needed"):
+            raise _VitestNeeded
         return report_of(verdict)
     except (ValueError, KeyError, TypeError):
-        raise ProcessFault(f"the tester ended without a verdict: {child.last_words()}") from None
+        raise ProcessFault(
+            f"the run ended before the grader did: the grader may have ended its own process ({child.last_words()})"
+        ) from None
 
 
 def report_of(verdict: Mapping[str, Any]) -> TestReport:

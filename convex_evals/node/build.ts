@@ -12,6 +12,7 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, transform, type Plugin } from "esbuild";
 import { CONVEX_TEST_FILE, patchedConvexTest } from "./backend/app/convex_test.ts";
+import { CONDITIONS } from "./tester/resolution.ts";
 
 /** The version whose internals `push/official.ts` was written against. */
 const EXPECTED_CONVEX = "1.48.0";
@@ -175,13 +176,16 @@ renameSync(`${backend}.${process.pid}`, backend);
 
 // What every graded project starts, without types: stripping them takes Node a tenth of a second in each process. Each
 // stands beside its source, and finds other files from there.
-for (const name of ["tester/main", "tester/direct_worker", "grader/index"]) {
+for (const name of ["tester/main", "tester/direct", "tester/vitest", "grader/index"]) {
   const bundle = path.join(here, `${name}.bundle.mjs`);
+  const whole = name === "tester/vitest";
   await build({
     entryPoints: [path.join(here, `${name}.ts`)],
     outfile: `${bundle}.${process.pid}`,
     bundle: true,
-    packages: "external",
+    packages: whole ? "bundle" : "external",
+    // The same copies of packages as graders would get.
+    conditions: CONDITIONS,
     plugins: [BUILTINS],
     platform: "node",
     format: "esm",
@@ -200,6 +204,6 @@ for (const name of ["vitest/node", "convex/browser", "convex/server", "typescrip
 await import(pathToFileURL(path.join(out, "official.mjs")).href);
 // What directly run graders load. Vitest wants to be told first that it is in a worker.
 Object.assign(globalThis, { __vitest_worker__: { config: { snapshotOptions: {} }, ctx: {}, environment: { name: "node" } } });
-for (const name of ["vitest", "vitest/runners", "vitest/snapshot", "@vitest/runner"]) await import(name);
+await import(pathToFileURL(path.join(here, "tester", "vitest.bundle.mjs")).href);
 flushCompileCache();
 process.exit(0);

@@ -1,15 +1,17 @@
 /**
  * Stands in for `esbuild` inside the official code: the same library, in the version that `convex` depends on.
  *
- * Three differences. The working folder is passed with every build, because esbuild remembers the one the process
+ * Four differences. The working folder is passed with every build, because esbuild remembers the one the process
  * started in and the checker works on many projects. Messages are recorded instead of printed. And a file from
- * outside the project and its packages is an error: bundling must not carry files of the host into a deployment.
+ * outside the project and its packages is an error: bundling must not carry files of the host into a deployment. Builds that
+ * concern packages alone are made once.
  */
 import { realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import type * as Esbuild from "esbuild";
 import { record } from "./diagnostics.ts";
+import { onceForPackages } from "./package_builds.ts";
 
 const require = createRequire(import.meta.url);
 const official = createRequire(require.resolve("convex/package.json"))("esbuild") as typeof Esbuild;
@@ -44,12 +46,30 @@ function recordAll(level: "errors" | "warnings", messages: Esbuild.Message[]): v
   for (const line of official.formatMessagesSync(messages, { kind, color: false })) record(level, line.trim());
 }
 
+/**
+ * The plugin that keeps packages out of bundles asks to be told of every import, and lets relative ones pass. Each
+ * question is a message between two processes, and most imports, in packages above all, are relative.
+ */
+function withoutNeedlessQuestions(plugin: Esbuild.Plugin): Esbuild.Plugin {
+  if (plugin.name !== "convex-node-externals") return plugin;
+  return {
+    name: plugin.name,
+    setup: (build) =>
+      plugin.setup({ ...build, onResolve: (options, callback) => build.onResolve({ ...options, filter: /^[^.]/ }, callback) }),
+  };
+}
+
+const NOTHING: Esbuild.BuildResult = { errors: [], warnings: [], outputFiles: [], metafile: { inputs: {}, outputs: {} }, mangleCache: undefined };
+
 /** esbuild's `build`, for the official code. */
 export async function build(options: Esbuild.BuildOptions): Promise<Esbuild.BuildResult> {
+  if (Array.isArray(options.entryPoints) && options.entryPoints.length === 0) return NOTHING;
   const folder = process.cwd();
   let result: Esbuild.BuildResult;
   try {
-    result = await official.build({ absWorkingDir: folder, ...options, logLevel: "silent" });
+    const plugins = (options.plugins ?? []).map(withoutNeedlessQuestions);
+    const complete = { absWorkingDir: folder, ...options, plugins, logLevel: "silent" } as const;
+    result = await onceForPackages(complete, folder, () => official.build(complete));
   } catch (error) {
     const failure = error as Partial<Esbuild.BuildFailure>;
     // Also the tsconfig that one of the project extends.

@@ -38,6 +38,14 @@ for (const app of APPS) {
   });
 }
 
+test("a component from a package is bundled alike for every project", async (t) => {
+  const [first, second] = [makeApp(t, "npm_component"), makeApp(t, "npm_component")];
+  const request = await buildPushRequest(first);
+  assert.ok(request.componentDefinitions.some(({ functions }) => functions.length > 0));
+  assert.deepEqual(await buildPushRequest(second), request);
+  assert.deepEqual(await buildPushRequest(first), request);
+});
+
 test("modules of both environments, schema and components are in the request", async (t) => {
   const everything = await buildPushRequest(makeApp(t, "everything"));
   const modules = new Map(everything.appDefinition.changedModules.map((module) => [module.path, module.environment]));

@@ -1,51 +1,220 @@
-/** One compiled grader, run directly: without vite, on vitest's own runner and assertions. */
-import { fork } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { fileURLToPath } from "node:url";
-import type { CompiledGrader } from "../checker/compile_grader.ts";
-import type { Broken, DirectAnswer, DirectRun } from "./direct_worker.ts";
-import type { GraderRun } from "./run.ts";
-import { CONDITIONS, ENDING } from "./resolution.ts";
-import { ENDED_EARLY, type Verdict } from "./verdict.ts";
-
-const worker = fileURLToPath(new URL(`./direct_worker${ENDING}`, import.meta.url));
-
-// A process that has answered ends by itself, when all that it printed is out; on a busy machine that may take a while.
-const LAST_WORDS_MS = 5_000;
-// Processes that a grader left behind may hold its output open for ever.
-const HELD_OPEN_MS = 2_000;
-
 /**
- * Runs a compiled grader.
+ * Runs one compiled grader, once, on vitest's own runner and assertions, and writes one verdict to an inherited file
+ * descriptor.
  *
- * @returns undefined where Node cannot link the grader: vitest, which may, has the last word on that
+ *     node tester/direct.ts --suite DIR --packages DIR... --compiled-fd 4 --verdict-fd 3 --test-timeout MS
+ *
+ * What vitest's workers set up before a test file is set up here; `tester.test.ts` runs the same graders both ways. The
+ * grader runs in this very process: one that ends it leaves no verdict. The first line of stdin is a token that the
+ * verdict repeats; the compiled grader comes through a descriptor, so that what it starts cannot read it. Nothing that is
+ * printed is kept.
  */
-export async function runCompiled({ modules }: CompiledGrader, request: GraderRun, root: string): Promise<Verdict | undefined> {
-  const run: DirectRun = { ...request, modules, root, nonce: randomUUID() };
-  const verdict = await inWorker(run);
-  if ("broken" in verdict) {
-    process.stderr.write(`the grader is run by vitest: ${verdict.broken}\n`);
-    return undefined;
-  }
-  return verdict;
+import { closeSync, mkdtempSync, openSync, readFileSync, readSync, realpathSync, rmSync } from "node:fs";
+import { enableCompileCache } from "node:module";
+import { devNull, tmpdir } from "node:os";
+import path from "node:path";
+import timers from "node:timers";
+import timersPromises from "node:timers/promises";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import util, { parseArgs } from "node:util";
+import type { VitestRunner } from "@vitest/runner";
+import type { CompiledGrader } from "../checker/compile_grader.ts";
+import { installHooks } from "./direct_hooks.ts";
+import { ENDING, type PackageSources } from "./resolution.ts";
+import { useServerPorts } from "./server_ports.ts";
+import { collectVerdict, withoutHostPaths } from "./tasks.ts";
+import { sendVerdict, type ReportedError, type Verdict } from "./verdict.ts";
+import type { modules as Vitest } from "./vitest.ts";
+
+/** `timeout` in milliseconds, for each test and each hook; `root` is an empty folder. */
+interface DirectRun extends PackageSources, CompiledGrader {
+  timeout: number;
+  root: string;
 }
 
-function inWorker(run: DirectRun): Promise<Verdict | Broken> {
-  return new Promise((resolve, reject) => {
-    const child = fork(worker, { stdio: ["ignore", "pipe", "pipe", "ipc"], serialization: "json", execArgv: CONDITIONS.flatMap((name) => ["--conditions", name]) });
-    for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => process.stderr.write(chunk));
-    let verdict: Verdict | Broken = { tests: [], errors: [{ phase: "unhandled", message: ENDED_EARLY, file: null, line: null }] };
-    const done = (): void => resolve(verdict);
-    child.on("message", (message) => {
-      // A grader may send messages, too.
-      const answer = message as Partial<DirectAnswer> | null;
-      if (answer?.nonce !== run.nonce || answer.verdict === undefined) return;
-      verdict = answer.verdict;
-      setTimeout(() => child.kill("SIGKILL"), LAST_WORDS_MS).unref();
-    });
-    child.on("error", reject);
-    child.on("close", done);
-    child.on("exit", () => setTimeout(done, HELD_OPEN_MS));
-    child.send(run);
-  });
+/** What only the whole of vitest can run, and why. */
+interface Broken {
+  broken: string;
 }
+
+/** Node could not link what vite may: nothing of the grader has run then. */
+const UNLINKED = new Set([
+  ...["ERR_MODULE_NOT_FOUND", "ERR_UNSUPPORTED_DIR_IMPORT", "ERR_UNKNOWN_FILE_EXTENSION", "ERR_IMPORT_ATTRIBUTE_MISSING"],
+  ...["ERR_PACKAGE_PATH_NOT_EXPORTED", "ERR_UNSUPPORTED_ESM_URL_SCHEME", "ERR_INVALID_MODULE_SPECIFIER"],
+]);
+
+// Made by build.ts; vitest is imported after this.
+enableCompileCache(fileURLToPath(new URL("../build/compile-cache", import.meta.url)));
+
+/** The settings that vitest's main process would have sent, as far as its runner and assertions read them. */
+function settings(run: DirectRun): Record<string, unknown> {
+  return {
+    mode: "test",
+    root: run.root,
+    name: "",
+    pool: "forks",
+    isolate: true,
+    globals: true,
+    watch: false,
+    allowOnly: true,
+    passWithNoTests: true,
+    testTimeout: run.timeout,
+    hookTimeout: run.timeout,
+    clearMocks: false,
+    mockReset: false,
+    restoreMocks: false,
+    unstubEnvs: false,
+    unstubGlobals: false,
+    maxConcurrency: 5,
+    setupFiles: [],
+    defines: {},
+    disableConsoleIntercept: true,
+    expect: {},
+    fakeTimers: { loopLimit: 10_000, shouldClearNativeTimers: true },
+    snapshotOptions: { updateSnapshot: "none", snapshotFormat: {}, expand: false },
+    snapshotSerializers: [],
+    sequence: { hooks: "stack" },
+    env: { BASE_URL: "/", MODE: "test", DEV: true, PROD: false },
+  };
+}
+
+const GLOBALS = [
+  ...["suite", "test", "describe", "it", "chai", "expect", "assert", "expectTypeOf", "assertType", "vitest", "vi"],
+  ...["beforeAll", "afterAll", "beforeEach", "afterEach", "onTestFinished", "onTestFailed"],
+];
+
+/** Calls back with what vitest would report as unhandled: nobody else listens. */
+function watchForErrors(report: (error: ReportedError) => void, processError: (error: unknown) => unknown): void {
+  for (const event of ["uncaughtException", "unhandledRejection"] as const) {
+    process.on(event, (error: unknown) => {
+      if (process.listenerCount(event) === 1) report(processError(error) as ReportedError);
+    });
+  }
+}
+
+async function runDirectly(run: DirectRun): Promise<Verdict | Broken> {
+  useServerPorts();
+  Object.assign(process.env, { TEST: "true", VITEST: "true", SSR: "1", PROD: "", DEV: "1", BASE_URL: "/", MODE: "test" });
+  Object.assign(process.env, { VITEST_WORKER_ID: "1", VITEST_POOL_ID: "1" });
+  process.env.NODE_ENV ??= "test";
+  process.setSourceMapsEnabled(true);
+  const config = settings(run);
+  const state = {
+    config,
+    ctx: { pool: "forks", config, projectName: "" },
+    environment: { name: "node", transformMode: "ssr" },
+    rpc: {
+      snapshotSaved: async () => {},
+      resolveSnapshotPath: async (file: string) => path.join(path.dirname(file), "__snapshots__", `${path.basename(file)}.snap`),
+    },
+    moduleCache: new Map(),
+    moduleExecutionInfo: new Map(),
+    durations: { environment: 0, prepare: 0 },
+    providedContext: {},
+    filepath: run.grader,
+    onCancel: new Promise(() => {}),
+    onCleanup: () => {},
+    onFilterStackTrace: (stack: string) => stack,
+  };
+  Object.defineProperty(globalThis, "__vitest_worker__", { value: state, configurable: true, writable: true });
+  const { modules } = (await import(new URL(`./vitest${ENDING}`, import.meta.url).href)) as { modules: typeof Vitest };
+  installHooks(run, run.modules, ENDING === ".ts" ? undefined : modules);
+  const { setSafeTimers, getSafeTimers } = modules["@vitest/utils"];
+  // Before any test may replace them with false ones.
+  setSafeTimers();
+  const vitest = modules.vitest as unknown as Record<string, unknown>;
+  const { VitestTestRunner } = modules["vitest/runners"];
+  const { startTests } = modules["@vitest/runner"];
+  const { processError } = modules["@vitest/utils/error"];
+  const { VitestSnapshotEnvironment } = modules["vitest/snapshot"];
+  Object.assign(config.snapshotOptions as object, { snapshotEnvironment: new VitestSnapshotEnvironment() });
+  for (const name of GLOBALS) (globalThis as Record<string, unknown>)[name] = vitest[name];
+  Object.assign(globalThis, { __vitest_required__: { util, timers, timersPromises }, __vitest_environment__: "node" });
+  Object.defineProperty(globalThis, "__vitest_index__", { value: vitest, enumerable: false });
+  (vitest.expect as { setState(state: object): void }).setState({ environment: "node" });
+
+  process.exit = (code = process.exitCode ?? 0) => {
+    throw new Error(`process.exit unexpectedly called with "${code}"`);
+  };
+  const unhandled: ReportedError[] = [];
+  watchForErrors((error) => unhandled.push(error), processError);
+  const runner = new VitestTestRunner(config as never) as VitestRunner;
+  runner.onTestAnnotate = async (_test, annotation) => annotation;
+  let unlinked: Broken | undefined;
+  runner.importFile = async (file) => {
+    try {
+      return await import(pathToFileURL(file).href);
+    } catch (error) {
+      const { name, code, message } = error as NodeJS.ErrnoException;
+      if (name === "SyntaxError" || UNLINKED.has(code ?? "")) unlinked = { broken: message };
+      throw error;
+    }
+  };
+  const files = await startTests([{ filepath: run.grader, testLocations: undefined }], runner);
+  await new Promise((resolve) => getSafeTimers().setTimeout(resolve));
+  return unlinked ?? collectVerdict(files, unhandled, run.grader);
+}
+
+/** The first line of stdin, which has nothing more to say to anybody after that. */
+function readToken(): string {
+  const bytes = Buffer.alloc(256);
+  let length = 0;
+  while (!bytes.subarray(0, length).includes("\n")) {
+    const read = readSync(0, bytes, length, bytes.length - length, null);
+    if (read === 0) throw new Error("no token came through stdin");
+    length += read;
+  }
+  return bytes.toString("utf8", 0, length).trim();
+}
+
+/** Leaves a descriptor to `/dev/null`, which gets the lowest number that is free. */
+function silence(fd: number, flags: string): void {
+  closeSync(fd);
+  openSync(devNull, flags);
+}
+
+function readCompiled(fd: number): CompiledGrader {
+  try {
+    return JSON.parse(readFileSync(fd, "utf8")) as CompiledGrader;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    options: {
+      suite: { type: "string", default: "." },
+      "compiled-fd": { type: "string", default: "4" },
+      packages: { type: "string", multiple: true, default: [] },
+      "verdict-fd": { type: "string", default: "3" },
+      "test-timeout": { type: "string", default: "60000" },
+    },
+    // `--packages A B` and `--packages A --packages B` mean the same.
+    allowPositionals: true,
+  });
+  const exit = process.exit.bind(process);
+  const fd = Number(values["verdict-fd"]);
+  const token = readToken();
+  const compiled = readCompiled(Number(values["compiled-fd"]));
+  silence(0, "r");
+  silence(1, "w");
+  silence(2, "w");
+  // A test that waits for nothing must time out, and not end the process.
+  setInterval(() => {}, 2 ** 30);
+  const root = mkdtempSync(path.join(realpathSync(tmpdir()), "tester-"));
+  const packages = [...values.packages, ...positionals].map((folder) => path.resolve(folder));
+  let result: Verdict | Broken;
+  try {
+    result = await runDirectly({ ...compiled, packages, timeout: Number(values["test-timeout"]), root });
+  } catch (error) {
+    // Nothing that a grader does gets here: what vitest keeps of its workers is not as this file expects.
+    result = { broken: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+  sendVerdict(fd, token, "broken" in result ? { tests: [], errors: [], vitest_needed: result.broken } : withoutHostPaths(result, compiled.suite));
+  exit(0);
+}
+
+await main();

@@ -1,9 +1,9 @@
 /** How Node finds and reads what a directly run grader imports: as vite would. */
 import { existsSync, realpathSync, statSync } from "node:fs";
-import { isBuiltin, registerHooks, type ResolveHookContext } from "node:module";
+import { isBuiltin, registerHooks, type ResolveFnOutput, type ResolveHookContext, type ResolveHookSync } from "node:module";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { EXTENSIONS, LIBRARY, isBare, libraryFile, packageName, sourcesFor, toolchain, type PackageSources } from "./resolution.ts";
+import { ENDING, EXTENSIONS, LIBRARY, isBare, libraryFile, packageName, sourcesFor, toolchain, type PackageSources } from "./resolution.ts";
 
 const INSTALLED = "/node_modules/";
 /** Texts of the suite's files by real path; the files themselves may be out of sight. */
@@ -30,47 +30,67 @@ function fromFile(specifier: string, importer: string, modules: Modules): string
   return completed(path.resolve(path.dirname(importer), specifier), modules);
 }
 
-/** Installs the hooks for a grader that was compiled into `modules`. */
-export function installHooks(sources: PackageSources, modules: Modules): void {
+const BUNDLED = "bundled:";
+
+/** The text of a module that is in our bundle of vitest under `name`. */
+function bundledSource(name: string, exports: object): string {
+  const bundle = JSON.stringify(new URL(`./vitest${ENDING}`, import.meta.url).href);
+  const names = Object.keys(exports).map((key) => (key === "default" ? "export default all.default;" : `export const ${key} = all.${key};`));
+  return [`import { modules } from ${bundle};`, `const all = modules[${JSON.stringify(name)}];`, ...names].join("\n");
+}
+
+/** Installs the hooks for a grader that was compiled into `modules`; `bundled` are modules that stand in for files, by their name. */
+export function installHooks(sources: PackageSources, modules: Modules, bundled: Readonly<Record<string, object>> = {}): void {
   const own = path.dirname(fileURLToPath(import.meta.url)) + path.sep;
+  const standIns = new Map(Object.keys(bundled).map((name) => [import.meta.resolve(name), BUNDLED + name]));
 
   const importerOf = (context: ResolveHookContext): string | undefined =>
     context.parentURL?.startsWith("file:") ? fileURLToPath(context.parentURL) : undefined;
 
   registerHooks({
     resolve(specifier, context, nextResolve) {
-      const importer = importerOf(context);
-      if (specifier.startsWith("file:") && Object.hasOwn(modules, fileURLToPath(specifier))) return { url: specifier, shortCircuit: true };
-      if (specifier === LIBRARY) return { url: pathToFileURL(libraryFile).href, shortCircuit: true };
-      if (!importer || importer.startsWith(own) || isBuiltin(specifier)) return nextResolve(specifier, context);
-      if (importer.includes(INSTALLED)) {
-        try {
-          return nextResolve(specifier, context);
-        } catch (error) {
-          // A package may lack what the suite's packages or our toolchain have.
-          const folder = isBare(specifier) && [...sources.packages, ...toolchain].find((f) => existsSync(path.join(f, "node_modules", packageName(specifier))));
-          if (!folder) throw error;
-          return nextResolve(specifier, { ...context, parentURL: pathToFileURL(path.join(folder, "anything.js")).href });
-        }
-      }
-      if (isBare(specifier)) {
-        const name = packageName(specifier);
-        for (const folder of name === "vitest" ? toolchain : sourcesFor(path.dirname(importer), sources)) {
-          if (!existsSync(path.join(folder, "node_modules", name))) continue;
-          return nextResolve(specifier, { ...context, parentURL: pathToFileURL(path.join(folder, "anything.js")).href });
-        }
-        return nextResolve(specifier, context);
-      }
-      const [plain = "", query] = specifier.split("?", 2);
-      const file = /^(\.|\/|file:)/.test(plain) ? real(fromFile(plain, importer, modules), modules) : undefined;
-      if (file === undefined) return nextResolve(specifier, context);
-      return { url: pathToFileURL(file).href + (query === undefined ? "" : `?${query}`), shortCircuit: true };
+      const found = resolved(specifier, context, nextResolve);
+      const standIn = standIns.get(found.url);
+      return standIn === undefined ? found : { url: standIn, shortCircuit: true };
     },
     load(url, context, nextLoad) {
+      if (url.startsWith(BUNDLED)) {
+        const name = url.slice(BUNDLED.length);
+        return { format: "module", source: bundledSource(name, bundled[name]!), shortCircuit: true };
+      }
       if (!url.startsWith("file:") || url.includes(INSTALLED)) return nextLoad(url, context);
       const file = fileURLToPath(url);
       // A grader that imports more than what was compiled is not run directly.
       return Object.hasOwn(modules, file) ? { format: "module", source: modules[file]!, shortCircuit: true } : nextLoad(url, context);
     },
   });
+
+  function resolved(specifier: string, context: ResolveHookContext, nextResolve: Parameters<ResolveHookSync>[2]): ResolveFnOutput {
+    const importer = importerOf(context);
+    if (specifier.startsWith("file:") && Object.hasOwn(modules, fileURLToPath(specifier))) return { url: specifier, shortCircuit: true };
+    if (specifier === LIBRARY) return { url: pathToFileURL(libraryFile).href, shortCircuit: true };
+    if (!importer || importer.startsWith(own) || isBuiltin(specifier)) return nextResolve(specifier, context);
+    if (importer.includes(INSTALLED)) {
+      try {
+        return nextResolve(specifier, context);
+      } catch (error) {
+        // A package may lack what the suite's packages or our toolchain have.
+        const folder = isBare(specifier) && [...sources.packages, ...toolchain].find((f) => existsSync(path.join(f, "node_modules", packageName(specifier))));
+        if (!folder) throw error;
+        return nextResolve(specifier, { ...context, parentURL: pathToFileURL(path.join(folder, "anything.js")).href });
+      }
+    }
+    if (isBare(specifier)) {
+      const name = packageName(specifier);
+      for (const folder of name === "vitest" ? toolchain : sourcesFor(path.dirname(importer), sources)) {
+        if (!existsSync(path.join(folder, "node_modules", name))) continue;
+        return nextResolve(specifier, { ...context, parentURL: pathToFileURL(path.join(folder, "anything.js")).href });
+      }
+      return nextResolve(specifier, context);
+    }
+    const [plain = "", query] = specifier.split("?", 2);
+    const file = /^(\.|\/|file:)/.test(plain) ? real(fromFile(plain, importer, modules), modules) : undefined;
+    if (file === undefined) return nextResolve(specifier, context);
+    return { url: pathToFileURL(file).href + (query === undefined ? "" : `?${query}`), shortCircuit: true };
+  }
 }

@@ -1,22 +1,31 @@
 /**
- * The tester: runs one grader file, once, and writes one verdict to an inherited file descriptor.
+ * Runs one grader file, once, in vitest, and writes one verdict to an inherited file descriptor.
  *
- *     node tester/main.ts --grader FILE [--compiled-fd N] --suite DIR --packages DIR... --verdict-fd 3 --test-timeout MS
+ *     node tester/main.ts --grader FILE --suite DIR --packages DIR... --verdict-fd 3 --test-timeout MS
  *
- * What the checker compiled the grader into comes through a descriptor: what the grader starts cannot read it.
- * The first line of stdin is a token that the verdict repeats: a command line could be read by others. What graders
+ * For graders that `direct.ts` cannot run. The first line of stdin is a token that the verdict repeats: a command line could be read by others. What graders
  * print goes to stderr. When stdin ends, so does the tester, with all that it started.
  */
-import { closeSync, readFileSync } from "node:fs";
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { enableCompileCache } from "node:module";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import type { CompiledGrader } from "../checker/compile_grader.ts";
-import { runGrader, SuiteNeeded } from "./run.ts";
-import { ENDED_EARLY, sendVerdict, type Verdict } from "./verdict.ts";
 import { capOutput } from "./output.ts";
+import type { PackageSources } from "./resolution.ts";
+import { withoutHostPaths } from "./tasks.ts";
+import { sendVerdict, type Verdict } from "./verdict.ts";
+
+/** What to run; `timeout` in milliseconds, for each test and each hook. */
+export interface GraderRun extends PackageSources {
+  grader: string;
+  timeout: number;
+}
+
+/** The message where a grader's process ended without a result. */
+const ENDED_EARLY = "the run ended before the grader did: the grader may have ended its own process";
 
 // Made by build.ts; large libraries are imported after this.
 enableCompileCache(fileURLToPath(new URL("../build/compile-cache", import.meta.url)));
@@ -25,7 +34,6 @@ const { values, positionals } = parseArgs({
   options: {
     grader: { type: "string" },
     suite: { type: "string" },
-    "compiled-fd": { type: "string" },
     packages: { type: "string", multiple: true, default: [] },
     "verdict-fd": { type: "string", default: "3" },
     "test-timeout": { type: "string", default: "60000" },
@@ -60,11 +68,15 @@ function endWithStdin(): void {
   process.stdin.resume();
 }
 
-function readCompiled(fd: number): CompiledGrader {
+async function runGrader(request: GraderRun): Promise<Verdict> {
+  // Vite works with real paths, and the verdict names frames in the grader.
+  const run = { ...request, grader: realpathSync(request.grader), suite: realpathSync(request.suite) };
+  const root = mkdtempSync(path.join(realpathSync(tmpdir()), "tester-"));
   try {
-    return JSON.parse(readFileSync(fd, "utf8")) as CompiledGrader;
+    const { runInVitest } = await import("./vitest_run.ts");
+    return withoutHostPaths(await runInVitest(run, root), run.suite);
   } finally {
-    closeSync(fd);
+    rmSync(root, { recursive: true, force: true });
   }
 }
 
@@ -85,15 +97,9 @@ async function main(): Promise<void> {
   });
   let verdict: Verdict;
   try {
-    const compiled = values["compiled-fd"] === undefined ? undefined : readCompiled(Number(values["compiled-fd"]));
     const packages = [...values.packages, ...positionals].map((folder) => path.resolve(folder));
-    verdict = await runGrader({ grader: path.resolve(grader), suite: path.resolve(suite), packages, timeout }, compiled);
+    verdict = await runGrader({ grader: path.resolve(grader), suite: path.resolve(suite), packages, timeout });
   } catch (error) {
-    if (error instanceof SuiteNeeded) {
-      sent = true;
-      sendVerdict(fd, token, { ...failedRun(error.message), suite_needed: true });
-      process.exit(0);
-    }
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
     verdict = failedRun(message);
   }

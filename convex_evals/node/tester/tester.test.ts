@@ -223,11 +223,16 @@ test("output goes to stderr and is bounded", async (t) => {
 test("talks", () => { console.log("hello"); for (let i = 0; i < 300; i++) console.log("x".repeat(10_000)); });
 `,
   });
-  const { verdict, printed } = await runTester(suite, GRADER);
+  const { verdict, printed } = await runTester(suite, GRADER, { only: "vitest" });
   assert.equal(verdict.tests[0]?.outcome, "passed");
   assert.match(printed, /^hello\n/);
-  assert.match(printed, /\[output cut off\]/);
+  // How much of it vitest's worker gets rid of before it is ended depends on the machine.
   assert.ok(printed.length < 1_100_000, String(printed.length));
+  assert.equal((await runTester(suite, GRADER, { only: "direct" })).printed, "");
+  const output = new URL("./output.ts", import.meta.url).href;
+  const talks = `import { capOutput } from ${JSON.stringify(output)}; capOutput(); for (let i = 0; i < 300; i++) console.log("x".repeat(10_000));`;
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", talks], { encoding: "utf8", maxBuffer: 1e8 });
+  assert.deepEqual([stdout, stderr.length], ["", 1_000_000 + "\n[output cut off]\n".length]);
 });
 
 test("the end of stdin ends the tester and its workers", async (t) => {

@@ -24,8 +24,8 @@ export interface RunError {
 export interface Verdict {
   tests: TestVerdict[];
   errors: RunError[];
-  /** Nothing of the grader has run: it must be run again, with the suite's files in sight and not compiled. */
-  suite_needed?: true;
+  /** Why only the whole of vitest can run the grader, of which nothing has run. */
+  vitest_needed?: string;
 }
 
 /** An error as vitest reports it from a worker. */
@@ -35,9 +35,6 @@ export interface ReportedError {
   stack?: string | undefined;
   diff?: string | undefined;
 }
-
-/** The message where a grader's process ended without a result. */
-export const ENDED_EARLY = "the run ended before the grader did: the grader may have ended its own process";
 
 const MAX_MESSAGE = 4_000;
 

@@ -4,7 +4,7 @@ import path from "node:path";
 import type { UserConfig } from "vite";
 import type { createVitest, Vitest } from "vitest/node";
 import { graderResolution, libraryFiles, workerResolution, suiteFiles } from "./resolution.ts";
-import type { GraderRun } from "./run.ts";
+import type { GraderRun } from "./main.ts";
 import { collectVerdict } from "./tasks.ts";
 import type { ReportedError, Verdict } from "./verdict.ts";
 

@@ -173,7 +173,9 @@ export type DocumentRequest =
   | { readonly op: "insert"; readonly table: string; readonly documents: JsonValue[] }
   | { readonly op: "patch"; readonly table: string; readonly ids: readonly string[] | null; readonly fields: JsonValue }
   | { readonly op: "replace"; readonly id: string; readonly document: JsonValue }
-  | { readonly op: "delete"; readonly ids: string[] };
+  | { readonly op: "delete"; readonly ids: string[] }
+  /** Deletes the oldest `limit` documents; says how many, the last one's id (null where there was none), and whether there are more. */
+  | { readonly op: "clear"; readonly table: string; readonly limit: number };
 
 export interface HttpActionRequest {
   readonly pathAndQuery: string;

@@ -29,6 +29,12 @@ export async function documentRequest(db: Writer, request: DocumentRequest): Pro
     case "delete":
       for (const id of request.ids) await db.delete(id as never);
       return null;
+    case "clear": {
+      const found = await readerOf(db, request.table).query(request.table).order("asc").take(request.limit + 1);
+      const ids = found.slice(0, request.limit).map((document) => String(document["_id"]));
+      for (const id of ids) await db.delete(id as never);
+      return { deleted: ids.length, last: ids.at(-1) ?? null, hasMore: found.length > request.limit };
+    }
     default:
       throw request satisfies never;
   }

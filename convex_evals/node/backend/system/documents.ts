@@ -37,12 +37,9 @@ export const listTableScan: SystemFunction = async (app, args, componentPath) =>
 };
 
 export const clearTablePage: SystemFunction = async (app, args, componentPath) => {
-  const table = stringArg(args, "tableName");
-  const documents = await run(app, componentPath, { op: "scan", table, order: "asc", limit: CLEAR_PAGE_SIZE + 1 });
-  const ids = (documents as { _id: string }[]).slice(0, CLEAR_PAGE_SIZE).map((document) => document._id);
-  const hasMore = (documents as unknown[]).length > CLEAR_PAGE_SIZE;
-  await run(app, componentPath, { op: "delete", ids });
-  return { deleted: ids.length, continueCursor: hasMore ? (ids.at(-1) ?? "") : "_end_cursor", hasMore };
+  const request = { op: "clear", table: stringArg(args, "tableName"), limit: CLEAR_PAGE_SIZE } as const;
+  const { deleted, last, hasMore } = (await run(app, componentPath, request)) as { deleted: number; last: string | null; hasMore: boolean };
+  return { deleted, continueCursor: hasMore ? (last ?? "") : "_end_cursor", hasMore };
 };
 
 export const listById: SystemFunction = async (app, args, componentPath) => {

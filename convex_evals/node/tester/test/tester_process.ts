@@ -9,9 +9,10 @@ import type { TestContext } from "node:test";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { compileGrader } from "../../checker/compile_grader.ts";
+import { CONDITIONS } from "../resolution.ts";
 import type { Verdict } from "../verdict.ts";
 
-const main = fileURLToPath(new URL("../main.ts", import.meta.url));
+const script = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
 /** Writes files (by relative path) into a new folder that is gone after the test. */
 export function makeSuite(t: TestContext, files: Record<string, string>): string {
@@ -24,6 +25,8 @@ export function makeSuite(t: TestContext, files: Record<string, string>): string
   }
   return suite;
 }
+
+const ENDED_EARLY = "the run ended before the grader did: the grader may have ended its own process";
 
 /** What a finished tester leaves: the verdict, what it printed, how it ended. */
 export interface Finished {
@@ -38,14 +41,17 @@ export interface Options {
   timeout?: number;
   /** The compiled grader; without it, the whole of vitest runs. */
   compiled?: string;
-  /** Leave the whole of vitest out, where the two ways cannot be compared. */
-  only?: "direct";
+  /** One way alone, where the two cannot be compared. */
+  only?: "direct" | "vitest";
 }
 
 /** Starts the tester at the head of its own process group, with the verdict on descriptor 3. */
 export function startTester(suite: string, grader: string, { packages = [], env = {}, timeout = 5000, compiled }: Options = {}): ChildProcess {
-  const args = [main, "--grader", path.join(suite, grader), "--suite", suite, "--verdict-fd", "3"];
-  if (compiled !== undefined) args.push("--compiled-fd", "4");
+  const args =
+    compiled === undefined
+      ? [script("main.ts"), "--grader", path.join(suite, grader)]
+      : [...CONDITIONS.flatMap((name) => ["--conditions", name]), script("direct.bundle.mjs"), "--compiled-fd", "4"];
+  args.push("--suite", suite, "--verdict-fd", "3");
   if (packages.length > 0) args.push("--packages", ...packages);
   const child = spawn(process.execPath, [...args, "--test-timeout", String(timeout)], {
     stdio: ["pipe", "pipe", "pipe", "pipe", compiled === undefined ? "ignore" : openSync(compiled, "r")],
@@ -59,6 +65,7 @@ export function startTester(suite: string, grader: string, { packages = [], env 
 /** Runs a grader to its end: in the whole of vitest, and where it can be compiled directly, with the same verdict. */
 export async function runTester(suite: string, grader: string, options: Options = {}): Promise<Finished> {
   const whole = options.only === "direct" ? undefined : await runOnce(suite, grader, options);
+  if (whole && options.only === "vitest") return whole;
   const compilation = await compileGrader(path.join(suite, grader), suite, options.packages ?? []);
   if ("reason" in compilation) {
     assert.ok(whole, `${grader} is not run directly: ${compilation.reason}`);
@@ -89,5 +96,7 @@ async function runOnce(suite: string, grader: string, options: Options): Promise
     text(child.stderr!),
   ]);
   if (out !== "") throw new Error(`the tester printed to stdout: ${out}`);
-  return { verdict: JSON.parse(verdict) as Finished["verdict"], printed, code: await ended };
+  // A grader that ends its own process leaves nothing: the Python side says so.
+  const early = { kind: "verdict", token: "secret", tests: [], errors: [{ phase: "unhandled", message: ENDED_EARLY, file: null, line: null }] };
+  return { verdict: (verdict === "" ? early : JSON.parse(verdict)) as Finished["verdict"], printed, code: await ended };
 }
