@@ -6,7 +6,7 @@
  * own binary is bundled), and closes them off with an exports map; bundling once, when the toolchain is set up,
  * solves both. Run `node build.ts` again whenever the lockfile changes.
  */
-import { mkdirSync, readFileSync, renameSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire, enableCompileCache, flushCompileCache, isBuiltin } from "node:module";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -147,6 +147,7 @@ await build({
 renameSync(draft, path.join(out, "official.mjs"));
 
 const runtimeText = await bundledRuntime();
+writeFileSync(path.join(out, "runtime.mjs"), runtimeText);
 const { code: watchdogText } = await transform(readFileSync(path.join(here, "backend", "app", "watchdog_thread.ts"), "utf8"), { loader: "ts", target: "node24" });
 // Every graded project starts a backend or two; as one file they start in a third of the time. It stands beside the modules
 // that it was made of: they find others by their own place.
