@@ -51,14 +51,14 @@ def _fisher(a_passed: int, a_scored: int, b_passed: int, b_scored: int) -> float
     return sum(n for n in ways if n <= observed) / sum(ways)
 
 
-def _least(pair: EvalPair) -> float:
-    """The smallest p that this eval could have had, going by its trials and by how many of them passed."""
-    ways = _ways(pair.a_passed + pair.b_passed, pair.a_scored, pair.b_scored)
+@lru_cache(maxsize=10_000)
+def _least(passed: int, a_scored: int, b_scored: int) -> float:
+    """The smallest p that an eval could have had, going by its trials and by how many of them passed."""
+    ways = _ways(passed, a_scored, b_scored)
     fewest = min(ways)
     return sum(n for n in ways if n == fewest) / sum(ways)
 
 
-@lru_cache(maxsize=10_000)
 def _ways(passed: int, a_scored: int, b_scored: int) -> tuple[int, ...]:
     """In how many ways A can have 0, 1, ... of the `passed` trials."""
     low, high = max(0, passed - b_scored), min(a_scored, passed)
@@ -72,11 +72,11 @@ def flips(pairs: Sequence[EvalPair]) -> list[Flip]:
     their trials and from how many passed on both sides together, not from which side they passed on. Source: R. E.
     Tarone, "A modified Bonferroni method for discrete data", Biometrics 46 (1990), 515-522.
     """
-    tested = [fisher(pair) if _least(pair) <= ALPHA else None for pair in pairs]
+    tested = [fisher(p) if _least(p.a_passed + p.b_passed, p.a_scored, p.b_scored) <= ALPHA else None for p in pairs]
     found = [
         Flip(pair, p := fisher(pair), corrected, _surety(p, corrected))
         for pair, corrected in zip(pairs, holm(tested), strict=True)
-        if pair.difference
+        if pair.differs
     ]
     return sorted(found, key=lambda f: (f.p, -abs(f.difference), f.pair.eval))
 

@@ -64,6 +64,10 @@ class EvalPair:
     b_scored: int
 
     @property
+    def differs(self) -> bool:
+        return self.a_passed * self.b_scored != self.b_passed * self.a_scored
+
+    @property
     def difference(self) -> Fraction:
         """Pass rate of B less that of A, exactly."""
         return Fraction(self.b_passed, self.b_scored) - Fraction(self.a_passed, self.a_scored)
