@@ -164,9 +164,9 @@ def _spread(pairs: Sequence[EvalPair], steps: Sequence[int], scale: int) -> _Spr
     """None where nothing can be said: fewer than two evals, or all of them alike.
 
     Minimum detectable effect: H. S. Bloom, "Minimum detectable effects", Evaluation Review 19 (1995), 547-556. What
-    more trials would do: Miller (2024): they lessen the variance within evals (binomial), not the one
-    between evals, whose effects differ. With one trial a side the two cannot be told apart, and all of it is taken to
-    be within, which is the best case.
+    more trials would do: Miller (2024): they lessen the variance within evals (binomial), not the one between evals,
+    whose effects differ. Where these cannot be told apart (single trials, or no more variance than trials explain),
+    all of it is taken to be within, which is the best case.
     """
     n = len(steps)
     if n < 2 or steps[0] == steps[-1]:
@@ -179,11 +179,12 @@ def _spread(pairs: Sequence[EvalPair], steps: Sequence[int], scale: int) -> _Spr
         return _Spread(detectable, 0)
     trials = sum(p.a_scored + p.b_scored for p in pairs) / (2 * n)
     within = _within(pairs)
-    # What one trial a side would vary by, on average over evals; and what no number of trials takes away.
-    one_trial, between = (total * trials, 0.0) if within is None else (within * trials, max(0.0, total - within))
+    if within is None or not _vary_more(total, within, n):
+        within = total
+    between = max(0.0, total - within)
     if between >= aim:
         return _Spread(detectable, None)
-    more = math.ceil(one_trial / (aim - between) - trials)
+    more = math.ceil(within * trials / (aim - between) - trials)
     return _Spread(detectable, max(1, more) if trials + more <= MOST_TRIALS else None)
 
 
@@ -196,3 +197,10 @@ def _within(pairs: Sequence[EvalPair]) -> float | None:
     # Unbiased for the variance of one trial; sides with a single one are taken to vary like the others.
     one = sum(k * (n - k) / (n * (n - 1)) for k, n in repeated) / len(repeated)
     return one * sum(1 / n for _, n in sides) / len(pairs)
+
+
+def _vary_more(total: float, within: float, n: int) -> bool:
+    """Whether differences of `n` evals vary more than their trials explain, beyond doubt (chi-squared)."""
+    from scipy.special import chdtrc
+
+    return within == 0 or float(chdtrc(n - 1, (n - 1) * total / within)) <= ALPHA

@@ -33,7 +33,7 @@ def sign_flip_p(steps: Sequence[int], *, seed: int = 0) -> float | None:
     Association 78 (1983), 435-440; from draws by B. Phipson and G. K. Smyth, "Permutation p-values should never be
     zero", Statistical Applications in Genetics and Molecular Biology 9 (2010), article 39.
     """
-    sizes = [abs(step) for step in steps if step]
+    sizes = sorted(abs(step) for step in steps if step)
     if not sizes:
         return None
     whole, positive = sum(sizes), sum(step for step in steps if step > 0)
@@ -111,6 +111,9 @@ def _quantiles(chances: NDArray[np.float64], tail: float) -> tuple[int, int]:
 
 
 def _drawn_interval(steps: Sequence[int], scale: int, tail: float, seed: int) -> tuple[float, float]:
+    if sum(steps) < 0:  # swapping the sides turns the signs, whatever is drawn
+        low, high = _drawn_interval([-step for step in reversed(steps)], scale, tail, seed)
+        return -high, -low
     import numpy as np
 
     values = np.array([step / scale for step in steps])
