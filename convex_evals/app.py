@@ -25,6 +25,7 @@ COMMANDS = {
     "prune": ("convex_evals.commands.prune", "prune"),
     "list": ("convex_evals.commands.list", "list_"),
     "show": ("convex_evals.commands.show", "show"),
+    "compare": ("convex_evals.commands.compare", "compare"),
     "history": ("convex_evals.commands.history", "history"),
     "leaderboard": ("convex_evals.commands.leaderboard", "leaderboard"),
     "doctor": ("convex_evals.commands.doctor", "doctor"),

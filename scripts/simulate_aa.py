@@ -15,8 +15,9 @@ import itertools
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,6 +102,10 @@ class Power:
     rule: float  # what the single-sample rule would call essential
 
 
+Simulated = Callable[[Setup, int, np.random.Generator], Sequence[Rate | Power]]
+Part = Callable[[int], Sequence[Rate | Power]]
+
+
 def draw(setup: Setup, experiments: int, random: np.random.Generator) -> tuple[Iterator[list[EvalPair]], Changed]:
     """The pairs of all experiments, and which of their evals were changed."""
     shape = (experiments, setup.evals)
@@ -138,7 +143,7 @@ def single_sample(pairs: Sequence[EvalPair]) -> bool:
     return sum(p.a_passed < p.b_passed for p in pairs if p.a_scored == p.b_scored == 1) >= RULE
 
 
-def false_alarms(setup: Setup, experiments: int, random: np.random.Generator) -> Iterator[Rate]:
+def false_alarms(setup: Setup, experiments: int, random: np.random.Generator) -> list[Rate]:
     improved = regressed = categories = sure = likely = evals = rule = 0
     for pairs in draw(setup, experiments, random)[0]:
         verdict = paired(pairs).verdict
@@ -150,26 +155,29 @@ def false_alarms(setup: Setup, experiments: int, random: np.random.Generator) ->
         likely += sum(mark is not Surety.CHANCE for mark in marks)
         evals += len(pairs)
         rule += single_sample(pairs)
-    yield Rate(setup.name, "improved or regressed", improved + regressed, experiments, ALPHA)
-    yield Rate(setup.name, "any category, after Holm", categories, experiments, ALPHA)
     # The marks of single evals take an eval's trials to be independent.
     promised = None if setup.alike else ALPHA
-    yield Rate(setup.name, "any eval marked sure", sure, experiments, promised)
-    yield Rate(setup.name, "an eval marked likely", likely, evals, promised)
+    rates = [
+        Rate(setup.name, "improved or regressed", improved + regressed, experiments, ALPHA),
+        Rate(setup.name, "any category, after Holm", categories, experiments, ALPHA),
+        Rate(setup.name, "any eval marked sure", sure, experiments, promised),
+        Rate(setup.name, "an eval marked likely", likely, evals, promised),
+    ]
     if setup.a_trials == setup.b_trials == 1:
-        yield Rate(setup.name, f'rule ">= {RULE} regressions = essential"', rule, experiments)
+        rates.append(Rate(setup.name, f'rule ">= {RULE} regressions = essential"', rule, experiments))
+    return rates
 
 
-def model_alarms(setup: Setup, experiments: int, random: np.random.Generator) -> Rate:
+def model_alarms(setup: Setup, experiments: int, random: np.random.Generator) -> list[Rate]:
     drawn, _ = draw(setup, experiments * MODELS, random)
     said = 0
     for _ in range(experiments):
         models = family({str(n): paired(next(drawn)) for n in range(MODELS)})
         said += any(one.verdict.shown for one in models.values())
-    return Rate(setup.name, f"any of {MODELS} models, after Holm", said, experiments, ALPHA)
+    return [Rate(setup.name, f"any of {MODELS} models, after Holm", said, experiments, ALPHA)]
 
 
-def power(setup: Setup, experiments: int, random: np.random.Generator) -> Power:
+def power(setup: Setup, experiments: int, random: np.random.Generator) -> list[Power]:
     drawn, changed = draw(setup, experiments, random)
     improved = regressed = category = sure = covered = rule = 0
     for pairs, was_changed in zip(drawn, changed, strict=True):
@@ -180,40 +188,46 @@ def power(setup: Setup, experiments: int, random: np.random.Generator) -> Power:
         sure += sum(f.surety is Surety.SURE and bool(was_changed[int(f.pair.eval)]) for f in flips(pairs))
         covered += one.interval is not None and one.interval[0] <= setup.effect <= one.interval[1]
         rule += single_sample(pairs)
-    shares = [count / experiments for count in (improved, regressed, category)]
-    return Power(
-        setup.name,
-        setup.effect,
-        experiments,
-        *shares,
-        sure / int(changed.sum()),
-        covered / experiments,
-        rule / experiments,
-    )
+    return [
+        Power(
+            setup=setup.name,
+            effect=setup.effect,
+            experiments=experiments,
+            improved=improved / experiments,
+            regressed=regressed / experiments,
+            category=category / experiments,
+            sure=sure / int(changed.sum()),
+            covered=covered / experiments,
+            rule=rule / experiments,
+        )
+    ]
+
+
+def parts() -> dict[str, Part]:
+    """By name. Each begins from a seed of its own, so that one alone comes out as it does among the others."""
+    found: dict[str, Part] = {}
+    for seed, setup in enumerate(NULL):
+        found[f"A/A {setup.name}"] = partial(_seeded, false_alarms, setup, seed)
+    found[f"A/A {FAMILY.name}, {MODELS} models"] = partial(_seeded, model_alarms, FAMILY, 99)
+    for seed, setup in enumerate(REAL, 100):
+        found[f"A/B {setup.name} {setup.effect * 100:+g}"] = partial(_seeded, power, setup, seed)
+    return found
+
+
+def _seeded(simulated: Simulated, setup: Setup, seed: int, experiments: int) -> Sequence[Rate | Power]:
+    return simulated(setup, experiments, np.random.default_rng(seed))
 
 
 def simulate(experiments: int, only: str) -> tuple[list[Rate], list[Power]]:
-    """Each part begins from a seed of its own, so that one alone comes out as it does among the others."""
+    """The parts whose name contains `only`, or the one of exactly that name."""
     start = time.monotonic()
-
-    def progress(name: str) -> None:
+    known = parts()
+    found: list[Rate | Power] = []
+    for name in [only] if only in known else [name for name in known if only in name]:
         print(f"{time.monotonic() - start:6.1f} s  {name}", file=sys.stderr, flush=True)
-
-    rates: list[Rate] = []
-    for seed, setup in enumerate(NULL):
-        if only in (name := f"A/A {setup.name}"):
-            progress(name)
-            rates += false_alarms(setup, experiments, np.random.default_rng(seed))
-    if only in (name := f"A/A {FAMILY.name}, {MODELS} models"):
-        progress(name)
-        rates.append(model_alarms(FAMILY, experiments, np.random.default_rng(len(NULL))))
-    powers: list[Power] = []
-    for seed, setup in enumerate(REAL, 100):
-        if only in (name := f"A/B {setup.name} {setup.effect * 100:+g}"):
-            progress(name)
-            powers.append(power(setup, experiments, np.random.default_rng(seed)))
-    progress("done")
-    return rates, powers
+        found += known[name](experiments)
+    print(f"{time.monotonic() - start:6.1f} s", file=sys.stderr)
+    return [r for r in found if isinstance(r, Rate)], [p for p in found if isinstance(p, Power)]
 
 
 def render(rates: Sequence[Rate], powers: Sequence[Power]) -> str:

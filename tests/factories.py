@@ -26,6 +26,7 @@ from convex_evals.records import (
     Verdict,
 )
 from convex_evals.store.runs import Run, RunStore
+from convex_evals.suite import sha256_text
 from convex_evals.summary import summarize
 
 PACKAGE_JSON = json.dumps({"name": "project", "dependencies": {"convex": "1.48.0"}})
@@ -159,6 +160,8 @@ def make_run(
         generations = tuple(
             make_generation(n).model_copy(
                 update={
+                    # Of its own in each run, like those of real replies.
+                    "generation_id": sha256_text(f"{run.folder.relative_to(runs)} {eval_id} {n}")[:16],
                     "received": letter != "u",
                     "fault": "timeout" if letter == "u" else None,
                     "cost_usd": 0.0125,

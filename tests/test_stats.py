@@ -21,7 +21,6 @@ from statsmodels.stats.proportion import proportion_confint
 from convex_evals.stats import (
     EvalPair,
     Paired,
-    Surety,
     Verdict,
     family,
     fisher,

@@ -72,6 +72,10 @@ class Run:
     def grade_file(self, eval_id: str, name: str) -> GradeFile:
         return read_record(self.eval_folder(eval_id) / name, GradeFile)
 
+    def grade_names(self, eval_id: str) -> list[str]:
+        """The grade files of an eval, of the first grading and of later ones."""
+        return sorted(path.name for path in self.eval_folder(eval_id).glob(grade_name("?" * 8)))
+
     def has_grade(self, eval_id: str, grading_key: str) -> bool:
         return (self.eval_folder(eval_id) / grade_name(grading_key)).is_file()
 
