@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from statistics import fmean
 from typing import Any
 
 from convex_evals.compare.facts import Fact, facts
@@ -106,8 +107,8 @@ def _means(parts: Sequence[Graded]) -> Means:
 
 
 def _mean(rows: Sequence[Sequence[float]]) -> float | None:
-    means = [sum(row) / len(row) for row in rows if row]
-    return sum(means) / len(means) if means else None
+    means = [fmean(row) for row in rows if row]
+    return fmean(means) if means else None
 
 
 def _notes(a: Side, b: Side, matches: Sequence[Match], overlapping: bool) -> Iterable[str]:

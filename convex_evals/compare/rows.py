@@ -58,8 +58,8 @@ def means_rows(found: Comparison) -> list[list[str]]:
 def _means_row(name: str, a: float | None, b: float | None, shown: Callable[[float], str]) -> list[str] | None:
     if a is None or b is None:
         return None
-    change = f"{(b / a - 1) * 100:+.0f} %" if a else "-"
-    return [name, shown(a), shown(b), "0 %" if a == b else change]
+    percents = round((b / a - 1) * 100) if a else None
+    return [name, shown(a), shown(b), "-" if percents is None else f"{percents:+} %" if percents else "0 %"]
 
 
 def side_line(side: Side) -> str:
