@@ -16,8 +16,9 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -230,6 +231,17 @@ def simulate(experiments: int, only: str) -> tuple[list[Rate], list[Power]]:
     return [r for r in found if isinstance(r, Rate)], [p for p in found if isinstance(p, Power)]
 
 
+def to_data(rates: Sequence[Rate], powers: Sequence[Power]) -> dict[str, Any]:
+    alarms = [{**asdict(r), "rate": r.rate, "interval": r.interval, "ok": r.ok} for r in rates]
+    return {"false_alarms": alarms, "power": [asdict(p) for p in powers]}
+
+
+def from_data(data: dict[str, Any]) -> tuple[list[Rate], list[Power]]:
+    """What `to_data` wrote; docs/statistics.md shows a file of it."""
+    names = [field.name for field in fields(Rate)]
+    return [Rate(**{n: row[n] for n in names}) for row in data["false_alarms"]], [Power(**row) for row in data["power"]]
+
+
 def render(rates: Sequence[Rate], powers: Sequence[Power]) -> str:
     lines = ["False alarms: both sides are the same"] if rates else []
     before = ""
@@ -268,8 +280,7 @@ def main() -> int:
     if not rates and not powers:
         parser.error(f"--only {options.only}: no part is called that")
     if options.json:
-        alarms = [{**asdict(r), "rate": r.rate, "interval": r.interval, "ok": r.ok} for r in rates]
-        print(json.dumps({"false_alarms": alarms, "power": [asdict(p) for p in powers]}, indent=2))
+        print(json.dumps(to_data(rates, powers), indent=2))
     else:
         print(render(rates, powers))
     return 0 if all(rate.ok for rate in rates) else 1

@@ -48,9 +48,13 @@ def reasons(found: Comparison) -> dict[str, str]:
 
 @pytest.fixture
 def planted(tmp_path: Path) -> Path:
+    return plant(tmp_path)
+
+
+def plant(folder: Path) -> Path:
     """Two runs of one model; the guidelines of the second mend most of what fails in one category."""
-    make_eval(tmp_path)
-    runs = tmp_path / "runs"
+    make_eval(folder)
+    runs = folder / "runs"
     before = draw_outcomes(known_chances(SUITE), 5, seed=1)
     after = draw_outcomes(known_chances(SUITE, better={"002-queries": 0.97}), 5, seed=2)
     after |= {"000-fundamentals/000-eval": "uuuuu", "000-fundamentals/001-eval": "ppuup"}
@@ -60,7 +64,7 @@ def planted(tmp_path: Path) -> Path:
     }
     make_run(runs, {**before, "009-old/000-gone": "ppppp"}, run_id="default-before", **given["a"])
     make_run(runs, after, run_id="default-after", date="2026-02-01", **given["b"])
-    return tmp_path
+    return folder
 
 
 def test_a_planted_improvement_is_named(planted: Path, invoke: Invoke, golden: Golden) -> None:
@@ -276,9 +280,10 @@ def test_hostile_names_are_inert(tmp_path: Path) -> None:
     assert "\x1b" not in markdown and "<img" not in markdown and "<b>" not in markdown and "@octocat" not in markdown
 
 
-@pytest.fixture
-def chosen(planted: Path) -> Path:
-    """The guidelines of both runs in Git, and a run without any."""
+@pytest.fixture(scope="module")
+def chosen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The guidelines of both runs in Git, and two runs without any. Only read."""
+    planted = plant(tmp_path_factory.mktemp("chosen"))
     (planted / ".gitignore").write_text("runs/\n")
     file = planted / "guidelines" / "convex.md"
     file.parent.mkdir()
@@ -316,7 +321,7 @@ def test_selections(words: str, runs: list[str], chosen: Path, invoke: Invoke) -
     b = "other" if runs != ["other"] else "bare"
     if runs == ["other", "bare"]:
         b = "default-after"
-    result = invoke("compare", words, b, "--json")
+    result = invoke("compare", words, b, "--json", cwd=chosen)
     assert result.err == "" and [run["run_id"] for run in json.loads(result.out)["a"]["runs"]] == runs
 
 
@@ -346,7 +351,7 @@ def test_selections(words: str, runs: list[str], chosen: Path, invoke: Invoke) -
     ],
 )
 def test_selections_that_name_nothing(words: str, message: str, chosen: Path, invoke: Invoke) -> None:
-    result = invoke("compare", words, "other")
+    result = invoke("compare", words, "other", cwd=chosen)
     assert result.status == 1 and result.err.count("\n") == 1 and result.out == ""
     assert message in result.err.replace(str(chosen), "DIR")
 

@@ -297,10 +297,3 @@ def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     env = clean_environment(PYTHONPATH=str(ROOT))
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
-
-
-def test_simulated_false_alarms() -> None:
-    argv = [sys.executable, "scripts/simulate_aa.py", "--experiments", "40", "--only", "40 evals x 3", "--json"]
-    env = clean_environment(PYTHONPATH=str(ROOT))
-    done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr

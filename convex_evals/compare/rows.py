@@ -9,11 +9,13 @@ from convex_evals.compare.comparison import Comparison
 from convex_evals.compare.sides import LeftOut, Side
 from convex_evals.compare.words import p_value, points, rate, span
 from convex_evals.results import dollars, duration
-from convex_evals.stats import Flip, Paired
+from convex_evals.stats import Flip, Paired, Surety
 
 CATEGORY_HEADER = ["category", "evals", "A", "B", "difference", "95 % interval", "p", "verdict"]
 FLIP_HEADER = ["eval", "A", "B", "p", "how sure"]
 MEANS_HEADER = ["per reply", "A", "B", "difference"]
+_FEW_FLIPS = 5
+_MOST_FLIPS = 20
 _RUNS = 3  # named of a side that has many
 
 
@@ -42,6 +44,11 @@ def flip_row(flip: Flip) -> list[str]:
 def directions(flips: Sequence[Flip]) -> dict[str, list[Flip]]:
     """Those that got worse, and those that got better; the surest first."""
     return {"Worse": [f for f in flips if f.difference < 0], "Better": [f for f in flips if f.difference > 0]}
+
+
+def shown_at_once(flips: Sequence[Flip]) -> int:
+    """How many of these are worth a look before anything is unfolded: what is more than chance, and a few."""
+    return min(_MOST_FLIPS, max(_FEW_FLIPS, sum(f.surety is not Surety.CHANCE for f in flips)))
 
 
 def means_rows(found: Comparison) -> list[list[str]]:

@@ -14,6 +14,7 @@ from convex_evals.compare.rows import (
     directions,
     flip_row,
     means_rows,
+    shown_at_once,
     side_line,
     unscored_line,
 )
@@ -23,8 +24,7 @@ from convex_evals.stats import Verdict
 
 MARKS = {Verdict.IMPROVED: "🟢", Verdict.REGRESSED: "🔴"}
 _OTHER_MARK = "⚪"
-_UNFOLDED = 10  # flips of each direction
-_MOST = 100
+_MOST = 100  # flips of each direction
 
 
 def to_markdown(found: Comparison) -> str:
@@ -47,12 +47,15 @@ def _parts(found: Comparison) -> Iterator[str]:
         yield "p and verdicts are corrected for the number of categories (Holm)."
     for name, flips in directions(found.flips).items():
         if flips:
-            rows = [flip_row(f) for f in flips]
+            rows, at_once = [flip_row(f) for f in flips], shown_at_once(flips)
             yield f"### {name}: {len(flips)} eval{'s' if len(flips) > 1 else ''}"
-            yield _table(FLIP_HEADER, rows[:_UNFOLDED], right=range(1, 4))
-            if rest := rows[_UNFOLDED:_MOST]:
+            yield _table(FLIP_HEADER, rows[:at_once], right=range(1, 4))
+            if rest := rows[at_once:_MOST]:
                 left_out = f"\n\n{len(rows) - _MOST} more are left out." if len(rows) > _MOST else ""
-                yield folded(f"{len(rest)} more, less sure", _table(FLIP_HEADER, rest, right=range(1, 4)) + left_out)
+                yield folded(
+                    f"{len(rest)} more, none surer than the last",
+                    _table(FLIP_HEADER, rest, right=range(1, 4)) + left_out,
+                )
     if rows := means_rows(found):
         yield "### Cost and time"
         yield _table(MEANS_HEADER, rows, right=range(1, 4))

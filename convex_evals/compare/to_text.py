@@ -15,13 +15,13 @@ from convex_evals.compare.rows import (
     directions,
     flip_row,
     means_rows,
+    shown_at_once,
     side_line,
     unscored_line,
 )
 from convex_evals.compare.words import advice, rate, verdict_line
 from convex_evals.results import printable, table
 
-_FLIPS = 15  # of each direction
 _NAMES = 5
 
 
@@ -74,11 +74,11 @@ def _values(fact: Fact) -> str:
 def _flips(found: Comparison) -> Iterator[str]:
     for name, flips in directions(found.flips).items():
         if flips:
-            text = table(
-                [f"{name}: {len(flips)}", *FLIP_HEADER[1:]], [flip_row(f) for f in flips[:_FLIPS]], left=(0, 4)
-            )
-            more = len(flips) - _FLIPS
-            yield f"{text}\nand {more} more, less sure; --format json has all" if more > 0 else text
+            at_once = shown_at_once(flips)
+            rows = [flip_row(f) for f in flips[:at_once]]
+            text = table([f"{name}: {len(flips)}", *FLIP_HEADER[1:]], rows, left=(0, 4))
+            more = len(flips) - at_once
+            yield f"{text}\nand {more} more, none surer than the last; --json has all" if more > 0 else text
 
 
 def _left_out(found: Comparison) -> Iterator[str]:
