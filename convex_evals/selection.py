@@ -5,14 +5,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from convex_evals.compare import Side
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
 from convex_evals.git import text_at
-from convex_evals.models import find_slug, load_models
+from convex_evals.models import find_ran, load_models
 from convex_evals.prompt import PromptSource
 from convex_evals.records import RunPlan
 from convex_evals.store.runs import Run, RunStore
@@ -23,23 +22,17 @@ KEYS = ("model", "experiment", "guidelines", "date")
 _HEX = re.compile(r"[0-9a-f]{4,64}")
 
 
-@dataclass(frozen=True)
-class Selection:
-    """Words of a selection, by key; what is not named is left open."""
-
-    words: dict[str, str]
-    label: str
-
-
 def select(text: str, workspace: Workspace) -> Side:
     """The runs that `text` names, newest first. Raises `UserError` where these are none."""
     store = RunStore(workspace.runs_dir)
     if "=" not in text or (Path(text) / "run.json").is_file():
         return Side(text, (store.find(text),))
-    selection = parse(text)
-    words = selection.words
-    slug = _slug(words["model"], workspace, store) if "model" in words else None
-    runs = store.of_model(slug) if slug else list(store.all())
+    words = parse(text)
+    if "model" in words:
+        listed = [m.slug for m in load_models([workspace.home, workspace.suite])]
+        runs = store.of_model(find_ran(words["model"], listed, store.models()))
+    else:
+        runs = list(store.all())
     fits = [_fits(key, value, workspace, runs) for key, value in words.items() if key != "model"]
     found = tuple(run for run in runs if all(fit(run.plan) for fit in fits))
     if not found:
@@ -47,8 +40,8 @@ def select(text: str, workspace: Workspace) -> Side:
     return Side(text, found)
 
 
-def parse(text: str) -> Selection:
-    """`key=value,key=value`. Raises `UserError`."""
+def parse(text: str) -> dict[str, str]:
+    """The words of `key=value,key=value`; what is not named is left open. Raises `UserError`."""
     words: dict[str, str] = {}
     for part in text.split(","):
         key, equals, value = (word.strip() for word in part.partition("="))
@@ -61,17 +54,7 @@ def parse(text: str) -> Selection:
         if key in words:
             raise UserError(f"{text}: '{key}' is there twice; give it once")
         words[key] = value
-    return Selection(words, text)
-
-
-def _slug(name: str, workspace: Workspace, store: RunStore) -> str:
-    ran = store.models()
-    stand_ins = [slug for slug in ran if slug.partition("/")[0] == name]
-    if len(stand_ins) == 1 and stand_ins[0].partition("/")[2]:
-        listed = [m.slug for m in load_models([workspace.home, workspace.suite])]
-        if stand_ins[0] not in listed:
-            return stand_ins[0]
-    return find_slug(name, ran, "`cli list` shows what has run")
+    return words
 
 
 Fit = Callable[[RunPlan], bool]

@@ -57,7 +57,7 @@ class Setup:
 
 
 PLAIN = [Setup(evals, trials, trials) for evals in (40, 111) for trials in (1, 3, 5)]
-NULL = [*PLAIN, Setup(40, 3, 3, alike=0.3), Setup(40, 5, 5, unscored=0.1), Setup(40, 1, 5)]
+NULL = [*PLAIN, Setup(40, 5, 5, alike=0.3), Setup(40, 5, 5, unscored=0.1), Setup(40, 1, 5)]
 REAL = [Setup(s.evals, s.a_trials, s.b_trials, effect=effect) for s in PLAIN for effect in EFFECTS]
 FAMILY = Setup(40, 3, 3)
 
