@@ -27,6 +27,8 @@ COMMANDS = {
     "show": ("convex_evals.commands.show", "show"),
     "compare": ("convex_evals.commands.compare", "compare"),
     "history": ("convex_evals.commands.history", "history"),
+    "diff-guidelines": ("convex_evals.commands.diff_guidelines", "diff_guidelines"),
+    "guidelines": ("convex_evals.commands.guidelines", "guidelines"),
     "leaderboard": ("convex_evals.commands.leaderboard", "leaderboard"),
     "doctor": ("convex_evals.commands.doctor", "doctor"),
     "init": ("convex_evals.commands.init", "init"),

@@ -6,24 +6,16 @@ from pathlib import Path
 
 import click
 
-from convex_evals.commands.options import json_option, runs_dir_option, suite_path
+from convex_evals.commands.options import format_option, runs_dir_option, suite_path
 
 
 @click.command()
 @click.argument("a")
 @click.argument("b")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["terminal", "markdown", "json"]),
-    default="terminal",
-    show_default=True,
-    help="`markdown` is for a comment on GitHub.",
-)
+@format_option
 @runs_dir_option
-@json_option
 @click.pass_context
-def compare(ctx: click.Context, a: str, b: str, format_: str, runs_dir: Path | None, as_json: bool) -> None:
+def compare(ctx: click.Context, a: str, b: str, form: str, runs_dir: Path | None) -> None:
     """Compare two runs, or two selections of runs, eval by eval: is B better than A, and how sure is that?
 
     A and B are each a run's id (or the beginning of it), its folder, `last`, or a selection of all runs that fit:
@@ -45,9 +37,9 @@ def compare(ctx: click.Context, a: str, b: str, format_: str, runs_dir: Path | N
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     found = compare_sides(select(a, workspace), select(b, workspace))
-    if as_json or format_ == "json":
+    if form == "json":
         click.echo(dump_json(found.to_data()), nl=False)
-    elif format_ == "markdown":
+    elif form == "markdown":
         click.echo(to_markdown(found), nl=False)
     else:
         click.echo(to_text(found))
