@@ -11,6 +11,7 @@ from typing import Any
 
 from convex_evals.records import Counts, RunPlan, Summary
 from convex_evals.results import dollars, duration, interval, percent, rate_to_data, table
+from convex_evals.stats import tied_ranks
 from convex_evals.store.records import read_data, to_record
 from convex_evals.store.runs import PLAN_NAME, SUMMARY_NAME, RunStore
 
@@ -134,8 +135,8 @@ def _is_plain(data: dict[str, Any]) -> bool:
 
 def rank(summaries: Sequence[Summary]) -> list[Standing]:
     """Best first; equal pass rates share a rank and stand in the order of their names."""
-    rates = [Fraction(s.counts.passed, s.counts.scored) for s in summaries]
-    standings = [Standing(1 + sum(r > rate for r in rates), s) for s, rate in zip(summaries, rates, strict=True)]
+    ranks = tied_ranks([Fraction(s.counts.passed, s.counts.scored) for s in summaries])
+    standings = [Standing(place, s) for s, place in zip(summaries, ranks, strict=True)]
     return sorted(standings, key=lambda s: (s.rank, s.summary.model))
 
 

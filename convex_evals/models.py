@@ -41,3 +41,14 @@ def find_slug(name: str, slugs: Iterable[str], advice: str) -> str:
     near = difflib.get_close_matches(name, [word for s in known for word in (s, s.partition("/")[2])], n=1)
     hint = f"did you mean '{near[0]}'?" if near else advice
     raise UserError(f"-m {name}: no such model; {hint}")
+
+
+def find_ran(name: str, listed: Sequence[str], ran: Sequence[str]) -> str:
+    """The slug that `name` means among models of models.yaml (`listed`) and those that have runs. Raises `UserError`.
+
+    A stand-in is called by the first part of its slug, as in `cli run -m reference`.
+    """
+    stand_ins = [slug for slug in ran if slug.partition("/")[0] == name and slug not in listed]
+    if len(stand_ins) == 1:
+        return stand_ins[0]
+    return find_slug(name, [*listed, *ran], "`cli list` shows what has run")

@@ -15,7 +15,6 @@ from convex_evals.errors import UserError
 from convex_evals.generate import Answerer
 from convex_evals.generate.answerers import Answerers
 from convex_evals.generate.llm import ModelAnswerer
-from convex_evals.generate.price import usual_tokens
 from convex_evals.generate.replay import ReplayAnswerer
 from convex_evals.git import clean_commit, text_at
 from convex_evals.plan import Request
@@ -25,6 +24,7 @@ from convex_evals.starter import FILES
 from convex_evals.store.runs import Run
 from convex_evals.suite import Eval, load_suite, refuse_incomplete, sha256_text
 from convex_evals.text import read_text
+from convex_evals.tokens import usual_tokens
 
 DEFAULT_EXPERIMENT = "default"
 _USUAL_REPLY = 2_500  # tokens: a project of this suite, with some reasoning
@@ -171,11 +171,12 @@ def _source(experiment: Experiment, override: str | None, workspace: Workspace) 
     if not template.is_file() and experiment.prompt == Experiment().prompt:
         template = _DEFAULT_PROMPT
     where = experiment.guidelines and (override or experiment.guidelines)
-    text = _guidelines(where, workspace.suite, given=override is not None) if where else None
+    text = guidelines_text(where, workspace.suite, given=override is not None) if where else None
     return where, PromptSource(read_text(template), str(template), text)
 
 
-def _guidelines(where: str, suite: Path, *, given: bool) -> str:
+def guidelines_text(where: str, suite: Path, *, given: bool = False) -> str:
+    """The guidelines at `where`, `path` or `path@REV`; `given` on the command line or by a file. Raises `UserError`."""
     path, _, revision = where.rpartition("@")
     if path and revision and not (suite / where).exists() and not Path(where).exists():
         return text_at(suite, revision, path)

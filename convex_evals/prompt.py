@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from convex_evals.errors import UserError
 
-_COMMENT = re.compile(r"<!--.*?-->[ \t]*\n?", re.DOTALL)
+COMMENT = re.compile(r"<!--.*?-->[ \t]*\n?", re.DOTALL)
 _BLOCKS = ("system", "user")
 
 
@@ -40,7 +40,7 @@ class PromptSource:
     @property
     def given(self) -> str | None:
         """The guidelines as a model gets them."""
-        return None if self.guidelines is None else without_comments(self.guidelines).strip()
+        return None if self.guidelines is None else given_guidelines(self.guidelines)
 
     def render(self, task: str) -> Prompt:
         """The messages for one task. Raises `UserError` where the template is at fault."""
@@ -72,4 +72,9 @@ def _checked(texts: Mapping[str, str], task: str, name: str) -> Prompt:
 
 def without_comments(markdown: str) -> str:
     """Without HTML comments: what guidelines say to their editors is not for models."""
-    return _COMMENT.sub("", markdown)
+    return COMMENT.sub("", markdown)
+
+
+def given_guidelines(markdown: str) -> str:
+    """Guidelines as a model gets them; of this text runs record the hash."""
+    return without_comments(markdown).strip()

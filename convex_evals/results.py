@@ -10,6 +10,7 @@ from typing import Any
 from convex_evals.records import CategorySummary, Counts, RunPlan, Summary, Verdict, dump_json
 from convex_evals.stats import wilson
 from convex_evals.store.runs import Run
+from convex_evals.text import spelled_out
 
 
 def percent(counts: Counts) -> str:
@@ -190,8 +191,7 @@ def printable(text: str) -> str:
     That includes what reorders text (bidirectional marks), the carriage return, which overwrites a line, and GitHub's
     workflow commands: `::name::` at the beginning of a line, `##[name]` anywhere.
     """
-    plain = "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
-    return _WORKFLOW_COMMAND.sub(r"\g<0>\\", plain)
+    return _WORKFLOW_COMMAND.sub(r"\g<0>\\", spelled_out(text))
 
 
 # Convex's clients put this before the message of a function that threw.

@@ -105,15 +105,32 @@ def _why_again(entry: JournalEntry) -> str | None:
 
 def again(plan: RunPlan, suite_evals: Sequence[str], experiments: Mapping[str, Experiment]) -> str:
     """The `cli run` command that means the same work as `plan`, as far as the plan tells."""
-    words = ["cli", "run", "-m", _model_word(plan)]
-    if plan.experiment != "default":
-        words += ["-e", plan.experiment]
     usual = experiments.get(plan.experiment)
-    if plan.guidelines and usual and plan.guidelines != usual.guidelines:
-        words += ["--guidelines", plan.guidelines]
-    if plan.trials != 1:
-        words += ["--trials", str(plan.trials)]
-    return shlex.join([*words, *_choice(list(plan.evals), suite_evals)])
+    other = plan.guidelines if plan.guidelines and usual and plan.guidelines != usual.guidelines else None
+    words = RunWords((_model_word(plan),), plan.experiment, other, plan.trials, tuple(plan.evals))
+    return words.command(suite_evals)
+
+
+@dataclass(frozen=True)
+class RunWords:
+    """What a `cli run` command says."""
+
+    models: Sequence[str]
+    experiment: str
+    guidelines: str | None  # other ones than the experiment's
+    trials: int
+    evals: Sequence[str]
+
+    def command(self, suite_evals: Sequence[str], suite: Sequence[str] = (), rest: Sequence[str] = ()) -> str:
+        """As it is typed; `suite` and `rest` are words about where, before and after the command's name."""
+        words = ["cli", *suite, "run", *(word for model in self.models for word in ("-m", model))]
+        if self.experiment != "default":
+            words += ["-e", self.experiment]
+        if self.guidelines:
+            words += ["--guidelines", self.guidelines]
+        if self.trials != 1:
+            words += ["--trials", str(self.trials)]
+        return shlex.join([*words, *_choice(list(self.evals), suite_evals), *rest])
 
 
 def _model_word(plan: RunPlan) -> str:

@@ -41,7 +41,9 @@ class _Part:
     def add(self, grades: Sequence[TrialGrade], own: Mapping[int, Generation]) -> None:
         self.grades += grades
         self.generations += own.values()
-        self.reasons.update(_reason(t.verdict, own[t.trial]) for t in grades if t.verdict.outcome is Outcome.UNSCORED)
+        self.reasons.update(
+            why_unscored(t.verdict, own[t.trial]) for t in grades if t.verdict.outcome is Outcome.UNSCORED
+        )
 
     def totals(self) -> CategorySummary:
         verdicts = [t.verdict for t in self.grades]
@@ -137,7 +139,7 @@ def _eval(verdicts: Sequence[Verdict], generations: Sequence[Generation], grade:
     )
 
 
-def _reason(verdict: Verdict, generation: Generation) -> str:
+def why_unscored(verdict: Verdict, generation: Generation) -> str:
     """Why a trial has no verdict: the provider's fault, or the step at which something of ours failed."""
     return generation.fault or (f"grading: {verdict.caught_by}" if verdict.caught_by else "grading")
 

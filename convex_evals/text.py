@@ -1,10 +1,13 @@
-"""Text files as everybody here reads them."""
+"""Text files as everybody here reads them, and text of others made visible."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from convex_evals.errors import UserError
+
+_SUSPECT = re.compile(r"[^\x20-\x7e\n\t]")
 
 
 def read_text(path: Path) -> str:
@@ -20,3 +23,11 @@ def read_text(path: Path) -> str:
         raise UserError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
+
+
+def spelled_out(text: str) -> str:
+    """With what cannot be seen spelled out, line ends and tabs aside.
+
+    That are control characters, what reorders text (bidirectional marks), invisible ones, halves of surrogate pairs.
+    """
+    return _SUSPECT.sub(lambda c: c[0] if c[0].isprintable() else f"\\x{ord(c[0]):02x}", text)

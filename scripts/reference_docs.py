@@ -18,9 +18,11 @@ from pydantic.fields import FieldInfo
 
 from convex_evals.app import COMMANDS, cli
 from convex_evals.config import ProjectConfig, cache_dir
+from convex_evals.coverage import Coverage
 from convex_evals.generate.faults import Fault
 from convex_evals.grade.node import find_node
 from convex_evals.grade.toolchain import SOURCES
+from convex_evals.guidelines import read_guidelines
 from convex_evals.records import EvalConfig, FileRecord, GenerationFile, GradeFile, Pruned, Record, RunPlan, Summary
 from convex_evals.records.journal import JournalEntry
 from convex_evals.records.models import ModelsFile
@@ -243,3 +245,12 @@ def fault_reference() -> str:
     """What can happen to a request, as a Markdown table."""
     rows = [f"| `{f.word}` | {f.happened} | {f.meaning}{f'; {f.mend}' if f.mend else ''} |" for f in Fault]
     return "\n".join(["| word | what happened | what it means |", "|---|---|---|", *rows])
+
+
+def coverage_example() -> str:
+    """`cli guidelines coverage` of this repository, as if nothing had run."""
+    path = ProjectConfig().experiment("default").guidelines
+    assert path is not None
+    found = read_guidelines((ROOT / path).read_text(encoding="utf-8"))
+    text = Coverage(path, found, [e.id for e in load_suite(ROOT).evals], None).to_text()
+    return f"```\n$ cli guidelines coverage\n{text}\n```"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,6 +27,7 @@ from convex_evals.records import (
     Verdict,
 )
 from convex_evals.store.runs import Run, RunStore
+from convex_evals.suite import sha256_text
 from convex_evals.summary import summarize
 
 PACKAGE_JSON = json.dumps({"name": "project", "dependencies": {"convex": "1.48.0"}})
@@ -147,9 +149,13 @@ def make_run(
     *,
     replies: Mapping[str, str] | None = None,
     complete: bool = True,
+    reused: Run | None = None,
     **changes: object,
 ) -> Run:
-    """A run on disk: `outcomes` says for each eval, a letter a trial, p(assed), f(ailed) or u(nscored)."""
+    """A run on disk: `outcomes` says for each eval, a letter a trial, p(assed), f(ailed) or u(nscored).
+
+    Its replies are its own, or those of the run `reused`.
+    """
     letters = {"p": (Outcome.PASSED, None), "f": (Outcome.FAILED, StepName.TESTS), "u": (Outcome.UNSCORED, None)}
     planned = next(iter(make_plan().evals.values()))
     trials = max(map(len, outcomes.values()))
@@ -159,6 +165,9 @@ def make_run(
         generations = tuple(
             make_generation(n).model_copy(
                 update={
+                    # Of its own in each run, like those of real replies.
+                    "generation_id": sha256_text(f"{(reused or run).folder.relative_to(runs)} {eval_id} {n}")[:16],
+                    "reused_from": reused.plan.run_id if reused else None,
                     "received": letter != "u",
                     "fault": "timeout" if letter == "u" else None,
                     "cost_usd": 0.0125,
@@ -173,11 +182,34 @@ def make_run(
             for g, letter in zip(generations, row, strict=True)
         )
         if row:
+            keys = run.plan.evals[eval_id]
             run.write_eval(
-                GenerationFile(eval=eval_id, generation_key="5" * 64, trials=generations),
+                GenerationFile(eval=eval_id, generation_key=keys.generation_key, trials=generations),
                 {g.trial: (replies or {}).get(eval_id, "# Files\n") for g in generations if g.received},
-                GradeFile(eval=eval_id, grading_key="6" * 64, sandbox="strict", trials=grades),
+                GradeFile(eval=eval_id, grading_key=keys.grading_key, sandbox="strict", trials=grades),
             )
     if complete:
         run.write_summary(summarize(run))
     return run
+
+
+def known_chances(evals: Mapping[str, int], *, better: Mapping[str, float] | None = None) -> dict[str, float]:
+    """The chance of each eval to pass, known to the test: `evals` says how many a category has.
+
+    Easy and hard ones in turn; in the categories that are `better`, so large a share of the failures is mended
+    (negative: of the passes lost).
+    """
+    ladder = (0.97, 0.9, 0.3, 0.99, 0.75, 0.1, 0.95, 0.5)
+    found = {}
+    for category, count in evals.items():
+        gain = (better or {}).get(category, 0.0)
+        for n in range(count):
+            chance = ladder[n % len(ladder)]
+            found[f"{category}/{n:03}-eval"] = chance + gain * (1 - chance if gain > 0 else chance)
+    return found
+
+
+def draw_outcomes(chances: Mapping[str, float], trials: int, seed: int) -> dict[str, str]:
+    """Outcomes for `make_run` that come from known chances."""
+    draw = random.Random(seed)
+    return {e: "".join("p" if draw.random() < chance else "f" for _ in range(trials)) for e, chance in chances.items()}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from convex_evals.guidelines import read_guidelines
 from convex_evals.order import DEFAULT_EXPERIMENT
 from convex_evals.prompt import PromptSource, without_comments
 from convex_evals.starter import FILES
@@ -14,13 +13,9 @@ GUIDELINES = (ROOT / "guidelines" / "convex.md").read_text(encoding="utf-8")
 TEMPLATE = (ROOT / "guidelines" / "prompt.j2").read_text(encoding="utf-8")
 
 
-def named() -> set[str]:
-    comments = re.findall(r"<!-- evals: (.*?) -->", GUIDELINES)
-    return {name.strip() for comment in comments for name in comment.split(",")}
-
-
 def test_every_eval_is_named_and_every_name_is_an_eval() -> None:
-    assert named() == {e.id for e in load_suite(ROOT).evals}
+    named = {name for rule in read_guidelines(GUIDELINES).rules for name in rule.evals}
+    assert named == {e.id for e in load_suite(ROOT).evals}
 
 
 def test_comments_stay_out_of_the_prompt() -> None:

@@ -28,17 +28,14 @@ def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Pa
     from convex_evals.config import open_workspace
     from convex_evals.errors import UserError
     from convex_evals.history import read_history
-    from convex_evals.models import find_slug, load_models
+    from convex_evals.models import find_ran, load_models
     from convex_evals.results import printable
     from convex_evals.store.runs import RunStore
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     store = RunStore(workspace.runs_dir)
     listed = [m.slug for m in load_models([workspace.home, workspace.suite])]
-    ran = store.models()
-    # A stand-in is called by the first part of its slug, as in `cli run -m reference`.
-    stand_ins = [slug for slug in ran if slug.partition("/")[0] == model and slug not in listed]
-    slug = stand_ins[0] if len(stand_ins) == 1 else find_slug(model, [*listed, *ran], "`cli list` shows what has run")
+    slug = find_ran(model, listed, store.models())
     found = read_history(store, slug, experiment)
     if not (found.points or found.incomplete):
         under = f" under {experiment}" if experiment else ""

@@ -78,6 +78,21 @@ def json_option(command: F) -> F:
     )
 
 
+def format_option(command: F) -> F:
+    """As `form`; `--json` says the same as `--format json`."""
+    command = click.option(
+        "--json", "form", flag_value="json", help="The same as --format json: the result, nothing else, on stdout."
+    )(command)
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(["terminal", "markdown", "json"]),
+        default="terminal",
+        show_default=True,
+        help="`markdown` is for a comment on GitHub.",
+    )(command)
+
+
 def suite_path(ctx: click.Context) -> Path | None:
     """What `-C` said."""
     return Path(ctx.obj) if ctx.obj else None

@@ -15,12 +15,13 @@ from convex_evals.generate.budget import Budget, Reservation
 from convex_evals.generate.earlier import read_earlier
 from convex_evals.generate.faults import HOPELESS, Fault, Meaning, ModelStopped, ProviderFault
 from convex_evals.generate.limits import ProviderLimit
-from convex_evals.generate.price import Tariff, usual_tokens
+from convex_evals.generate.price import Tariff
 from convex_evals.generate.provider import Call, Streamed, stream
 from convex_evals.prompt import Prompt
 from convex_evals.records import Attempt, Generation, Usage
 from convex_evals.records.models import ModelEntry
 from convex_evals.suite import Eval, sha256_text
+from convex_evals.tokens import usual_tokens
 
 ATTEMPTS = 5  # in one round; a round is what one run makes of a trial
 _FIRST_PAUSE = 1.0  # seconds

@@ -9,10 +9,8 @@ from convex_evals.generate.provider import load_litellm, takes_search_options
 from convex_evals.records import Usage
 from convex_evals.records.models import ModelEntry, Price
 
-# No tokenizer of a current model makes more than a token of two bytes of English, Markdown or code;
-# about four are usual.
+# No tokenizer of a current model makes more than a token of two bytes of English, Markdown or code.
 _FEWEST_BYTES_PER_TOKEN = 2
-_USUAL_BYTES_PER_TOKEN = 4
 _PER_MESSAGE = 16
 
 
@@ -38,11 +36,6 @@ class Tariff:
 
 def most_tokens(text: str) -> int:
     return math.ceil(len(text.encode()) / _FEWEST_BYTES_PER_TOKEN) + 2 * _PER_MESSAGE
-
-
-def usual_tokens(text: str) -> int:
-    """A fair guess, where the provider does not say."""
-    return math.ceil(len(text.encode()) / _USUAL_BYTES_PER_TOKEN)
 
 
 def tariff_of(entry: ModelEntry) -> Tariff:

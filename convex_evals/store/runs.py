@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,6 +71,10 @@ class Run:
 
     def grade_file(self, eval_id: str, name: str) -> GradeFile:
         return read_record(self.eval_folder(eval_id) / name, GradeFile)
+
+    def grade_names(self, eval_id: str) -> list[str]:
+        """The grade files of an eval, of the first grading and of later ones."""
+        return sorted(path.name for path in self.eval_folder(eval_id).glob(grade_name("?" * 8)))
 
     def has_grade(self, eval_id: str, grading_key: str) -> bool:
         return (self.eval_folder(eval_id) / grade_name(grading_key)).is_file()
@@ -163,6 +167,24 @@ class RunStore:
         """Runs that planned exactly what `plan` does, newest first."""
         wanted = plan.fingerprint_inputs()
         return [run for run in self.of_model(plan.model) if run.plan.fingerprint_inputs() == wanted]
+
+    def given(self, digests: Collection[str]) -> list[Run]:
+        """The runs that were given guidelines of one of these hashes, newest first."""
+        return [run for run in self._mentioning(digests) if run.plan.guidelines_sha256 in digests]
+
+    def under(self, experiment: str) -> list[Run]:
+        """The runs of one experiment, newest first."""
+        return [run for run in self._mentioning([f'"{experiment}"']) if run.plan.experiment == experiment]
+
+    def _mentioning(self, words: Iterable[str]) -> Iterator[Run]:
+        """The runs whose plan has one of these words, newest first; the others are not parsed, which takes longer."""
+        wanted = [word.encode() for word in words]
+        plans = []
+        for path in self.root.glob(f"*/*/*/*/{PLAN_NAME}"):
+            data = path.read_bytes()
+            if any(word in data for word in wanted):
+                plans.append(path)
+        return map(_run, sorted(plans, key=_newest, reverse=True))
 
     def of_model(self, slug: str) -> list[Run]:
         """The runs of one model, newest first."""

@@ -1,0 +1,29 @@
+"""How sure one can be of what was counted. Pure; numpy and scipy are imported inside the functions that need them.
+
+docs/statistics.md tells how to read what comes out, and how often it is wrong.
+"""
+
+from convex_evals.stats.flips import Flip, Surety, fisher, flips
+from convex_evals.stats.multiple import holm
+from convex_evals.stats.paired import ALPHA, RELEVANT, EvalPair, Paired, Verdict, family, paired, with_p
+from convex_evals.stats.rates import pass_at_k, pass_hat_k, tied_ranks, wilson
+
+__all__ = [
+    "ALPHA",
+    "RELEVANT",
+    "EvalPair",
+    "Flip",
+    "Paired",
+    "Surety",
+    "Verdict",
+    "family",
+    "fisher",
+    "flips",
+    "holm",
+    "paired",
+    "pass_at_k",
+    "pass_hat_k",
+    "tied_ranks",
+    "wilson",
+    "with_p",
+]

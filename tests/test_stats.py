@@ -1,0 +1,299 @@
+"""Statistics, held against second implementations (statsmodels, scipy) and against what must be true of any."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import subprocess
+import sys
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
+
+from convex_evals.stats import (
+    EvalPair,
+    Paired,
+    Verdict,
+    family,
+    fisher,
+    flips,
+    holm,
+    paired,
+    pass_at_k,
+    pass_hat_k,
+    resampling,
+    tied_ranks,
+    wilson,
+    with_p,
+)
+from tests.conftest import ROOT, clean_environment
+
+
+def pairs_of(*rows: tuple[int, int, int, int]) -> list[EvalPair]:
+    return [EvalPair(f"000-a/{n:03}", *row) for n, row in enumerate(rows)]
+
+
+def singles(gained: int, lost: int, same: int = 0) -> list[EvalPair]:
+    return pairs_of(*[(0, 1, 1, 1)] * gained, *[(1, 1, 0, 1)] * lost, *[(1, 1, 1, 1)] * same)
+
+
+@st.composite
+def trials(draw: st.DrawFn, most: int = 5) -> tuple[int, int, int, int]:
+    a, b = draw(st.integers(1, most)), draw(st.integers(1, most))
+    return draw(st.integers(0, a)), a, draw(st.integers(0, b)), b
+
+
+many = st.lists(trials(), max_size=30).map(lambda rows: pairs_of(*rows))
+
+
+def swapped(pairs: list[EvalPair]) -> list[EvalPair]:
+    return [EvalPair(p.eval, p.b_passed, p.b_scored, p.a_passed, p.a_scored) for p in pairs]
+
+
+@given(st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_wilson_as_statsmodels(counts: tuple[int, int]) -> None:
+    assert wilson(*counts) == pytest.approx(proportion_confint(*counts, method="wilson"), abs=1e-9)
+
+
+@given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 5))
+def test_single_trials_are_mcnemars_exact_test(gained: int, lost: int, same: int) -> None:
+    p = paired(singles(gained, lost, same)).p
+    if gained == lost == 0:
+        assert p is None
+    else:
+        table = [[same, lost], [gained, 0]]
+        assert p == pytest.approx(mcnemar(table, exact=True).pvalue, rel=1e-9)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(trials(), min_size=2, max_size=12).map(lambda rows: pairs_of(*rows)))
+def test_sign_flips_as_scipy(pairs: list[EvalPair]) -> None:
+    # Whole numbers, so that scipy's ties are ties.
+    steps = [int(p.difference * 60) for p in pairs]
+    mine = paired(pairs).p
+    if not any(steps):
+        assert mine is None
+        return
+    theirs = scipy.stats.permutation_test(
+        (np.array(steps),), np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=True
+    )
+    assert mine == pytest.approx(theirs.pvalue, rel=1e-9)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=12))
+def test_holm_as_statsmodels(ps: list[float | None]) -> None:
+    tested = [p for p in ps if p is not None]
+    theirs = iter(multipletests(tested, method="holm")[1] if tested else [])
+    mine = holm(ps)
+    for before, after in zip(ps, mine, strict=True):
+        assert (after is None) == (before is None)
+        if after is not None:
+            assert after == pytest.approx(next(theirs), abs=1e-12)
+
+
+@settings(deadline=None)
+@given(trials(most=12))
+def test_fisher_as_scipy(row: tuple[int, int, int, int]) -> None:
+    a_passed, a, b_passed, b = row
+    theirs = scipy.stats.fisher_exact([[a_passed, a - a_passed], [b_passed, b - b_passed]]).pvalue
+    assert fisher(EvalPair("x", *row)) == pytest.approx(theirs, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "rows", [((0, 3, 2, 3), (1, 3, 1, 3), (3, 3, 2, 3), (0, 3, 3, 3)), ((0, 1, 1, 1), (0, 4, 1, 4))]
+)
+def test_the_bootstrap_is_what_drawing_every_sample_gives(rows: tuple[tuple[int, int, int, int], ...]) -> None:
+    values = [float(p.difference) for p in pairs_of(*rows)]
+    means = sorted(sum(sample) / len(values) for sample in itertools.product(values, repeat=len(values)))
+    # Chances of the grid, against counting: the sum of three to the third samples, and the like.
+    scale = 12
+    steps = sorted(round(v * scale) for v in values)
+    chances = resampling._sum_of_draws(steps)
+    low = len(steps) * steps[0]
+    for cell, chance in enumerate(chances):
+        at = (low + cell) / (scale * len(steps))
+        assert chance == pytest.approx(sum(abs(m - at) < 1e-9 for m in means) / len(means), abs=1e-12)
+
+
+def test_the_interval_is_close_to_that_of_the_t_test_where_evals_are_many() -> None:
+    draw = random.Random(3)
+    pairs = pairs_of(*[(draw.randint(0, 5), 5, draw.randint(1, 5), 5) for _ in range(111)])
+    found = paired(pairs)
+    theirs = scipy.stats.ttest_1samp([float(p.difference) for p in pairs], 0)
+    low, high = theirs.confidence_interval()
+    assert found.interval == pytest.approx((low, high), abs=0.004)
+    assert found.p == pytest.approx(theirs.pvalue, abs=0.001)
+
+
+@settings(deadline=None)
+@given(many)
+def test_swapping_the_sides_turns_signs_and_nothing_else(pairs: list[EvalPair]) -> None:
+    one, other = paired(pairs), paired(swapped(pairs))
+    assert one.difference == -other.difference
+    assert one.p == other.p and one.detectable == other.detectable and one.more_trials == other.more_trials
+    assert one.interval == (None if other.interval is None else (-other.interval[1], -other.interval[0]))
+    turned = {Verdict.IMPROVED: Verdict.REGRESSED, Verdict.REGRESSED: Verdict.IMPROVED}
+    assert one.verdict is turned.get(other.verdict, other.verdict)
+    assert [(f.pair.eval, f.p) for f in flips(pairs)] == [(f.pair.eval, f.p) for f in flips(swapped(pairs))]
+
+
+@settings(deadline=None)
+@given(many, st.randoms(use_true_random=False))
+def test_the_order_of_evals_is_nothing(pairs: list[EvalPair], order: random.Random) -> None:
+    shuffled = order.sample(pairs, len(pairs))
+    assert paired(shuffled) == paired(pairs) and flips(shuffled) == flips(pairs)
+
+
+@settings(deadline=None)
+@given(many)
+def test_a_verdict_agrees_with_the_p_and_the_interval_that_are_printed(pairs: list[EvalPair]) -> None:
+    one = paired(pairs)
+    assert one.evals == len(pairs) and (one.interval is None) == (len(pairs) < 2)
+    if one.interval:
+        low, high = one.interval
+        assert low <= one.difference <= high and low >= -1 and high <= 1
+        assert (low, high) == (round(low, 3), round(high, 3))
+        if one.p is None or one.p > 0.05:
+            assert low <= 0 <= high
+    match one.verdict:
+        case Verdict.IMPROVED:
+            assert one.p is not None and one.p <= 0.05 and one.interval and one.interval[0] > 0
+        case Verdict.REGRESSED:
+            assert one.p is not None and one.p <= 0.05 and one.interval and one.interval[1] < 0
+        case Verdict.TOO_FEW:
+            assert one.differing < 6
+        case Verdict.UNDERPOWERED:
+            assert one.detectable is not None and one.detectable > 0.05 and one.more_trials != 0
+
+
+def test_the_words() -> None:
+    words = ["improved", "regressed", "no difference shown", "underpowered", "too few to tell"]
+    assert [v.words for v in Verdict] == words
+
+
+def test_each_verdict() -> None:
+    assert paired(singles(6, 0, 34)).verdict is Verdict.IMPROVED
+    assert paired(singles(0, 6, 34)).verdict is Verdict.REGRESSED
+    assert paired(singles(5, 0, 35)).verdict is Verdict.TOO_FEW
+    assert paired(singles(4, 4, 32)).verdict is Verdict.UNDERPOWERED
+    assert paired(singles(3, 3, 1_000)).verdict is Verdict.NO_DIFFERENCE
+    assert paired([]) == Paired(0, 0, None, None, 0.0, None, None, None, None, Verdict.TOO_FEW)
+    alone = paired(singles(1, 0))
+    assert (alone.interval, alone.p, alone.verdict) == (None, 1.0, Verdict.TOO_FEW)
+
+
+def test_evals_that_all_moved_alike_have_an_interval_all_the_same() -> None:
+    found = paired(singles(8, 0))
+    assert found.interval == (0.675, 1.0) and found.verdict is Verdict.IMPROVED
+    assert wilson(8, 8) == pytest.approx((0.6756, 1.0), abs=1e-4)
+    still = paired(singles(0, 0, 40))
+    assert still.interval == (-0.088, 0.088) and still.verdict is Verdict.TOO_FEW and still.p is None
+
+
+def test_mixed_trial_counts_that_no_grid_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(4)
+    mixed = [(n, draw.randint(1, 10)) for n in range(40)]
+    pairs = pairs_of(*[(draw.randint(0, n), n, draw.randint(0, n), n) for _, n in mixed])
+    exact = paired(pairs)
+    monkeypatch.setattr(resampling, "_CELLS", 0)
+    drawn = paired(pairs)
+    assert drawn == paired(list(reversed(pairs))) and drawn != paired(pairs, seed=1)
+    assert drawn.p == pytest.approx(exact.p, abs=0.02)
+    assert drawn.interval == pytest.approx(exact.interval, abs=0.005)
+    turned = paired(swapped(pairs))
+    assert turned.p == drawn.p and drawn.interval and turned.interval == (-drawn.interval[1], -drawn.interval[0])
+    # Primes multiply beyond what a float holds.
+    primes = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97]
+    monkeypatch.undo()
+    found = paired(pairs_of(*[(n // 2, n, n - 1, n) for n in primes]))
+    assert found.verdict is Verdict.IMPROVED and found.p is not None and found.p < 1e-3
+
+
+def test_more_trials_help_where_trials_are_what_varies() -> None:
+    # Every eval is a fair coin on both sides: nothing but trials varies, and their number can be told.
+    draw = random.Random(5)
+    coins = [sum(draw.random() < 0.5 for _ in range(3)) for _ in range(222)]
+    found = paired(pairs_of(*[(a, 3, b, 3) for a, b in zip(coins[:111], coins[111:], strict=True)]))
+    assert found.verdict is Verdict.UNDERPOWERED
+    # 111 evals need trials so that 2.8 * sqrt(0.5 / trials / 111) = 0.05: 14 of them.
+    assert found.more_trials == pytest.approx(11, abs=3)
+    # Half of the evals gain everything, and half lose everything: no number of trials changes that.
+    torn = paired(pairs_of(*[(0, 5, 5, 5), (5, 5, 0, 5)] * 20))
+    assert torn.verdict is Verdict.UNDERPOWERED and torn.more_trials is None
+    assert paired(singles(3, 3, 1_000)).more_trials == 0
+
+
+def test_the_detectable_effect_is_found_four_times_out_of_five() -> None:
+    draw = np.random.default_rng(6)
+
+    def sample(effect: float) -> Paired:
+        a, b = draw.binomial(5, 0.4, 111), draw.binomial(5, 0.4 + effect, 111)
+        return paired(pairs_of(*[(int(x), 5, int(y), 5) for x, y in zip(a, b, strict=True)]))
+
+    detectable = sample(0).detectable
+    assert detectable is not None
+    found = sum(sample(detectable).verdict is Verdict.IMPROVED for _ in range(400))
+    assert 0.7 < found / 400 < 0.9
+
+
+def test_a_family_is_judged_together() -> None:
+    parts = {"a": paired(singles(6, 0, 4)), "b": paired(singles(6, 0, 3)), "c": paired(singles(2, 0, 8))}
+    assert parts["a"].verdict is Verdict.IMPROVED
+    corrected = family(parts)
+    assert [part.p for part in corrected.values()] == [0.0625, 0.0625, 0.5]
+    assert corrected["a"].verdict is Verdict.UNDERPOWERED
+    assert corrected["a"].interval is not None and corrected["a"].interval[0] == 0
+    # What could never have been significant does not count as a test.
+    assert family({"a": parts["a"], "c": parts["c"]})["a"] == parts["a"]
+    assert with_p(parts["a"], parts["a"].p) == parts["a"]
+
+
+def test_how_sure_a_flip_is() -> None:
+    pairs = pairs_of(
+        (0, 10, 10, 10), (5, 5, 1, 5), (0, 3, 3, 3), (3, 3, 2, 3), (2, 2, 2, 2), (0, 5, 5, 5), (1, 5, 5, 5)
+    )
+    found = flips(pairs)
+    assert [f.pair.eval[-1] for f in found] == ["0", "5", "1", "6", "2", "3"]
+    assert [f.surety.value for f in found] == ["sure", "sure", *["likely"] * 2, *["may be chance"] * 2]
+    assert [f.corrected is None for f in found] == [False] * 4 + [True] * 2 and found[4].p == pytest.approx(0.1)
+    assert [f.difference for f in found] == [1.0, 1.0, -0.8, 0.8, 1.0, pytest.approx(-1 / 3)]
+
+
+def test_several_trials_of_one_eval() -> None:
+    outcomes = [1, 1, 0, 0, 0]
+    for k in range(1, 6):
+        samples = list(itertools.combinations(outcomes, k))
+        assert pass_at_k(2, 5, k) == pytest.approx(sum(any(s) for s in samples) / len(samples))
+        assert pass_hat_k(2, 5, k) == pytest.approx(sum(all(s) for s in samples) / len(samples))
+    assert pass_at_k(2, 5, 6) is pass_hat_k(2, 5, 6) is pass_at_k(0, 0, 1) is None
+
+
+def test_ranks() -> None:
+    rates = [Fraction(1, 3), Fraction(1), Fraction(2, 6), Fraction(0)]
+    assert tied_ranks(rates) == [2, 1, 2, 4]
+    assert tied_ranks(rates) == list(scipy.stats.rankdata([-float(r) for r in rates], method="min"))
+
+
+def test_a_comparison_takes_no_time() -> None:
+    draw = random.Random(7)
+    pairs = pairs_of(*[(draw.randint(0, 3), 3, draw.randint(0, 3), 3) for _ in range(40)])
+    paired(pairs)
+    start = time.process_time()
+    paired(pairs), flips(pairs)
+    assert time.process_time() - start < 0.05
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
+    code = "import sys, convex_evals.stats; print([m for m in ('numpy', 'scipy') if m in sys.modules])"
+    env = clean_environment(PYTHONPATH=str(ROOT))
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
