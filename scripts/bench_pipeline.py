@@ -2,6 +2,7 @@
 
     python scripts/bench_pipeline.py [--filter REGEX] [--others N | --all] [--workers 1 2] [--json]
     python scripts/bench_pipeline.py --scaling 1 2 4 [--filter REGEX]
+    python scripts/bench_pipeline.py --workers 2 --chart bars.svg      (needs the extra `plots`)
 
 Grades the answer of every eval and N of its wrong and accepted projects both ways, ours at the best sandbox of the
 machine, the official tools without one. Before the clock runs, toolchain and packages are installed; all else counts.
@@ -68,6 +69,15 @@ class Measured:
             for step in verdict.steps:
                 sums[step.step.value] += step.duration_ms / 1000
         return sums
+
+    @property
+    def graders_own(self) -> float:
+        """What the graders' tests took, waiting and calling: part of the step `tests`."""
+        return sum(test.duration_ms for verdict in self.verdicts.values() for test in verdict.tests) / 1000
+
+    def without_graders(self, workers: int) -> float:
+        """Wall clock of one project but for its grader's own tests, `workers` at a time."""
+        return (self.seconds - self.graders_own / workers) / len(self.verdicts)
 
 
 def cases_of(evals: Sequence[Eval], others: int | None) -> list[Case]:
@@ -184,17 +194,19 @@ def refuse_differences(cold_way: Measured, our_way: Measured) -> None:
 
 def report(cold_way: Measured, our_way: Measured, workers: int) -> str:
     lines = [f"{len(our_way.verdicts)} projects, {workers} at a time; seconds per project"]
-    lines.append(f"{'':12} {'cold':>8} {'ours':>8} {'ratio':>7}")
+    lines.append(f"{'':14} {'cold':>8} {'ours':>8} {'ratio':>7}")
     number = len(our_way.verdicts)
 
     def row(name: str, before: float, after: float) -> None:
-        lines.append(f"{name:12} {before:8.3f} {after:8.3f} {before / after if after else 0:6.1f}x")
+        lines.append(f"{name:14} {before:8.3f} {after:8.3f} {before / after if after else 0:6.1f}x")
 
     for step, seconds in cold_way.steps.items():
         row(step, seconds / number, our_way.steps[step] / number)
+    row("of it graders", cold_way.graders_own / number, our_way.graders_own / number)
     row("wall", cold_way.per_eval, our_way.per_eval)
+    row("no graders", cold_way.without_graders(workers), our_way.without_graders(workers))
     row("CPU", cold_way.cpu_seconds / number, our_way.cpu_seconds / number)
-    lines.append(f"{'peak MiB':12} {cold_way.peak_mib:8.0f} {our_way.peak_mib:8.0f}")
+    lines.append(f"{'peak MiB':14} {cold_way.peak_mib:8.0f} {our_way.peak_mib:8.0f}")
     return "\n".join(lines)
 
 
@@ -205,6 +217,9 @@ def as_json(cold_way: Measured, our_way: Measured, workers: int) -> dict[str, ob
         "cold_s_per_eval": cold_way.per_eval,
         "ours_s_per_eval": our_way.per_eval,
         "ratio": cold_way.per_eval / our_way.per_eval,
+        "cold_graders_own_s": cold_way.graders_own,
+        "ours_graders_own_s": our_way.graders_own,
+        "ours_s_per_eval_without_graders": our_way.without_graders(workers),
         "cold_cpu_s": cold_way.cpu_seconds,
         "ours_cpu_s": our_way.cpu_seconds,
         "peak_mib": our_way.peak_mib,
@@ -212,6 +227,31 @@ def as_json(cold_way: Measured, our_way: Measured, workers: int) -> dict[str, ob
         "cold_steps_s": cold_way.steps,
         "ours_steps_s": our_way.steps,
     }
+
+
+def draw(cold_way: Measured, our_way: Measured, out: Path) -> None:
+    """Both ways as bars of their steps; the tests in two parts, the graders' own apart."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "convex-evals"
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(8, 2.2))
+    number = len(our_way.verdicts)
+    at = [0.0, 0.0]
+    ways = (our_way, cold_way)
+    shown = ["deploy", "tsc", "eslint", "tests"]
+    parts = {step: [way.steps[step] / number for way in ways] for step in shown}
+    parts["tests"] = [(way.steps["tests"] - way.graders_own) / number for way in ways]
+    parts["graders' own calls"] = [way.graders_own / number for way in ways]
+    for step, seconds in parts.items():
+        axes.barh(["here", "official tools"], seconds, left=at, label=step)
+        at = [left + more for left, more in zip(at, seconds, strict=True)]
+    axes.set_xlabel("seconds per project")
+    axes.legend(ncols=5, loc="lower center", bbox_to_anchor=(0.45, 1.0), frameon=False)
+    figure.tight_layout()
+    figure.savefig(out, format="svg", metadata={"Date": None})
 
 
 def again(cases: Sequence[Case], times: int) -> list[Case]:
@@ -241,6 +281,7 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="all wrong and accepted projects")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--scaling", type=int, nargs="+", help="how many times the projects, our way alone")
+    parser.add_argument("--chart", type=Path, help="where to draw seconds by step, of the last number of workers")
     parser.add_argument("--json", action="store_true", dest="as_json")
     options = parser.parse_args()
     evals = load_suite(ROOT).select(options.filter, ())
@@ -256,6 +297,8 @@ def main() -> None:
         cold_way, our_way = asyncio.run(compare(cases, workers))
         refuse_differences(cold_way, our_way)
         rows.append(as_json(cold_way, our_way, workers))
+        if options.chart and workers == options.workers[-1]:
+            draw(cold_way, our_way, options.chart)
         if not options.as_json:
             print(report(cold_way, our_way, workers), flush=True)
     if options.as_json:
