@@ -27,6 +27,7 @@ COMMANDS = {
     "show": ("convex_evals.commands.show", "show"),
     "compare": ("convex_evals.commands.compare", "compare"),
     "history": ("convex_evals.commands.history", "history"),
+    "report": ("convex_evals.commands.report", "report"),
     "leaderboard": ("convex_evals.commands.leaderboard", "leaderboard"),
     "doctor": ("convex_evals.commands.doctor", "doctor"),
     "init": ("convex_evals.commands.init", "init"),
