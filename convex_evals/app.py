@@ -29,6 +29,7 @@ COMMANDS = {
     "history": ("convex_evals.commands.history", "history"),
     "diff-guidelines": ("convex_evals.commands.diff_guidelines", "diff_guidelines"),
     "guidelines": ("convex_evals.commands.guidelines", "guidelines"),
+    "report": ("convex_evals.commands.report", "report"),
     "leaderboard": ("convex_evals.commands.leaderboard", "leaderboard"),
     "doctor": ("convex_evals.commands.doctor", "doctor"),
     "init": ("convex_evals.commands.init", "init"),

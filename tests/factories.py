@@ -128,6 +128,23 @@ def make_verdict(outcome: Outcome = Outcome.PASSED, caught_by: StepName | None =
     return Verdict(outcome=outcome, caught_by=caught_by, score=float(passed), steps=steps, tests=tests)
 
 
+def make_failure(reasons: Mapping[str, str], tests: Mapping[str, str | None] | None = None) -> Verdict:
+    """A failed verdict: the reasons of the steps that failed, and each test's message, None where it passed."""
+    steps: list[StepResult] = []
+    stopped = False
+    for step in StepName:
+        outcome = StepOutcome.SKIPPED if stopped else StepOutcome.FAILED if step in reasons else StepOutcome.PASSED
+        steps.append(StepResult(step=step, outcome=outcome, duration_ms=10, reason=reasons.get(step)))
+        stopped = stopped or (step in reasons and step in ("filesystem", "install", "deploy"))
+    done = tuple(
+        TestResult(name=name, outcome="passed" if message is None else "failed", duration_ms=3, message=message)
+        for name, message in (tests or {}).items()
+    )
+    caught_by = next(s.step for s in steps if s.outcome is StepOutcome.FAILED)
+    score = sum(t.outcome == "passed" for t in done) / len(done) if done else 0.0
+    return Verdict(outcome=Outcome.FAILED, caught_by=caught_by, score=score, steps=tuple(steps), tests=done)
+
+
 def make_generation(trial: int = 1) -> Generation:
     return Generation(
         trial=trial, generation_id=f"{trial:016}", received=True, response_sha256="7" * 64, finish_reason="stop"
@@ -148,6 +165,7 @@ def make_run(
     outcomes: Mapping[str, str],
     *,
     replies: Mapping[str, str] | None = None,
+    failures: Mapping[str, Verdict] | None = None,
     complete: bool = True,
     reused: Run | None = None,
     **changes: object,
@@ -155,6 +173,7 @@ def make_run(
     """A run on disk: `outcomes` says for each eval, a letter a trial, p(assed), f(ailed) or u(nscored).
 
     Its replies are its own, or those of the run `reused`.
+    `failures` are the verdicts of an eval's failed trials.
     """
     letters = {"p": (Outcome.PASSED, None), "f": (Outcome.FAILED, StepName.TESTS), "u": (Outcome.UNSCORED, None)}
     planned = next(iter(make_plan().evals.values()))
@@ -178,7 +197,11 @@ def make_run(
             for n, letter in enumerate(row, 1)
         )
         grades = tuple(
-            TrialGrade(trial=g.trial, generation_id=g.generation_id, verdict=make_verdict(*letters[letter]))
+            TrialGrade(
+                trial=g.trial,
+                generation_id=g.generation_id,
+                verdict=(letter == "f" and (failures or {}).get(eval_id)) or make_verdict(*letters[letter]),
+            )
             for g, letter in zip(generations, row, strict=True)
         )
         if row:

@@ -1,0 +1,218 @@
+"""`cli report`"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from convex_evals.commands.options import json_option, runs_dir_option, suite_path
+
+if TYPE_CHECKING:
+    from convex_evals.config import Workspace
+    from convex_evals.generate.llm import ModelAnswerer
+    from convex_evals.reports.build import Sources
+    from convex_evals.reports.files import Folder, Found
+    from convex_evals.reports.shape import Report
+    from convex_evals.store.runs import Run
+
+_QUIET_SECONDS = 2.0
+
+
+@click.command()
+@click.argument("run_names", metavar="RUN...", nargs=-1)
+@click.option("--analyze", metavar="MODEL", help="Ask this model whose fault those failures are that nobody decided.")
+@click.option(
+    "--budget", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="The most that --analyze may cost."
+)
+@click.option("--index", is_flag=True, help="Write reports/README.md, a list of all reports.")
+@click.option("--stdout", "to_stdout", is_flag=True, help="Print the report; write nothing.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write one report here. Default: reports/PROVIDER/MODEL/RUN_DATE.md.",
+)
+@runs_dir_option
+@json_option
+@click.pass_context
+def report(
+    ctx: click.Context,
+    run_names: tuple[str, ...],
+    analyze: str | None,
+    budget: float | None,
+    index: bool,
+    to_stdout: bool,
+    output: Path | None,
+    runs_dir: Path | None,
+    as_json: bool,
+) -> None:
+    """Write a report for review: what failed and why, whose fault it is, and what that means for the pass rate.
+
+    RUN is a run's id or the beginning of it, its folder, `last`, or a model's slug for all of its runs. What people
+    write in the marked places of a report stays as it is when the report is made again, and feeds later proposals.
+    --json and --stdout print, and write nothing.
+
+    \b
+    Examples:
+      cli report last
+      cli report anthropic/claude-sonnet-5 --index
+      cli report last --analyze gpt-5 --budget 2
+      cli report last --json
+    """
+    if not run_names and not index:
+        raise click.UsageError("Missing argument 'RUN...'; `last` is the newest run")
+    if output and (len(run_names) != 1 or to_stdout or as_json):
+        raise click.UsageError("-o takes one RUN, and neither --stdout nor --json")
+    if as_json and to_stdout:
+        raise click.UsageError("--json and --stdout: give one of them")
+    if budget is not None and not analyze:
+        raise click.UsageError("--budget is for --analyze")
+    if index and (to_stdout or as_json or output):
+        raise click.UsageError("--index writes a file: leave out --stdout, --json and -o")
+    from convex_evals.config import open_workspace
+    from convex_evals.errors import UserError
+    from convex_evals.records import dump_json
+    from convex_evals.reports.files import INDEX, Folder, read, write
+    from convex_evals.store.files import write_atomic
+    from convex_evals.store.runs import RunStore
+
+    workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
+    folder = Folder(workspace.home / "reports")
+    runs = RunStore(workspace.runs_dir).find_all(run_names)
+    if output and len(runs) != 1:
+        raise UserError(f"{run_names[0]}: {len(runs)} runs; -o takes one")
+    answerer = _answerer(workspace, analyze, budget) if analyze else None
+    sources = _sources(workspace, folder, runs) if runs else None
+    data: list[object] = []
+    problems: list[str] = []
+    for run in runs:
+        assert sources is not None
+        found = read(output.absolute() if output else folder.path(run.plan))
+        made = _made(run, sources, found, answerer, problems)
+        if as_json:
+            data.append(made.to_data())
+            continue
+        text = _rendered(workspace, made, found)
+        if to_stdout:
+            click.echo(text, nl=False)
+        else:
+            write(found, text)
+            click.echo(_line(found.path, made))
+    if as_json:
+        click.echo(dump_json(data[0] if len(data) == 1 else data), nl=False)
+    if index:
+        path = folder.root / INDEX
+        write_atomic(path, folder.index())
+        click.echo(_shown(path))
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise UserError(f"--analyze {analyze}: {problems[0]}{more}; give the command again for what is left")
+
+
+def _sources(workspace: Workspace, folder: Folder, runs: Sequence[Run]) -> Sources:
+    from convex_evals.reports.actions import Repository
+    from convex_evals.reports.build import Sources, newest_counts
+    from convex_evals.results import printable
+    from convex_evals.store.runs import RunStore
+    from convex_evals.suite import load_suite
+
+    decisions, unread = folder.decisions()
+    own = {folder.path(run.plan) for run in runs}
+    for path, why in unread.items():
+        # About those that are made anew an error will say it.
+        if path not in own:
+            click.echo(printable(f"warning: its decisions are not used: {why}"), err=True)
+    store = RunStore(workspace.runs_dir)
+    return Sources(
+        store=store,
+        home=workspace.home,
+        suite=workspace.suite,
+        evals={e.id: e for e in load_suite(workspace.suite).evals},
+        repository=Repository(workspace.suite),
+        decisions=decisions,
+        others=newest_counts(store),
+    )
+
+
+def _made(run: Run, sources: Sources, found: Found, answerer: ModelAnswerer | None, problems: list[str]) -> Report:
+    from convex_evals.display import Display
+    from convex_evals.reports.analyze import kept, open_questions, with_proposals
+    from convex_evals.reports.build import build
+
+    with Display() as display:
+        made = build(
+            run, sources, found.path, found.document, _later(display.preparing, f"report on {run.plan.run_id}")
+        )
+        if found.document:
+            made = with_proposals(made, kept(found.document.data))
+        questions = open_questions(made) if answerer else []
+        if answerer and questions:
+            import asyncio
+
+            from convex_evals.reports.analyze import analyze
+
+            display.start(f"failures for {answerer.model}", len(questions))
+            analysis = asyncio.run(
+                analyze(
+                    questions,
+                    sources.evals,
+                    answerer,
+                    lambda f, j: display.item("passed" if j else "unscored", f.eval, 0, j.classification if j else ""),
+                )
+            )
+            problems += analysis.unasked
+            made = with_proposals(made, analysis.judgements)
+    return made
+
+
+def _later(tell: Callable[[str, int, int], None], what: str) -> Callable[[int, int], None]:
+    """Progress once it takes long enough for somebody to wonder."""
+    import time
+
+    start = time.monotonic()
+
+    def told(done: int, total: int) -> None:
+        if time.monotonic() - start > _QUIET_SECONDS:
+            tell(what, done, total)
+
+    return told
+
+
+def _rendered(workspace: Workspace, made: Report, found: Found) -> str:
+    from convex_evals.reports.render import render
+
+    return render(made, found.document, workspace.home / "templates", str(found.path))
+
+
+def _answerer(workspace: Workspace, model: str, budget: float | None) -> ModelAnswerer:
+    from convex_evals.generate.answerers import Answerers
+    from convex_evals.generate.budget import Budget
+    from convex_evals.models import load_models
+    from convex_evals.order import load_environment
+
+    load_environment(workspace.home)
+    models = load_models([workspace.home, workspace.suite])
+    answerers = Answerers(models, workspace.config.concurrency, Budget(budget))
+    return answerers.model(model, web_search=False, extra={})
+
+
+def _line(path: Path, made: Report) -> str:
+    from convex_evals.results import percent, printable
+
+    impact = made.impact
+    parts = [f"{_shown(path)}: {percent(made.counts)} passed ({made.counts.passed} of {made.counts.scored})"]
+    if impact.proposed.scored != made.counts.scored:
+        decided = "" if impact.proposed == impact.decided else ", if the proposals hold"
+        parts.append(f"{percent(impact.proposed)} without what is not the model's fault{decided}")
+    undecided = f", {impact.undecided} to be decided" if impact.undecided else ""
+    parts.append(f"{len(made.failures)} failure{'' if len(made.failures) == 1 else 's'}{undecided}")
+    return printable("; ".join(parts))
+
+
+def _shown(path: Path) -> str:
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
