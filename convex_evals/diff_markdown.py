@@ -13,7 +13,7 @@ from convex_evals.compare.words import p_value, points, rate, span
 from convex_evals.diff_report import DiffReport
 from convex_evals.effect import ModelEffect
 from convex_evals.guideline_diff import Change, Kind, SectionChange, Span
-from convex_evals.markdown import cell, code, fenced, folded, inline
+from convex_evals.markdown import cell, code, fenced, folded, inline, table
 from convex_evals.stats import EvalPair
 
 LIMIT = 60_000  # GitHub takes 65,536
@@ -220,20 +220,13 @@ def _details(page: _Page, found: ModelEffect) -> str:
     body = []
     if len(found.comparison.categories) > 1:
         rows = category_rows(found.comparison.categories)
-        body.append(page.add_some("categories", _table(CATEGORY_HEADER, rows, range(1, 7)), 0.4, "\n"))
+        body.append(page.add_some("categories", table(CATEGORY_HEADER, rows, range(1, 7)), 0.4, "\n"))
     for name, flips in directions(found.comparison.flips).items():
         if flips:
             header = [f"{name}: {len(flips)}", *FLIP_HEADER[1:]]
             rows = [flip_row(f) for f in flips[:_MOST_FLIPS]]
-            body.append(page.add_some("evals", _table(header, rows, range(1, 4)), 0.4, "\n"))
+            body.append(page.add_some("evals", table(header, rows, range(1, 4)), 0.4, "\n"))
             if len(flips) > _MOST_FLIPS:
                 body.append(f"… and {len(flips) - _MOST_FLIPS} more, less sure")
     differ = f"{found.paired.verdict.words}, {len(found.comparison.flips)} evals differ"
     return folded(differ, "\n\n".join(body), title=found.model) if body else ""
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> list[str]:
-    """Its lines."""
-    lines = [header, ["--:" if n in right else "---" for n in range(len(header))]]
-    lines += [[cell(text) for text in row] for row in rows]
-    return [f"| {' | '.join(line)} |" for line in lines]

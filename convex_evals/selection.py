@@ -12,10 +12,9 @@ from convex_evals.config import Workspace
 from convex_evals.errors import UserError
 from convex_evals.git import text_at
 from convex_evals.models import find_ran, load_models
-from convex_evals.prompt import PromptSource
+from convex_evals.prompt import guidelines_sha256
 from convex_evals.records import RunPlan
 from convex_evals.store.runs import Run, RunStore
-from convex_evals.suite import sha256_text
 from convex_evals.text import read_text
 
 KEYS = ("model", "experiment", "guidelines", "date")
@@ -86,7 +85,7 @@ def guidelines_digest(value: str, workspace: Workspace, runs: Sequence[Run]) -> 
             raise UserError(f"guidelines={value}: {len(found)} versions begin like that; give more of it")
         if found:
             return found[0]
-    return sha256_text(PromptSource("", "", _guidelines(value, workspace)).given or "")
+    return guidelines_sha256(_guidelines(value, workspace))
 
 
 def _guidelines(value: str, workspace: Workspace) -> str:

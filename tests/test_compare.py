@@ -13,12 +13,11 @@ import pytest
 
 from convex_evals.compare import Comparison, Side, advice, compare, p_value, points, to_markdown, to_text, verdict_line
 from convex_evals.errors import UserError
-from convex_evals.prompt import PromptSource
+from convex_evals.prompt import guidelines_sha256
 from convex_evals.records import BackendIdentity, EvalPlan, Generation, Pipeline
 from convex_evals.stats import EvalPair, Verdict, paired
 from convex_evals.store.records import write_record
 from convex_evals.store.runs import Run, grade_name
-from convex_evals.suite import sha256_text
 from convex_evals.summary import summarize
 from tests.conftest import ROOT, Invoke, clean_environment
 from tests.factories import draw_outcomes, known_chances, make_eval, make_git_repo, make_plan, make_run
@@ -29,8 +28,7 @@ PLANNED = next(iter(make_plan().evals.values()))
 GUIDELINES = {"a": "# Rules\n\n- Use indexes.\n", "b": "# Rules\n\n- Use indexes.\n- Paginate.\n"}
 
 
-def digest(text: str) -> str:
-    return sha256_text(PromptSource("", "", text).given or "")
+digest = guidelines_sha256
 
 
 def sides(a: Run | tuple[Run, ...], b: Run | tuple[Run, ...]) -> Comparison:

@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from convex_evals.prompt import given_guidelines
-from convex_evals.suite import sha256_text
+from convex_evals.prompt import guidelines_sha256
 from scripts.fabricate import Campaign, eval_ids, make_repository, models, texts
 from tests.conftest import ROOT, Invoke, clean_environment
 from tests.factories import make_eval, make_git_repo, make_run, write_files
@@ -128,8 +127,7 @@ TWO = ONE.replace("Answer", "Always answer")
 IDENTITY = {f"GIT_{who}_{what}": "test@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
 
-def digest(text: str) -> str:
-    return sha256_text(given_guidelines(text))
+digest = guidelines_sha256
 
 
 @pytest.fixture
