@@ -10,7 +10,7 @@ from pathlib import Path
 from convex_evals.compare import Side
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
-from convex_evals.git import text_at
+from convex_evals.git import open_checkout, text_at
 from convex_evals.models import find_ran, load_models
 from convex_evals.prompt import guidelines_sha256
 from convex_evals.records import RunPlan
@@ -98,6 +98,11 @@ def _guidelines(value: str, workspace: Workspace) -> str:
         if given is None:
             raise UserError(f"guidelines={value}: the experiment 'default' has none; write guidelines=PATH@{value}")
         path = given.rpartition("@")[0] or given
+        if open_checkout(workspace.suite, f"there is no revision '{value}' of {path}").commit(value) is None:
+            raise UserError(
+                f"guidelines={value}: no file of the suite, no revision, and not the beginning of a hash that ran; "
+                f"`git log --oneline -- {path}` lists revisions"
+            )
     return text_at(workspace.suite, revision, path)
 
 
