@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from convex_evals.compare.rows import CATEGORY_HEADER, FLIP_HEADER, category_rows, directions, flip_row
@@ -12,7 +12,7 @@ from convex_evals.compare.to_markdown import MARKS
 from convex_evals.compare.words import p_value, points, rate, span
 from convex_evals.diff_report import DiffReport
 from convex_evals.effect import ModelEffect
-from convex_evals.guideline_diff import Change, Kind, SectionChange, Span
+from convex_evals.guideline_diff import Change, Kind, SectionChange, Span, excerpts
 from convex_evals.markdown import cell, code, fenced, folded, inline, table
 from convex_evals.stats import EvalPair
 
@@ -23,6 +23,7 @@ _FOLD_FROM = 6  # rules; more are folded
 _MOST_FLIPS = 30  # of a model, in each direction
 _MODELS, _EVALS = 6, 12  # named of a rule's evals, and of these
 _WORDS = 2_000  # characters of one rule's wording
+_CONTEXT = 100  # of what stayed, on either side of changed words, in a rule that has more
 _OTHER_MARK = "⚪"
 
 
@@ -99,7 +100,7 @@ def _add_verdicts(page: _Page, report: DiffReport) -> None:
     page.add(f"{header}\n{rows}")
     judged = f"p and verdicts are corrected for {len(models)} models. " if report.several else ""
     notes = [f"{judged}Detects: the points that would have been found four times out of five.", *report.advice]
-    notes += [f"{m.model}: {text}" for m in models for text in m.comparison.notes]
+    notes += ["A is before, B is after.", *report.model_notes] if report.model_notes else []
     page.add(page.add_some("notes", [f"- {inline(note)}" for note in notes], 0.1, "\n"))
 
 
@@ -111,7 +112,7 @@ def _row(found: ModelEffect) -> str:
         cell(found.model),
         rate(paired.a_rate),
         rate(paired.b_rate),
-        points(paired.difference),
+        points(paired.difference if paired.evals else None),
         span(paired.interval),
         p_value(paired.p).replace("<", "&lt;"),
         str(paired.evals),
@@ -172,16 +173,18 @@ def _wording(change: Change) -> str:
     return fenced("\n".join(line for line in lines if not line.startswith("@@")), "diff", limit=60)
 
 
-def _inline_words(words: Iterable[Span]) -> str:
+def _inline_words(words: Sequence[Span]) -> str:
     """`<ins>` and `<del>` are what GitHub lets through, and shows."""
     found, room = [], _WORDS
+    if sum(len(part.text) for part in words) > _WORDS:
+        words = list(excerpts(words, _CONTEXT))
     for part in words:
         text = re.sub(r"\s+", " ", part.text)
-        if len(text) > room:
+        if room <= 0:
             found.append(" …")
             break
+        inner = inline(text, room)
         room -= len(text)
-        inner = inline(text, _WORDS)
         left, right = " " * text.startswith(" "), " " * (text.endswith(" ") and bool(text.strip()))
         if not inner:
             found.append(left)

@@ -53,7 +53,9 @@ def coverage(ctx: click.Context, experiment: str, runs_dir: Path | None, as_json
         raise UserError(f"-e {experiment}: gives no guidelines; name another experiment")
     found = read_guidelines(guidelines_text(path, workspace.suite))
     evals = [e.id for e in load_suite(workspace.suite).evals]
-    benefit = find_benefit(RunStore(workspace.runs_dir), experiment, guidelines_sha256(found.text))
+    benefit = find_benefit(
+        RunStore(workspace.runs_dir), workspace.config.experiments, experiment, guidelines_sha256(found.text)
+    )
     result = Coverage(path, found, evals, benefit)
     click.echo(dump_json(result.to_data()) if as_json else printable(result.to_text()), nl=not as_json)
     for line in result.errors:
