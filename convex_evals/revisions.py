@@ -58,6 +58,8 @@ def parse_revisions(base: str, head: str | None) -> Revisions:
 
     Raises `UserError`.
     """
+    if not base or head == "":
+        raise UserError("an empty revision: is a variable not set? write HEAD~1, say, and leave HEAD out for this tree")
     match = re.fullmatch(r"(.*?)(\.\.\.?)(.*)", base)
     if match is None:
         return Revisions(base, head)
