@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from convex_evals.compare import Side, compare
+from convex_evals.config import Experiment
 from convex_evals.guidelines import Guidelines, Rule
 from convex_evals.results import table
 from convex_evals.stats import EvalPair
@@ -19,6 +20,7 @@ class Benefit:
     """What evals do without guidelines (A) and with them (B), over the models that ran both ways."""
 
     experiment: str
+    bare: str  # the experiment that gives none, and is the same besides
     models: tuple[str, ...]
     evals: Mapping[str, EvalPair]
 
@@ -77,6 +79,7 @@ class Coverage:
             "benefit": self.benefit
             and {
                 "experiment": self.benefit.experiment,
+                "against": self.benefit.bare,
                 "models": list(self.benefit.models),
                 "passed_anyway": [asdict(p) for p in self.benefit.passed_anyway],
                 "not_helped": [asdict(p) for p in self.benefit.not_helped],
@@ -104,7 +107,7 @@ class Coverage:
                     "Evals that no rule helps: no more passes with guidelines than without", rows if helped else []
                 ),
                 f"Besides, {len(found.passed_anyway)} evals always pass without guidelines.",
-                f"Passed trials of {', '.join(found.models)}: {found.experiment} against no_guidelines.",
+                f"Passed trials of {', '.join(found.models)}: {found.experiment} against {found.bare}.",
             ]
         )
 
@@ -113,19 +116,25 @@ def _listed(title: str, lines: Sequence[str]) -> str:
     return "\n".join([f"{title}:", *lines]) if lines else f"{title}: none."
 
 
-def find_benefit(store: RunStore, experiment: str, sha256: str) -> Benefit | None:
-    """Compare runs with the guidelines of this hash with runs of the same models without any."""
+def find_benefit(
+    store: RunStore, experiments: Mapping[str, Experiment], experiment: str, sha256: str
+) -> Benefit | None:
+    """Compare runs with the guidelines of this hash with runs of the same models that had all but guidelines."""
+    alike = experiments[experiment].model_copy(update={"guidelines": None})
+    bare_name = next((name for name, one in experiments.items() if one == alike), None)
+    if bare_name is None:
+        return None
     found: dict[str, EvalPair] = {}
     models = []
     with_them = [run for run in store.given([sha256]) if run.plan.experiment == experiment]
-    without = store.under("no_guidelines") if with_them else []
+    without = store.under(bare_name) if with_them else []
     for model in sorted({run.plan.model for run in with_them}):
         own = tuple(run for run in with_them if run.plan.model == model)
         bare = tuple(run for run in without if run.plan.model == model)
         if not bare:
             continue
         models.append(model)
-        for pair in compare(Side("no_guidelines", bare), Side(experiment, own)).pairs:
+        for pair in compare(Side(bare_name, bare), Side(experiment, own)).pairs:
             before = found.get(pair.eval, EvalPair(pair.eval, 0, 0, 0, 0))
             found[pair.eval] = EvalPair(
                 pair.eval,
@@ -134,4 +143,4 @@ def find_benefit(store: RunStore, experiment: str, sha256: str) -> Benefit | Non
                 before.b_passed + pair.b_passed,
                 before.b_scored + pair.b_scored,
             )
-    return Benefit(experiment, tuple(models), dict(sorted(found.items()))) if models else None
+    return Benefit(experiment, bare_name, tuple(models), dict(sorted(found.items()))) if models else None

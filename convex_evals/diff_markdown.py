@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from convex_evals.compare.rows import CATEGORY_HEADER, FLIP_HEADER, category_rows, directions, flip_row
@@ -12,8 +12,8 @@ from convex_evals.compare.to_markdown import MARKS
 from convex_evals.compare.words import p_value, points, rate, span
 from convex_evals.diff_report import DiffReport
 from convex_evals.effect import ModelEffect
-from convex_evals.guideline_diff import Change, Kind, SectionChange, Span
-from convex_evals.markdown import cell, code, fenced, folded, inline
+from convex_evals.guideline_diff import Change, Kind, SectionChange, Span, excerpts
+from convex_evals.markdown import cell, code, fenced, folded, inline, table
 from convex_evals.stats import EvalPair
 
 LIMIT = 60_000  # GitHub takes 65,536
@@ -23,6 +23,7 @@ _FOLD_FROM = 6  # rules; more are folded
 _MOST_FLIPS = 30  # of a model, in each direction
 _MODELS, _EVALS = 6, 12  # named of a rule's evals, and of these
 _WORDS = 2_000  # characters of one rule's wording
+_CONTEXT = 100  # of what stayed, on either side of changed words, in a rule that has more
 _OTHER_MARK = "⚪"
 
 
@@ -99,7 +100,7 @@ def _add_verdicts(page: _Page, report: DiffReport) -> None:
     page.add(f"{header}\n{rows}")
     judged = f"p and verdicts are corrected for {len(models)} models. " if report.several else ""
     notes = [f"{judged}Detects: the points that would have been found four times out of five.", *report.advice]
-    notes += [f"{m.model}: {text}" for m in models for text in m.comparison.notes]
+    notes += ["A is before, B is after.", *report.model_notes] if report.model_notes else []
     page.add(page.add_some("notes", [f"- {inline(note)}" for note in notes], 0.1, "\n"))
 
 
@@ -111,7 +112,7 @@ def _row(found: ModelEffect) -> str:
         cell(found.model),
         rate(paired.a_rate),
         rate(paired.b_rate),
-        points(paired.difference),
+        points(paired.difference if paired.evals else None),
         span(paired.interval),
         p_value(paired.p).replace("<", "&lt;"),
         str(paired.evals),
@@ -172,16 +173,18 @@ def _wording(change: Change) -> str:
     return fenced("\n".join(line for line in lines if not line.startswith("@@")), "diff", limit=60)
 
 
-def _inline_words(words: Iterable[Span]) -> str:
+def _inline_words(words: Sequence[Span]) -> str:
     """`<ins>` and `<del>` are what GitHub lets through, and shows."""
     found, room = [], _WORDS
+    if sum(len(part.text) for part in words) > _WORDS:
+        words = list(excerpts(words, _CONTEXT))
     for part in words:
         text = re.sub(r"\s+", " ", part.text)
-        if len(text) > room:
+        if room <= 0:
             found.append(" …")
             break
+        inner = inline(text, room)
         room -= len(text)
-        inner = inline(text, _WORDS)
         left, right = " " * text.startswith(" "), " " * (text.endswith(" ") and bool(text.strip()))
         if not inner:
             found.append(left)
@@ -220,20 +223,13 @@ def _details(page: _Page, found: ModelEffect) -> str:
     body = []
     if len(found.comparison.categories) > 1:
         rows = category_rows(found.comparison.categories)
-        body.append(page.add_some("categories", _table(CATEGORY_HEADER, rows, range(1, 7)), 0.4, "\n"))
+        body.append(page.add_some("categories", table(CATEGORY_HEADER, rows, range(1, 7)), 0.4, "\n"))
     for name, flips in directions(found.comparison.flips).items():
         if flips:
             header = [f"{name}: {len(flips)}", *FLIP_HEADER[1:]]
             rows = [flip_row(f) for f in flips[:_MOST_FLIPS]]
-            body.append(page.add_some("evals", _table(header, rows, range(1, 4)), 0.4, "\n"))
+            body.append(page.add_some("evals", table(header, rows, range(1, 4)), 0.4, "\n"))
             if len(flips) > _MOST_FLIPS:
                 body.append(f"… and {len(flips) - _MOST_FLIPS} more, less sure")
     differ = f"{found.paired.verdict.words}, {len(found.comparison.flips)} evals differ"
     return folded(differ, "\n\n".join(body), title=found.model) if body else ""
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> list[str]:
-    """Its lines."""
-    lines = [header, ["--:" if n in right else "---" for n in range(len(header))]]
-    lines += [[cell(text) for text in row] for row in rows]
-    return [f"| {' | '.join(line)} |" for line in lines]

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from convex_evals.compare import paired_to_data
+from convex_evals.compare.rows import left_out_line, unscored_line
 from convex_evals.effect import ORDER, Effect, EvalEffect, ModelEffect
 from convex_evals.guideline_diff import Change, GuidelineDiff, Kind
 from convex_evals.guidelines import Rule
@@ -77,17 +78,34 @@ class DiffReport:
         return found
 
     @property
+    def model_notes(self) -> list[str]:
+        """What else there is to know of the models' runs, a line for all models alike; A is before, B after."""
+        found: dict[str, list[str]] = {}
+        for model in self.effect.models:
+            of = model.comparison
+            lost = unscored_line("A", of.a_unscored), unscored_line("B", of.b_unscored), left_out_line(of.left_out)
+            for line in [*of.notes, *filter(None, lost)]:
+                found.setdefault(line, []).append(model.model)
+        return [f"{', '.join(models)}: {line}" for line, models in found.items()]
+
+    @property
     def advice(self) -> list[str]:
         """What would tell more, where a verdict says that too little was seen; a line for all models alike."""
         unclear = [m for m in self.effect.models if m.paired.verdict is Verdict.UNDERPOWERED]
         trials = [f"{m.model} {m.paired.more_trials}" for m in unclear if m.paired.more_trials is not None]
         evals = [m.model for m in unclear if m.paired.more_trials is None]
-        few = [f"{m.model} {m.paired.differing}" for m in self.effect.models if m.paired.verdict is Verdict.TOO_FEW]
+        few = [
+            f"{m.model} {m.paired.differing}"
+            for m in self.effect.models
+            if m.paired.verdict is Verdict.TOO_FEW and m.paired.evals
+        ]
+        none = [m.model for m in self.effect.models if not m.paired.evals]
         wanted = f"{RELEVANT * 100:.0f} points"
         lines = [
             (f"To detect {wanted} it takes about so many more trials per eval", trials),
             (f"To detect {wanted} it takes more evals, not more trials", evals),
             ("Fewer than six evals differ, which can be chance whatever they say", few),
+            ("No eval was scored on both sides under the same rules", none),
         ]
         return [f"{what}: {', '.join(models)}" for what, models in lines if models]
 

@@ -8,12 +8,13 @@ from convex_evals.compare.rows import CATEGORY_HEADER, FLIP_HEADER, category_row
 from convex_evals.compare.words import p_value, points, rate, span
 from convex_evals.diff_report import DiffReport
 from convex_evals.effect import EvalEffect, ModelEffect
-from convex_evals.guideline_diff import Change, Kind, SectionChange, Span
+from convex_evals.guideline_diff import Change, Kind, SectionChange, Span, excerpts
 from convex_evals.results import headline, table
 from convex_evals.stats import EvalPair, Surety
 
 _SIGNS = {Kind.ADDED: "+", Kind.REMOVED: "-", Kind.CHANGED: "~", Kind.MOVED: ">"}
 _CONTEXT = 50  # characters of what stayed, on either side of changed words
+_LONGEST = 1_000  # characters of words that came, or went, together
 _MOST_FLIPS = 10
 
 
@@ -47,7 +48,7 @@ def _effect(report: DiffReport) -> Iterator[str]:
             [
                 f"{judged}detects: the points that would have been found four times out of five",
                 *report.advice,
-                *(f"{m.model}: {text}" for m in report.effect.models for text in m.comparison.notes),
+                *_model_notes(report),
             ]
         )
     for gap in report.gaps:
@@ -57,6 +58,12 @@ def _effect(report: DiffReport) -> Iterator[str]:
         yield report.hint
 
 
+def _model_notes(report: DiffReport) -> Iterator[str]:
+    if report.model_notes:
+        yield "A is before, B is after"
+        yield from report.model_notes
+
+
 def _row(found: ModelEffect) -> list[str]:
     paired = found.paired
     return [
@@ -64,7 +71,7 @@ def _row(found: ModelEffect) -> list[str]:
         found.model,
         rate(paired.a_rate),
         rate(paired.b_rate),
-        points(paired.difference),
+        points(paired.difference if paired.evals else None),
         span(paired.interval),
         p_value(paired.p),
         str(paired.evals),
@@ -122,14 +129,12 @@ def _trials(report: DiffReport, effect: EvalEffect) -> str:
 def marked(words: Sequence[Span]) -> str:
     """What went and came in marks, as `git diff --word-diff` has them; what stayed only near to it."""
     found = []
-    for n, part in enumerate(words):
+    for part in excerpts(words, _CONTEXT):
         if part.kind == "same":
-            head = part.text[:_CONTEXT] if n else ""
-            tail = part.text[-_CONTEXT:] if n < len(words) - 1 else ""
-            short = len(part.text) <= len(head) + len(tail) + 3
-            found.append(part.text if short else f"{head}...{tail}")
+            found.append(part.text)
         else:
-            found.append(f"[-{part.text}-]" if part.kind == "removed" else f"{{+{part.text}+}}")
+            text = part.text if len(part.text) <= _LONGEST else f"{part.text[:_LONGEST]}…"
+            found.append(f"[-{text}-]" if part.kind == "removed" else f"{{+{text}+}}")
     return "".join(found).strip()
 
 

@@ -100,5 +100,5 @@ def find_gaps(
             else:
                 requests += resolved.requests
                 problems += resolved.skipped
-        found.append(Gap(group[0].version, models, command, tuple(requests), tuple(problems)))
+        found.append(Gap(group[0].version, models, command, tuple(requests), tuple(dict.fromkeys(problems))))
     return found

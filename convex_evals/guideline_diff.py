@@ -261,15 +261,36 @@ def word_diff(before: str, after: str) -> tuple[Span, ...]:
     Line ends within a paragraph mean nothing, so a text that was only wrapped anew has no changed words.
     """
     old, new = _tokens(before), _tokens(after)
-    matcher = SequenceMatcher(None, [key for key, _ in old], [key for key, _ in new], autojunk=False)
+    head, tail = _alike_at_the_ends(old, new) if len(old) * len(new) > _MANY else (0, 0)
+    if (len(old) - head - tail) * (len(new) - head - tail) > _MANY:
+        old, new = _lines(before), _lines(after)
+        head, tail = _alike_at_the_ends(old, new)
+    keys = [[key for key, _ in side[head : len(side) - tail]] for side in (old, new)]
+    found = SequenceMatcher(None, keys[0], keys[1], autojunk=False).get_opcodes()
+    steps: list[_Step] = [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in found]
+    if head:
+        steps.insert(0, ("equal", 0, head, 0, head))
+    if tail:
+        steps.append(("equal", len(old) - tail, len(old), len(new) - tail, len(new)))
     spans: list[Span] = []
-    for tag, i1, i2, j1, j2 in _joined(matcher.get_opcodes(), new):
+    for tag, i1, i2, j1, j2 in _joined(steps, new):
         if tag == "equal":
             spans.append(Span("same", _text(new[j1:j2])))
         else:
             spans += [Span("removed", _text(old[i1:i2]))] if i1 < i2 else []
             spans += [Span("added", _text(new[j1:j2]))] if j1 < j2 else []
     return tuple(spans)
+
+
+def excerpts(words: Sequence[Span], context: int) -> Iterator[Span]:
+    """The same words, of what stayed only as many characters as `context` next to what changed."""
+    for n, part in enumerate(words):
+        head = part.text[:context] if n else ""
+        tail = part.text[-context:] if n < len(words) - 1 else ""
+        if part.kind != "same" or len(part.text) <= len(head) + len(tail) + 3:
+            yield part
+        else:
+            yield Span("same", f"{head}...{tail}")
 
 
 _Token = tuple[str, str]  # what is compared, what is shown
@@ -284,9 +305,19 @@ def _tokens(text: str) -> list[_Token]:
         exact = fenced or fence
         fenced ^= fence
         found += [(part if exact or not part.isspace() else " ", part) for part in _TOKEN.findall(line)]
-    if len(found) ** 2 > _MANY:
-        return [(line, line) for line in text.splitlines(keepends=True)]
     return _single_spaces(found)
+
+
+def _lines(text: str) -> list[_Token]:
+    return [(line, line) for line in text.splitlines(keepends=True)]
+
+
+def _alike_at_the_ends(old: Sequence[_Token], new: Sequence[_Token]) -> tuple[int, int]:
+    """How many tokens both begin with, and how many of the rest both end with."""
+    most = min(len(old), len(new))
+    head = next((n for n in range(most) if old[n][0] != new[n][0]), most)
+    tail = next((n for n in range(most - head) if old[-1 - n][0] != new[-1 - n][0]), most - head)
+    return head, tail
 
 
 def _single_spaces(tokens: Sequence[_Token]) -> list[_Token]:

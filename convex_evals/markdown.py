@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Collection, Sequence
 
 from convex_evals.text import spelled_out
 
@@ -50,6 +51,13 @@ def inline(text: str, limit: int = WIDTH) -> str:
 def cell(text: str, limit: int = WIDTH) -> str:
     """`inline` for a table's cell, which is not left empty."""
     return inline(text, limit) or "–"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
+    """The lines of a table: two of plain text, then one for each row; the columns of `right` are right-aligned."""
+    lines = [header, ["--:" if n in right else "---" for n in range(len(header))]]
+    lines += [[cell(text) for text in row] for row in rows]
+    return [f"| {' | '.join(line)} |" for line in lines]
 
 
 def code(text: str, limit: int = WIDTH, *, in_table: bool = False) -> str:

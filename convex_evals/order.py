@@ -18,11 +18,11 @@ from convex_evals.generate.llm import ModelAnswerer
 from convex_evals.generate.replay import ReplayAnswerer
 from convex_evals.git import clean_commit, text_at
 from convex_evals.plan import Request
-from convex_evals.prompt import Prompt, PromptSource
+from convex_evals.prompt import Prompt, PromptSource, guidelines_sha256
 from convex_evals.records import Usage
 from convex_evals.starter import FILES
 from convex_evals.store.runs import Run
-from convex_evals.suite import Eval, load_suite, refuse_incomplete, sha256_text
+from convex_evals.suite import Eval, load_suite, refuse_incomplete
 from convex_evals.text import read_text
 from convex_evals.tokens import usual_tokens
 
@@ -111,7 +111,7 @@ def _resolve(order: Order, evals: Sequence[Eval], workspace: Workspace, answerer
             answerer = answerers.model(name, web_search=experiment.web_search, extra=experiment.parameters)
             where, source = _source(experiment, order.guidelines, workspace)
             prompts = {e.id: source.render(e.task) for e in evals}
-            digest = None if source.given is None else sha256_text(source.given)
+            digest = None if source.guidelines is None else guidelines_sha256(source.guidelines)
             found.requests.append(_request(order, answerer, evals, prompts, experiment_name, where, digest, commit))
     return replace(found, requests=_once(found.requests))
 

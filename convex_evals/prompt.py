@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from convex_evals.errors import UserError
+from convex_evals.suite import sha256_text
 
 COMMENT = re.compile(r"<!--.*?-->[ \t]*\n?", re.DOTALL)
 _BLOCKS = ("system", "user")
@@ -76,5 +77,10 @@ def without_comments(markdown: str) -> str:
 
 
 def given_guidelines(markdown: str) -> str:
-    """Guidelines as a model gets them; of this text runs record the hash."""
+    """Guidelines as a model gets them."""
     return without_comments(markdown).strip()
+
+
+def guidelines_sha256(markdown: str) -> str:
+    """What runs with these guidelines record: the hash of what models get of them."""
+    return sha256_text(given_guidelines(markdown))

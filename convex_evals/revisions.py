@@ -10,9 +10,8 @@ from functools import cached_property
 from convex_evals.config import CONFIG_NAME, Experiment, ProjectConfig, Workspace
 from convex_evals.errors import UserError
 from convex_evals.git import Checkout, open_checkout
-from convex_evals.prompt import given_guidelines
+from convex_evals.prompt import guidelines_sha256
 from convex_evals.records.human import parse_human
-from convex_evals.suite import sha256_text
 from convex_evals.text import read_text
 
 WORKING_TREE = "working tree"
@@ -31,7 +30,7 @@ class Version:
     @cached_property
     def sha256(self) -> str | None:
         """What runs with these guidelines recorded."""
-        return None if self.text is None else sha256_text(given_guidelines(self.text))
+        return None if self.text is None else guidelines_sha256(self.text)
 
     @property
     def label(self) -> str:
@@ -59,6 +58,8 @@ def parse_revisions(base: str, head: str | None) -> Revisions:
 
     Raises `UserError`.
     """
+    if not base or head == "":
+        raise UserError("an empty revision: is a variable not set? write HEAD~1, say, and leave HEAD out for this tree")
     match = re.fullmatch(r"(.*?)(\.\.\.?)(.*)", base)
     if match is None:
         return Revisions(base, head)

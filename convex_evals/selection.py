@@ -10,12 +10,11 @@ from pathlib import Path
 from convex_evals.compare import Side
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
-from convex_evals.git import text_at
+from convex_evals.git import open_checkout, text_at
 from convex_evals.models import find_ran, load_models
-from convex_evals.prompt import PromptSource
+from convex_evals.prompt import guidelines_sha256
 from convex_evals.records import RunPlan
 from convex_evals.store.runs import Run, RunStore
-from convex_evals.suite import sha256_text
 from convex_evals.text import read_text
 
 KEYS = ("model", "experiment", "guidelines", "date")
@@ -86,7 +85,7 @@ def guidelines_digest(value: str, workspace: Workspace, runs: Sequence[Run]) -> 
             raise UserError(f"guidelines={value}: {len(found)} versions begin like that; give more of it")
         if found:
             return found[0]
-    return sha256_text(PromptSource("", "", _guidelines(value, workspace)).given or "")
+    return guidelines_sha256(_guidelines(value, workspace))
 
 
 def _guidelines(value: str, workspace: Workspace) -> str:
@@ -99,6 +98,11 @@ def _guidelines(value: str, workspace: Workspace) -> str:
         if given is None:
             raise UserError(f"guidelines={value}: the experiment 'default' has none; write guidelines=PATH@{value}")
         path = given.rpartition("@")[0] or given
+        if open_checkout(workspace.suite, f"there is no revision '{value}' of {path}").commit(value) is None:
+            raise UserError(
+                f"guidelines={value}: no file of the suite, no revision, and not the beginning of a hash that ran; "
+                f"`git log --oneline -- {path}` lists revisions"
+            )
     return text_at(workspace.suite, revision, path)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from convex_evals.prompt import given_guidelines
+from convex_evals.prompt import guidelines_sha256
 from convex_evals.records import (
     BackendIdentity,
     EvalPlan,
@@ -137,7 +137,7 @@ class Campaign:
     def write(self, runs: Path, versions: Sequence[str]) -> int:
         """Write the runs below `runs`; the number of their results, which are evals of runs."""
         for version in self.versions:
-            digest = sha256_text(given_guidelines(versions[version]))
+            digest = guidelines_sha256(versions[version])
             for model in self.models:
                 draw = random.Random(f"{self.seed} {version} {model} {self.experiment}")
                 plan = _plan(model, version, digest, self)

@@ -13,12 +13,11 @@ import pytest
 
 from convex_evals.compare import Comparison, Side, advice, compare, p_value, points, to_markdown, to_text, verdict_line
 from convex_evals.errors import UserError
-from convex_evals.prompt import PromptSource
+from convex_evals.prompt import guidelines_sha256
 from convex_evals.records import BackendIdentity, EvalPlan, Generation, Pipeline
 from convex_evals.stats import EvalPair, Verdict, paired
 from convex_evals.store.records import write_record
 from convex_evals.store.runs import Run, grade_name
-from convex_evals.suite import sha256_text
 from convex_evals.summary import summarize
 from tests.conftest import ROOT, Invoke, clean_environment
 from tests.factories import draw_outcomes, known_chances, make_eval, make_git_repo, make_plan, make_run
@@ -29,8 +28,7 @@ PLANNED = next(iter(make_plan().evals.values()))
 GUIDELINES = {"a": "# Rules\n\n- Use indexes.\n", "b": "# Rules\n\n- Use indexes.\n- Paginate.\n"}
 
 
-def digest(text: str) -> str:
-    return sha256_text(PromptSource("", "", text).given or "")
+digest = guidelines_sha256
 
 
 def sides(a: Run | tuple[Run, ...], b: Run | tuple[Run, ...]) -> Comparison:
@@ -182,8 +180,21 @@ def test_a_reply_counts_once(tmp_path: Path) -> None:
     mixed = sides((more, again), (other, first))
     assert pairs_by_eval(mixed) == pairs_by_eval(overlapping)
     assert mixed.notes == ("6 replies are on both sides (used again); they count on neither.",)
-    with pytest.raises(UserError, match="A and B are the same run; name two"):
+    with pytest.raises(UserError, match="A and B have the same runs; name others"):
         sides(first, first)
+
+
+def test_sides_that_mix_models_in_other_shares_say_so(tmp_path: Path) -> None:
+    """Each model passes as often as before, and the whole does not."""
+    good: dict[str, Any] = {"model": "acme/good"}
+    bad: dict[str, Any] = {"model": "acme/bad"}
+    a = make_run(tmp_path, {"a/x": "ppp"}, run_id="a", **good), make_run(tmp_path, {"a/x": "f"}, run_id="a", **bad)
+    b = make_run(tmp_path, {"a/x": "p"}, run_id="b", **good), make_run(tmp_path, {"a/x": "fff"}, run_id="b", **bad)
+    (note,) = sides(a, b).notes
+    assert note.startswith("The sides mix models in other shares")
+    assert sides(a[:1], b[:1]).notes == sides(a[:1], b[1:]).notes == ()
+    even = make_run(tmp_path, {"a/x": "ppp"}, run_id="c", **good), make_run(tmp_path, {"a/x": "p"}, run_id="c", **bad)
+    assert sides(a, even).notes == ()
 
 
 def test_a_reply_that_was_graded_later_is_scored(tmp_path: Path) -> None:
@@ -344,10 +355,11 @@ def test_selections(words: str, runs: list[str], chosen: Path, invoke: Invoke) -
         ),
         (
             "guidelines=v9",
-            "guidelines/convex.md@v9: no such revision; `git log --oneline -- guidelines/convex.md` lists some",
+            "guidelines=v9: no file of the suite, no revision, and not the beginning of a hash that ran; "
+            "`git log --oneline -- guidelines/convex.md` lists revisions",
         ),
         ("model=model-2,guidelines=v1", "no run in DIR/runs is like that; guidelines that ran: none"),
-        ("other", "other and other are the same run; name two"),
+        ("other", "other and other have the same runs; name others"),
     ],
 )
 def test_selections_that_name_nothing(words: str, message: str, chosen: Path, invoke: Invoke) -> None:

@@ -18,11 +18,10 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from convex_evals.prompt import given_guidelines
-from convex_evals.suite import sha256_text
+from convex_evals.prompt import guidelines_sha256
 from scripts.fabricate import Campaign, eval_ids, make_repository, models, texts
 from tests.conftest import ROOT, Invoke, clean_environment
-from tests.factories import make_eval, make_git_repo, make_run, write_files
+from tests.factories import make_eval, make_git_repo, make_plan, make_run, write_files
 from tests.provider import Provider, serve
 
 Golden = Callable[[str, str], None]
@@ -128,8 +127,7 @@ TWO = ONE.replace("Answer", "Always answer")
 IDENTITY = {f"GIT_{who}_{what}": "test@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
 
-def digest(text: str) -> str:
-    return sha256_text(given_guidelines(text))
+digest = guidelines_sha256
 
 
 @pytest.fixture
@@ -250,6 +248,48 @@ def test_what_else_differs_is_said(suite: Path, invoke: Invoke) -> None:
     assert "cli run" not in gone
 
 
+@pytest.mark.parametrize("form", ["terminal", "markdown"])
+def test_what_is_in_no_pair_is_said(form: str, suite: Path, invoke: Invoke) -> None:
+    planned = next(iter(make_plan().evals.values()))
+    ran(suite, ONE, "pu")
+    ran(suite, TWO, "p", evals={EVAL: planned, OTHER: planned.model_copy(update={"grader_sha256": "9" * 64, **KEY})})
+    out = invoke("diff-guidelines", "HEAD", "--format", form, cwd=suite).out
+    assert "stub/model: A has 1 unscored trial of these evals: 1 x " in out
+    assert "stub/model: 1 eval is in no pair: other grader (1)" in out and "A is before, B is after" in out
+    shutil.rmtree(suite / "runs")
+    ran(suite, ONE, "p")
+    ran(suite, TWO, "u")
+    out = invoke("diff-guidelines", "HEAD", "--format", form, cwd=suite).out
+    assert "No eval was scored on both sides under the same rules: stub/model" in out and " 0.0 " not in out
+    assert "Fewer than six" not in out and "2 evals are in no pair: no scored trial in B (1 x timeout) (2)" in out
+
+
+KEY = {"grading_key": "9" * 64}
+
+
+def test_a_problem_of_all_models_is_said_once(suite: Path, invoke: Invoke) -> None:
+    for n in range(3):
+        ran(suite, TWO, "p", model=f"acme/model-{n}")
+    listed = "".join(f"  - {{slug: acme/model-{n}, litellm: openai/model, key_env: STUB_KEY}}\n" for n in range(3))
+    write_files(suite, {"models.yaml": f"models:\n{listed}"})
+    (suite / "evals" / EVAL / "grader.test.ts").unlink()
+    assert invoke("diff-guidelines", "HEAD", cwd=suite).out.count("no grader.test.ts") == 1
+
+
+@pytest.mark.parametrize("form", ["terminal", "markdown"])
+def test_a_huge_rule_shows_what_changed_in_it(form: str, suite: Path, invoke: Invoke) -> None:
+    long = " ".join(f"word{n}" for n in range(1_200))
+    write_files(suite, {FILE: f"- {long} end.\n- Short.\n"})
+    subprocess.run(["git", "commit", "-qam", "Long"], cwd=suite, check=True, env={**os.environ, **IDENTITY})
+    write_files(suite, {FILE: f"- {long} finish.\n- Short.\n- {'much ' * 2_000}\n"})
+    out = invoke("diff-guidelines", "HEAD", "--format", form, cwd=suite).out
+    assert "finish" in out and "word1199" in out and "word600" not in out
+    assert "much much" in out and len(out) < 4_000
+    write_files(suite, {FILE: f"- {long} {'more ' * 210}end.\n- Short.\n"})
+    out = invoke("diff-guidelines", "HEAD", "--format", form, cwd=suite).out
+    assert "more more" in out and len(out) < 4_000
+
+
 @pytest.mark.grading
 @pytest.mark.usefixtures("toolchain")
 def test_what_is_missing_can_be_run(suite: Path) -> None:
@@ -309,6 +349,15 @@ def test_coverage(suite: Path, invoke: Invoke) -> None:
         run_id="default-3",
         **{**bare, "experiment": "default", "guidelines": FILE, "guidelines_sha256": digest(text)},
     )
+    # Web search is held against web search without guidelines, not against nothing of either.
+    given = {"guidelines_sha256": digest(text), "guidelines": FILE}
+    web: dict[str, Any] = {**bare, **given, "experiment": "web_search"}
+    make_run(suite / "runs", {EVAL: "p"}, run_id="web_search-1", **web)
+    searched = ("guidelines", "coverage", "-e", "web_search", "--json")
+    assert json.loads(invoke(*searched, cwd=suite).out)["benefit"] is None
+    alike: dict[str, Any] = {**bare, "experiment": "web_search_no_guidelines"}
+    make_run(suite / "runs", {EVAL: "f"}, run_id="web_search_no_guidelines-1", **alike)
+    assert json.loads(invoke(*searched, cwd=suite).out)["benefit"]["against"] == "web_search_no_guidelines"
     out = invoke("guidelines", "coverage", cwd=suite)
     assert re.search(rf"{OTHER} +1/2 +3/6", out.out) and "Besides, 1 evals always pass without" in out.out
 

@@ -207,8 +207,13 @@ def test_many_changed_rules_are_still_paired() -> None:
 
 def test_long_texts_are_compared_by_lines() -> None:
     before = "".join(f"line {n} of many words\n" for n in range(1_000))
+    after = before.replace("line 1 of", "line 1 with").replace("line 998 of", "line 998 with")
+    changed = [s.text for s in word_diff(before, after) if s.kind != "same"]
+    assert changed == [f"line {n} {word} many words\n" for n in (1, 998) for word in ("of", "with")]
+    # One place is compared by words all the same.
     spans = word_diff(before, before.replace("line 500 of", "line 500 with"))
-    assert [s.text for s in spans if s.kind != "same"] == ["line 500 of many words\n", "line 500 with many words\n"]
+    assert [s.text for s in spans if s.kind != "same"] == ["of", "with"]
+    assert "".join(s.text for s in spans if s.kind != "added") == before
 
 
 def test_a_rule_that_names_other_evals_keeps_both() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from convex_evals.markdown import JOINER, cell, code, fenced, folded, inline
+from convex_evals.markdown import JOINER, cell, code, fenced, folded, inline, table
 from convex_evals.text import spelled_out
 from tests.rendering import flat, live, running_texts, structure
 
@@ -116,4 +116,5 @@ def test_what_it_looks_like() -> None:
     assert code("a`b") == "``a`b``" and code("") == "–" == cell(" ")
     assert fenced("a\n```\nb", "ts") == "````ts\na\n```\nb\n````"
     assert fenced("graph", "mermaid") == "```\ngraph\n```"
+    assert table(["eval", "A"], [["a|b", ""]], right=[1]) == ["| eval | A |", "| --- | --: |", "| a&#124;b | – |"]
     assert folded("1 & 2", "Body", title="T") == "<details><summary><b>T</b> 1 &amp; 2</summary>\n\nBody\n\n</details>"

@@ -204,3 +204,9 @@ def test_a_side_without_the_file(suite: Path) -> None:
     assert [last(v) for v in versions(suite, "v1")] == ["1", "absent"]
     assert [last(v) for v in versions(suite, "HEAD", "v1")] == ["absent", "1"]
     assert f"{FILE}: neither in HEAD (" in problem(suite, "HEAD") and "nor in working tree" in problem(suite, "HEAD")
+
+
+@pytest.mark.parametrize("words", [("", None), ("HEAD", "")])
+def test_an_empty_revision_is_not_the_working_tree(words: tuple[str, str | None]) -> None:
+    with pytest.raises(UserError, match="an empty revision: is a variable not set"):
+        parse_revisions(*words)

@@ -34,6 +34,7 @@ from convex_evals.stats import (
     wilson,
     with_p,
 )
+from convex_evals.stats.quantiles import chi_squared_95, student_975
 from tests.conftest import ROOT, clean_environment
 
 
@@ -292,8 +293,24 @@ def test_a_comparison_takes_no_time() -> None:
     assert time.process_time() - start < 0.05
 
 
+@pytest.mark.parametrize("freedom", [*range(1, 121), 121, 1_000])
+def test_quantiles_are_those_of_scipy(freedom: int) -> None:
+    assert student_975(freedom) == pytest.approx(scipy.stats.t.ppf(0.975, freedom), rel=1e-12)
+    assert chi_squared_95(freedom) == pytest.approx(scipy.stats.chi2.ppf(0.95, freedom), rel=1e-12)
+
+
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     code = "import sys, convex_evals.stats; print([m for m in ('numpy', 'scipy') if m in sys.modules])"
     env = clean_environment(PYTHONPATH=str(ROOT))
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_scipy_is_not_needed_for_as_many_evals_as_suites_have() -> None:
+    code = (
+        "import sys; from convex_evals.stats import EvalPair, paired;"
+        "paired([EvalPair(str(n), n % 3, 3, n % 4, 3) for n in range(111)]); print('scipy' in sys.modules)"
+    )
+    env = clean_environment(PYTHONPATH=str(ROOT))
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -41,10 +41,11 @@ def coverage(ctx: click.Context, experiment: str, runs_dir: Path | None, as_json
     from convex_evals.errors import ExitCode, UserError
     from convex_evals.guidelines import read_guidelines
     from convex_evals.order import guidelines_text
+    from convex_evals.prompt import guidelines_sha256
     from convex_evals.records import dump_json
     from convex_evals.results import printable
     from convex_evals.store.runs import RunStore
-    from convex_evals.suite import load_suite, sha256_text
+    from convex_evals.suite import load_suite
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     path = workspace.config.experiment(experiment).guidelines
@@ -52,7 +53,9 @@ def coverage(ctx: click.Context, experiment: str, runs_dir: Path | None, as_json
         raise UserError(f"-e {experiment}: gives no guidelines; name another experiment")
     found = read_guidelines(guidelines_text(path, workspace.suite))
     evals = [e.id for e in load_suite(workspace.suite).evals]
-    benefit = find_benefit(RunStore(workspace.runs_dir), experiment, sha256_text(found.given))
+    benefit = find_benefit(
+        RunStore(workspace.runs_dir), workspace.config.experiments, experiment, guidelines_sha256(found.text)
+    )
     result = Coverage(path, found, evals, benefit)
     click.echo(dump_json(result.to_data()) if as_json else printable(result.to_text()), nl=not as_json)
     for line in result.errors:

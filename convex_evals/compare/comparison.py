@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import groupby
 from statistics import fmean
 from typing import Any
@@ -66,7 +67,7 @@ def compare(a: Side, b: Side, *, seed: int = 0) -> Comparison:
     """
     folders = [{run.folder for run in side.runs} for side in (a, b)]
     if folders[0] == folders[1]:
-        raise UserError(f"{a.label} and {b.label} are the same run; name two")
+        raise UserError(f"{a.label} and {b.label} have the same runs; name others")
     found = list(match(a, b))
     matches = [m for m in found if isinstance(m, Match)]
     pairs = [m.pair for m in matches]
@@ -86,6 +87,14 @@ def compare(a: Side, b: Side, *, seed: int = 0) -> Comparison:
         b_unscored=_unscored(m.b for m in matches),
         notes=tuple(_notes(a, b, matches, bool(folders[0] & folders[1]))),
     )
+
+
+def _shares(side: Side) -> dict[str, Fraction]:
+    """What each model has of the trials that were planned."""
+    planned: Counter[str] = Counter()
+    for run in side.runs:
+        planned[run.plan.model] += run.plan.trials * len(run.plan.evals)
+    return {model: Fraction(n, planned.total() or 1) for model, n in planned.items()}
 
 
 def _unscored(parts: Iterable[Graded]) -> dict[str, int]:
@@ -117,6 +126,9 @@ def _notes(a: Side, b: Side, matches: Sequence[Match], overlapping: bool) -> Ite
     shared = sum(m.shared for m in matches)
     if shared and not overlapping:
         yield f"{shared} replies are on both sides (used again); they count on neither."
+    a_shares, b_shares = _shares(a), _shares(b)
+    if a_shares != b_shares and max(len(a_shares), len(b_shares)) > 1:
+        yield "The sides mix models in other shares: the difference may be one between models; name one (model=)."
     for name, side in (("A", a), ("B", b)):
         synthetic = sorted({run.plan.model for run in side.runs if run.plan.synthetic})
         if synthetic:

@@ -86,6 +86,14 @@ def unscored_line(name: str, unscored: Mapping[str, int]) -> str | None:
     )
 
 
+def left_out_line(left_out: Sequence[LeftOut]) -> str | None:
+    """How many evals are in no pair, and why."""
+    if not left_out:
+        return None
+    reasons = ", ".join(f"{why} ({len(evals)})" for why, evals in by_reason(left_out).items())
+    return f"{len(left_out)} eval{'s are' if len(left_out) > 1 else ' is'} in no pair: {reasons}"
+
+
 def by_reason(left_out: Sequence[LeftOut]) -> dict[str, list[str]]:
     """The evals that are in no pair, by why."""
     ordered = sorted(left_out, key=lambda one: one.reason)

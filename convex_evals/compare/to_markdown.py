@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from convex_evals.compare.comparison import Comparison
 from convex_evals.compare.rows import (
@@ -19,7 +19,7 @@ from convex_evals.compare.rows import (
     unscored_line,
 )
 from convex_evals.compare.words import advice, rate, verdict_line
-from convex_evals.markdown import cell, folded, inline
+from convex_evals.markdown import folded, inline, table
 from convex_evals.stats import Verdict
 
 MARKS = {Verdict.IMPROVED: "🟢", Verdict.REGRESSED: "🔴"}
@@ -74,7 +74,5 @@ def _facts(found: Comparison) -> Iterator[str]:
         yield f"Not known: {', '.join(unknown)} (recorded in one key with model, guidelines and task)."
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
-    lines = [header, ["--:" if n in right else "---" for n in range(len(header))]]
-    lines += [[cell(text) for text in row] for row in rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:
+    return "\n".join(table(header, rows, right))

@@ -11,6 +11,7 @@ from statistics import NormalDist
 from typing import assert_never
 
 from convex_evals.stats.multiple import holm
+from convex_evals.stats.quantiles import chi_squared_95
 from convex_evals.stats.resampling import bootstrap_interval, sign_flip_p
 
 ALPHA = 0.05
@@ -201,6 +202,4 @@ def _within(pairs: Sequence[EvalPair]) -> float | None:
 
 def _vary_more(total: float, within: float, n: int) -> bool:
     """Whether differences of `n` evals vary more than their trials explain, beyond doubt (chi-squared)."""
-    from scipy.special import chdtrc
-
-    return within == 0 or float(chdtrc(n - 1, (n - 1) * total / within)) <= ALPHA
+    return (n - 1) * total >= chi_squared_95(n - 1) * within

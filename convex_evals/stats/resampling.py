@@ -13,6 +13,7 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
+from convex_evals.stats.quantiles import student_975
 from convex_evals.stats.rates import wilson
 
 if TYPE_CHECKING:
@@ -125,9 +126,7 @@ def _drawn_interval(steps: Sequence[int], scale: int, tail: float, seed: int) ->
 @lru_cache
 def _tail(n: int) -> float:
     """The share to be cut off at each end so that an interval of `n` evals holds 95 %."""
-    from scipy.special import stdtrit
-
-    return NormalDist().cdf(-math.sqrt(n / (n - 1)) * float(stdtrit(n - 1, 0.975)))
+    return NormalDist().cdf(-math.sqrt(n / (n - 1)) * student_975(n - 1))
 
 
 def _of_equals(value: Fraction, n: int) -> tuple[float, float]:
