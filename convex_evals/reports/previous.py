@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,9 @@ from convex_evals.reports.shape import Flipped, Previous
 from convex_evals.store.runs import Run, RunStore
 
 MOST_EARLIER = 5
+# A comparison calls its sides by letters; here they have names.
+_RUNS = {"A": "the earlier run", "B": "this run"}
+_SIDES = re.compile(r"(?<=\bin )[AB]\b")
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ def _previous(other: Past, found: Comparison) -> Previous:
         pairs=found.paired.evals,
         flips=flips,
         changed=tuple(f"{f.name} ({f.a}, now {f.b})" if f.a != f.b else f.name for f in found.differing),
-        left_out=dict(Counter(x.reason for x in found.left_out).most_common()),
+        left_out=dict(Counter(_SIDES.sub(lambda m: _RUNS[m[0]], x.reason) for x in found.left_out).most_common()),
         notes=found.notes,
         href=None,
     )
