@@ -313,6 +313,16 @@ def test_against_a_run_with_other_evals(suite: Path, invoke: Invoke) -> None:
     assert "**too few to tell**, 0.0 points over 1 eval: none differs" in text and "()" not in text
 
 
+def test_against_a_whole_run_rather_than_a_newer_small_one(suite: Path, invoke: Invoke) -> None:
+    make_past(suite)
+    make_run(suite / "runs", {PASSES: "ppp"}, run_id="small", date="2026-01-25")
+    make_now(suite)
+    previous = json.loads(invoke("report", "default-now", "--json").out)["previous"]
+    assert (previous["run_id"], previous["pairs"]) == ("default-before", 6)
+    make_run(suite / "runs", {PASSES: "fff"}, run_id="tried", date="2026-02-02")
+    assert json.loads(invoke("report", "tried", "--json").out)["previous"]["run_id"] == "default-now"
+
+
 def test_what_failures_have_in_common(suite: Path, invoke: Invoke) -> None:
     """One failure is no pattern, however many trials it has."""
     make_now(suite)
@@ -431,6 +441,11 @@ def test_decisions_feed_later_proposals(suite: Path, invoke: Invoke) -> None:
         PAGES: ("known_gap", by),
         NOTES: ("known_gap", by),
     }
+    # A type error's bare code says too little to hold for another eval.
+    path.write_text(fill(path.read_text(), {f"classification {FILTER}": "overly_strict"}))
+    make_now(suite, failures={CRONS: FAILURES[FILTER]}, run_id="types", date="2026-02-03")
+    types = json.loads(invoke("report", "types", "--json").out)["failures"]
+    assert {f["proposed"]["by"] for f in types if f["eval"] == CRONS} == {"a rule"}
     reasons = {f["eval"]: f["proposed"]["reason"] for f in data["failures"]}
     assert reasons[NOTES] == "decided before: told" and reasons[FILTER] == f"decided for {NOTES} before: told"
     # A report that cannot be read is named, and the others count.

@@ -41,14 +41,20 @@ def past_runs(store: RunStore, run: Run) -> list[Past]:
 
 
 def against(past: Sequence[Past], run: Run) -> tuple[Previous | None, str]:
-    """The comparison with the newest of `past` that shares comparable evals; else why there is none."""
+    """The comparison with the newest of `past` that shares half of the evals, else the most; else why there is none."""
     if not past:
         return None, f"there is no earlier run of {run.plan.model} under {run.plan.experiment}"
+    best: tuple[Past, Comparison] | None = None
     for other in past:
         found = compare(Side(other.run.plan.run_id, (other.run,)), Side(run.plan.run_id, (run,)))
-        if found.pairs:
-            return _previous(other, found), ""
-    return None, "no eval has other replies graded alike in an earlier run"
+        if best is None or len(found.pairs) > len(best[1].pairs):
+            best = other, found
+        # A run of a few evals, made to try something, says nothing about all of them.
+        if 2 * len(found.pairs) >= len(run.plan.evals):
+            break
+    if best is None or not best[1].pairs:
+        return None, "no eval has other replies graded alike in an earlier run"
+    return _previous(*best), ""
 
 
 def _previous(other: Past, found: Comparison) -> Previous:
