@@ -2,7 +2,8 @@
 
 In running text (`inline`, `cell`) whatever CommonMark or GitHub gives a meaning is escaped, or parted by a word joiner
 (U+2060, invisible) where GitHub looks at the rendered text and escapes do not help: mentions, references, commits, bare
-addresses. In code (`code`, `fenced`) GitHub looks for none of these; there only the end of the code is kept safe.
+addresses. In code (`code`, `fenced`) GitHub looks for none of these; there only the end of the code is kept safe, and
+workflow commands are parted, since a report may be printed in a CI log.
 `folded` is the one that writes HTML.
 """
 
@@ -21,7 +22,7 @@ _SPACE = re.compile(r"\s+")
 _ENTITY = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;", "$": "&#36;"}
 _MEANT = re.compile(r"[&<>|$]|[\\`*_\[\]{}~]")
 # At the beginning of a line these make a list, a heading, a rule, a table or an underlined heading.
-_LEADING = re.compile(r"^(?:([-+#=:])|(\d{1,9})([.)]))")
+_LEADING = re.compile(r"^(?:([#=:]|[-+](?!\d))|(\d{1,9})([.)])(?=\s|$))")
 # What GitHub looks for in rendered text: @name, #12, :emoji:, scheme:, GH-12 and TICKET-12.
 _REFERENCE = re.compile(r"(?:#|:(?=\S)|(?<=[A-Za-z])-(?=\w*\d)|(?<=GHSA)-)", re.IGNORECASE)
 # A host may begin with any letter of Unicode, a joiner too: it has to stand before the dot, or the at sign.
@@ -33,6 +34,9 @@ _LANGUAGE = re.compile(r"[a-z0-9+-]*")
 _DRAWN = {"mermaid", "math", "geojson", "topojson", "stl"}
 _TICKS = re.compile(r"`+")
 _LINE_TICKS = re.compile(r"^[ ]{0,3}(`+)", re.MULTILINE)
+# GitHub's workflow commands, where what is printed becomes a CI log: `::name::` begins a line, `##[name]` is anywhere.
+_COMMAND_LINE = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
+_COMMAND = re.compile(r"##(?=\[)")
 # A renderer keeps the length of a fence in one byte.
 _LONGEST_FENCE = 200
 
@@ -73,7 +77,7 @@ def code(text: str, limit: int = WIDTH, *, in_table: bool = False) -> str:
     padding = " " if line[0] == "`" or line[-1] == "`" else ""
     if in_table:
         line = line.replace("|", "\\|")
-    return f"{ticks}{padding}{line}{padding}{ticks}"
+    return f"{ticks}{padding}{_no_command(line)}{padding}{ticks}"
 
 
 def fenced(text: str, language: str = "", limit: int = 200, width: int = WIDTH) -> str:
@@ -86,7 +90,9 @@ def fenced(text: str, language: str = "", limit: int = 200, width: int = WIDTH) 
     lines = [x if len(x) <= width else f"{x[:width]}… ({len(x) - width} more characters)" for x in lines[:limit]]
     if left_out > 0:
         lines.append(f"… ({left_out} more lines)")
-    body = _LINE_TICKS.sub(lambda m: m[0] if len(m[1]) < _LONGEST_FENCE else JOINER + m[0], "\n".join(lines))
+    body = _LINE_TICKS.sub(
+        lambda m: m[0] if len(m[1]) < _LONGEST_FENCE else JOINER + m[0], _no_command("\n".join(lines))
+    )
     ticks = "`" * max(3, *(len(run) + 1 for run in [*_LINE_TICKS.findall(body), ""]))
     if not _LANGUAGE.fullmatch(language) or language in _DRAWN:
         language = ""
@@ -103,6 +109,10 @@ def folded(summary: str, body: str, *, title: str = "", is_open: bool = False) -
 
 def _html(text: str) -> str:
     return html.escape(_parted(_one_line(text, WIDTH)), quote=False).replace("$", "&#36;")
+
+
+def _no_command(text: str) -> str:
+    return _COMMAND.sub(f"##{JOINER}", _COMMAND_LINE.sub(rf"\1{JOINER}:", text))
 
 
 def _one_line(text: str, limit: int) -> str:

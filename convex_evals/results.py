@@ -68,6 +68,11 @@ def duration(milliseconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60:02} min" if minutes >= 60 else f"{minutes} min {rest:02} s"
 
 
+def counted(n: int, noun: str) -> str:
+    """`1 eval`, `2 evals`"""
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
 def unscored_lines(summary: Summary) -> list[str]:
     """Why trials have no verdict, a line for each category that has such."""
     return [

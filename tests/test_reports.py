@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -246,6 +247,37 @@ def test_the_diff_shows_what_matters() -> None:
     assert focused_diff(expected, {}, focus_of([], {})) == ("", "The reply has no files.")
 
 
+def test_the_diff_is_about_the_function_that_failed() -> None:
+    schema = 'status: v.union(v.literal("open"))\n'
+    far = "// far\n" * 12
+    answer = (
+        f"export const add = 1;\n{far}\nexport const list = query({{\n  a: 1,\n}});\n\n{far}function other() {{}}\n"
+    )
+    expected = {"convex/schema.ts": schema, "convex/tickets.ts": answer}
+    written = answer.replace("a: 1", "a: 2").replace("add = 1", "add = 2").replace("other() {", "other() { ")
+    files = {"convex/schema.ts": schema.replace("v.union", "union"), "convex/tickets.ts": written}
+    message = (
+        'The call of `tickets:list` failed: ReturnsValidationError: no\n\nObject: {status: "open", other: "other"}'
+    )
+    diff, note = focused_diff(expected, files, focus_of([message], files))
+    assert [x for x in diff.split("\n") if x[0] in "+-" and x[1:3] not in ("--", "++")] == ["-  a: 1,", "+  a: 2,"]
+    assert note == "Not shown, since nothing points there: convex/schema.ts."
+    # What it names comes first, and what there is no room for is not said to have nothing to do with it.
+    files["convex/tickets.ts"] = answer.replace("  a: 1", "\n".join(f"  a{n}: 1," for n in range(55)))
+    names = " ".join(f"'a{n}'" for n in range(10, 55, 9))
+    files["convex/schema.ts"] += "\n".join(f"tickets{n}" for n in range(20))
+    diff, note = focused_diff(expected, files, focus_of([f"{names} 'tickets7' in `tickets:nope`"], files))
+    assert diff.startswith("--- expected/convex/tickets.ts") and note == "Shortened."
+
+
+def test_a_message_full_of_names_takes_no_time() -> None:
+    names = [f"n{n}" for n in range(4_000)]
+    files = {"convex/a.ts": "\n".join(f"const x{n} = [{', '.join(names[n : n + 8])}]" for n in range(1_900))}
+    start = time.monotonic()
+    focused_diff({"convex/a.ts": ""}, files, focus_of([" ".join(f"'{n}'" for n in names)], files))
+    assert time.monotonic() - start < 2
+
+
 def test_what_is_not_there_any_more(suite: Path, invoke: Invoke) -> None:
     run = make_now(suite)
     for trial in (1, 2, 3):
@@ -266,6 +298,38 @@ def test_runs_that_are_not_whole(suite: Path, invoke: Invoke) -> None:
     make_run(suite / "runs", {PASSES: "p"}, run_id="all")
     text = invoke("report", "all", "--stdout").out
     assert "Nothing failed." in text and "## Failures" not in text and "## Net impact" not in text
+    assert "| 1 eval, 1 trial each |" in text
+    make_run(suite / "runs", {PASSES: "u"}, run_id="unscored")
+    assert "unscored_2026-01-31.md: nothing could be scored; 0 failures" in invoke("report", "unscored").out
+    text = invoke("report", "unscored", "--stdout").out
+    assert "**Nothing could be scored.**" in text and "Nothing failed" not in text and "1 trial could not be" in text
+
+
+def test_against_a_run_with_other_evals(suite: Path, invoke: Invoke) -> None:
+    make_past(suite)
+    make_run(suite / "runs", {PASSES: "ppp"}, run_id="few")
+    text = invoke("report", "few", "--stdout").out
+    assert "Not compared: 5 evals, only in the earlier run" in text
+    assert "**too few to tell**, 0.0 points over 1 eval: none differs" in text and "()" not in text
+
+
+def test_against_a_whole_run_rather_than_a_newer_small_one(suite: Path, invoke: Invoke) -> None:
+    make_past(suite)
+    make_run(suite / "runs", {PASSES: "ppp"}, run_id="small", date="2026-01-25")
+    make_now(suite)
+    previous = json.loads(invoke("report", "default-now", "--json").out)["previous"]
+    assert (previous["run_id"], previous["pairs"]) == ("default-before", 6)
+    make_run(suite / "runs", {PASSES: "fff"}, run_id="tried", date="2026-02-02")
+    assert json.loads(invoke("report", "tried", "--json").out)["previous"]["run_id"] == "default-now"
+
+
+def test_what_failures_have_in_common(suite: Path, invoke: Invoke) -> None:
+    """One failure is no pattern, however many trials it has."""
+    make_now(suite)
+    data = json.loads(invoke("report", "last", "--json").out)
+    assert [(p["code"], p["failures"], p["trials"]) for p in data["patterns"]] == [("TS2345", [2, 3], 5)]
+    assert data["single"] == 2
+    assert "| tsc `TS2345` | [2](#failure-2), [3](#failure-3) | 2 | 5 |" in invoke("report", "last", "--stdout").out
 
 
 @pytest.mark.parametrize(
@@ -377,6 +441,11 @@ def test_decisions_feed_later_proposals(suite: Path, invoke: Invoke) -> None:
         PAGES: ("known_gap", by),
         NOTES: ("known_gap", by),
     }
+    # A type error's bare code says too little to hold for another eval.
+    path.write_text(fill(path.read_text(), {f"classification {FILTER}": "overly_strict"}))
+    make_now(suite, failures={CRONS: FAILURES[FILTER]}, run_id="types", date="2026-02-03")
+    types = json.loads(invoke("report", "types", "--json").out)["failures"]
+    assert {f["proposed"]["by"] for f in types if f["eval"] == CRONS} == {"a rule"}
     reasons = {f["eval"]: f["proposed"]["reason"] for f in data["failures"]}
     assert reasons[NOTES] == "decided before: told" and reasons[FILTER] == f"decided for {NOTES} before: told"
     # A report that cannot be read is named, and the others count.
@@ -644,6 +713,10 @@ def test_a_template_of_ones_own(suite: Path, invoke: Invoke) -> None:
         ("fine\n{{ report.nope }}", ":2: UndefinedError: "),
         ("fine\n{{ 1 / 0 }}", ":2: ZeroDivisionError: division by zero"),
         ('{% extends "nope.j2" %}', "TemplateNotFound: nope.j2"),
+        (
+            '{{ place("note") }}',
+            ':1: LookupError: no such place; write place("notes"), place("classification", failure)',
+        ),
         ('{{ place("notes") }}\n{{ place("notes") }}', "shows the place for notes on the run 2 times"),
         ("\x00\x01{{", ":1: "),
     ]:
@@ -691,6 +764,21 @@ def test_the_index(suite: Path, invoke: Invoke, golden: Golden) -> None:
     assert "acme/other" not in (suite / "reports" / "README.md").read_text()
 
 
+@pytest.mark.parametrize("said", ["# How we review\n", "{index}\nSee also our rules.\n"])
+def test_an_index_of_ones_own_is_not_overwritten(suite: Path, invoke: Invoke, said: str) -> None:
+    make_now(suite)
+    invoke("report", "last", "--index")
+    path = suite / "reports" / "README.md"
+    index = path.read_text()
+    for fine in (index, "<<<<<<< HEAD\n" + index + "=======\n>>>>>>> other\n", index.replace("\n", "\r\n")):
+        path.write_bytes(fine.encode())
+        assert invoke("report", "--index").status == 0 and path.read_text() == index
+    path.write_text(said.format(index=index))
+    result = invoke("report", "--index")
+    assert result.status == 1 and "was not written by `cli report --index`" in result.err
+    assert path.read_text() == said.format(index=index)
+
+
 def test_to_another_file(suite: Path, invoke: Invoke) -> None:
     run = make_now(suite)
     assert invoke("report", "last", "-o", "here.md").out.startswith("here.md: 44% passed")
@@ -703,11 +791,21 @@ def test_to_another_file(suite: Path, invoke: Invoke) -> None:
     assert result.status == 2
 
 
+def test_a_report_on_another_run_is_not_overwritten(suite: Path, invoke: Invoke) -> None:
+    make_past(suite)
+    make_now(suite)
+    invoke("report", "default-before", "-o", "nightly.md")
+    before = (suite / "nightly.md").read_text()
+    result = invoke("report", "last", "-o", "nightly.md")
+    assert result.status == 1 and "is the report on default-before, and what people decided there" in result.err
+    assert result.err.count("\n") == 1 and (suite / "nightly.md").read_text() == before
+
+
 def test_an_edit_meanwhile_is_not_lost(suite: Path) -> None:
     from convex_evals.reports.files import read, write
 
     path = suite / "r.md"
-    found = read(path)
+    found = read(path, make_now(suite).plan)
     path.write_text("somebody else")
     with pytest.raises(UserError, match=r"r\.md: was edited meanwhile; give the command again"):
         write(found, "ours")

@@ -91,7 +91,7 @@ def report(
     problems: list[str] = []
     for run in runs:
         assert sources is not None
-        found = read(output.absolute() if output else folder.path(run.plan))
+        found = read(output.absolute() if output else folder.path(run.plan), run.plan)
         made = _made(run, sources, found, answerer, problems)
         if as_json:
             data.append(made.to_data())
@@ -201,15 +201,16 @@ def _answerer(workspace: Workspace, model: str, budget: float | None) -> ModelAn
 
 
 def _line(path: Path, made: Report) -> str:
-    from convex_evals.results import percent, printable
+    from convex_evals.results import counted, percent, printable
 
     impact = made.impact
-    parts = [f"{_shown(path)}: {percent(made.counts)} passed ({made.counts.passed} of {made.counts.scored})"]
+    rate = f"{percent(made.counts)} passed ({made.counts.passed} of {made.counts.scored})"
+    parts = [f"{_shown(path)}: {rate if made.counts.scored else 'nothing could be scored'}"]
     if impact.proposed.scored != made.counts.scored:
         decided = "" if impact.proposed == impact.decided else ", if the proposals hold"
         parts.append(f"{percent(impact.proposed)} without what is not the model's fault{decided}")
     undecided = f", {impact.undecided} to be decided" if impact.undecided else ""
-    parts.append(f"{len(made.failures)} failure{'' if len(made.failures) == 1 else 's'}{undecided}")
+    parts.append(f"{counted(len(made.failures), 'failure')}{undecided}")
     return printable("; ".join(parts))
 
 

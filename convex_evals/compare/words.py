@@ -38,7 +38,8 @@ def verdict_line(found: Paired) -> str:
     given = [f"95 % interval {span(found.interval)}"] if found.interval else []
     if found.p is not None:
         given.append(f"p {p_value(found.p)}" if found.p >= 0.001 else "p < 0.001")
-    line = f"{found.verdict.words}: {points(found.difference)} points ({', '.join(given)}) {evals}"
+    sure = f" ({', '.join(given)})" if given else ""
+    line = f"{found.verdict.words}: {points(found.difference)} points{sure} {evals}"
     if found.verdict is Verdict.TOO_FEW:
         differ = "none differs" if not found.differing else f"only {found.differing} of them differ"
         return f"{line}: {differ}{'s' if found.differing == 1 else ''}, it takes six"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,30 +10,28 @@ from urllib.parse import quote
 
 from convex_evals.errors import UserError
 from convex_evals.extract import extract
-from convex_evals.records import Counts, Outcome, RunPlan, StepName, StepOutcome, Summary, TrialGrade, Verdict
+from convex_evals.records import Counts, Outcome, RunPlan, StepName, StepOutcome, Summary, TrialGrade
 from convex_evals.reports.actions import Repository
 from convex_evals.reports.classify import Decision, propose, read_decision
 from convex_evals.reports.focus import focus_of, focused_diff
+from convex_evals.reports.groups import Group, checks_of, groups_of, patterns
+from convex_evals.reports.links import Linker
 from convex_evals.reports.places import Document, Place
 from convex_evals.reports.previous import Past, against, past_runs
 from convex_evals.reports.shape import (
-    Check,
     Classification,
     Earlier,
     Failure,
     Impact,
     Judgement,
-    Link,
     Part,
-    Pattern,
     Report,
-    Signature,
     Step,
     Unscored,
 )
-from convex_evals.reports.signature import complaint, gist, signature, signatures
-from convex_evals.results import dollars, duration, headline
-from convex_evals.store.runs import PLAN_NAME, SUMMARY_NAME, Run, RunStore
+from convex_evals.reports.signature import gist, signatures
+from convex_evals.results import counted, dollars, duration, headline
+from convex_evals.store.runs import Run, RunStore
 from convex_evals.suite import Eval
 from convex_evals.summary import summarize, why_unscored
 from convex_evals.text import read_text
@@ -74,19 +71,6 @@ def newest_counts(store: RunStore) -> dict[str, dict[str, Counts]]:
     return found
 
 
-@dataclass(frozen=True)
-class _Group:
-    """Trials of one eval that failed alike."""
-
-    eval_id: str
-    kind: Signature
-    grades: tuple[TrialGrade, ...]
-
-    @property
-    def first(self) -> TrialGrade:
-        return self.grades[0]
-
-
 def build(run: Run, sources: Sources, path: Path, document: Document | None, tell: Tell = lambda a, b: None) -> Report:
     """The report on `run`, to stand in `path`; `document` is the one that stands there now.
 
@@ -98,8 +82,8 @@ def build(run: Run, sources: Sources, path: Path, document: Document | None, tel
     if not summary.evals:
         raise UserError(f"{run.folder}: nothing of it is graded yet; `cli status {plan.run_id}` says how far it is")
     graded = _grades(run, summary)
-    groups = [g for eval_id, grades in graded.items() for g in _groups(eval_id, grades)]
-    linker = _Linker(sources, run, path)
+    groups = [g for eval_id, grades in graded.items() for g in groups_of(eval_id, grades)]
+    linker = Linker(sources.home, sources.suite, sources.repository, run, path)
     shown = str(os.path.relpath(path, sources.home)).replace(os.sep, "/")
     earlier = [d for d in sources.decisions if d.report != shown]
     failures = []
@@ -113,7 +97,7 @@ def build(run: Run, sources: Sources, path: Path, document: Document | None, tel
         previous = replace(previous, href=quote(report.name) if report.is_file() else None)
     failed = {f.eval for f in failures}
     actions, note = sources.repository.since(plan.suite_commit, plan.date, failed)
-    patterns, single = _patterns(groups)
+    shared, single = patterns(groups)
     return Report(
         run_id=plan.run_id,
         date=plan.date,
@@ -129,7 +113,7 @@ def build(run: Run, sources: Sources, path: Path, document: Document | None, tel
         steps=tuple(_steps(groups)),
         failures=tuple(failures),
         unscored=tuple(_unscored(run, graded)),
-        patterns=tuple(patterns),
+        patterns=tuple(shared),
         single=single,
         earlier_runs=tuple(f"{p.run.plan.date} {p.run.plan.run_id}" for p in past),
         stability=tuple(_stability(sorted(failed), summary, past)),
@@ -148,18 +132,7 @@ def _grades(run: Run, summary: Summary) -> dict[str, tuple[TrialGrade, ...]]:
     return {e: run.grade_file(e, s.grade).trials for e, s in sorted(wanted.items())}
 
 
-def _groups(eval_id: str, grades: Sequence[TrialGrade]) -> Iterator[_Group]:
-    by_kind: dict[str, list[TrialGrade]] = {}
-    kinds: dict[str, Signature] = {}
-    for grade in grades:
-        if grade.verdict.outcome is Outcome.FAILED:
-            kind = signature(grade.verdict)
-            kinds[kind.key] = kind
-            by_kind.setdefault(kind.key, []).append(grade)
-    yield from (_Group(eval_id, kinds[key], tuple(trials)) for key, trials in by_kind.items())
-
-
-def _decided(group: _Group, document: Document | None, where: str) -> Judgement | None:
+def _decided(group: Group, document: Document | None, where: str) -> Judgement | None:
     place = Place("classification", group.eval_id, group.kind.key)
     written = document.places.get(place) if document else None
     found = read_decision(written, where) if written else None
@@ -168,9 +141,9 @@ def _decided(group: _Group, document: Document | None, where: str) -> Judgement 
 
 def _failure(
     run: Run,
-    group: _Group,
+    group: Group,
     sources: Sources,
-    linker: _Linker,
+    linker: Linker,
     earlier: Sequence[Decision],
     decided: Judgement | None,
 ) -> Failure:
@@ -179,7 +152,7 @@ def _failure(
     place = run.eval_folder(eval_id) / f"{trial}.md"
     reply = read_text(place) if place.is_file() else None
     files = dict(extract(reply).files) if reply is not None else {}
-    checks = list(_checks(verdict))
+    checks = list(checks_of(verdict))
     diff, note = focused_diff(source.expected, files, focus_of([c.message for c in checks], files))
     if reply is None:
         note = "The reply is no longer here."
@@ -209,16 +182,6 @@ def _failure(
     )
 
 
-def _checks(verdict: Verdict) -> Iterator[Check]:
-    for step in verdict.steps:
-        if step.outcome is not StepOutcome.FAILED:
-            continue
-        failing = [t for t in verdict.tests if t.outcome == "failed"] if step.step is StepName.TESTS else []
-        yield from (Check(t.name, t.message or "") for t in failing)
-        if not failing:
-            yield Check(step.step.value, step.reason or "no reason given")
-
-
 def _unscored(run: Run, graded: Mapping[str, Sequence[TrialGrade]]) -> Iterator[Unscored]:
     for eval_id, grades in graded.items():
         lost = [g for g in grades if g.verdict.outcome is Outcome.UNSCORED]
@@ -234,41 +197,13 @@ def _categories(summary: Summary) -> Iterator[Part]:
         yield Part(name, part.counts, part.cost_usd, part.generation_ms + part.grading_ms, tokens)
 
 
-def _steps(groups: Sequence[_Group]) -> Iterator[Step]:
+def _steps(groups: Sequence[Group]) -> Iterator[Step]:
     verdicts = [g.verdict for group in groups for g in group.grades]
     for step in StepName:
         caught = sum(v.caught_by is step for v in verdicts)
         failed = sum(any(s.step is step and s.outcome is StepOutcome.FAILED for s in v.steps) for v in verdicts)
         if caught or failed:
             yield Step(step.value, caught, failed)
-
-
-def _patterns(groups: Sequence[_Group]) -> tuple[list[Pattern], int]:
-    """Clusters of more than one eval, or of several trials; how many failures are in none."""
-    members: dict[tuple[str, str, str], list[tuple[_Group, Signature]]] = {}
-    for group in groups:
-        for kind in signatures(group.first.verdict):
-            # What one assertion says is about one test, whatever class of error it has.
-            own = f"{group.eval_id} {kind.subject}" if kind.code == "assertion" else ""
-            members.setdefault((kind.step, kind.code, own), []).append((group, kind))
-    found = []
-    grouped: set[tuple[str, str]] = set()
-    for (step, code, _), inside in members.items():
-        unique = {(g.eval_id, g.kind.key): g for g, _ in inside}
-        evals = tuple(sorted({g.eval_id for g in unique.values()}))
-        trials = sum(len(g.grades) for g in unique.values())
-        if trials < 2:
-            continue
-        grouped |= set(unique)
-        subjects = Counter(kind.subject for _, kind in inside if kind.subject)
-        example = inside[0][0]
-        text = next(
-            (complaint(c.message) for c in _checks(example.first.verdict) if code in c.message),
-            gist(example.first.verdict),
-        )
-        found.append(Pattern(step, code, evals, trials, tuple(subjects.most_common(3)), text, example.eval_id))
-    found.sort(key=lambda p: (-len(p.evals), -p.trials, p.step, p.code))
-    return found, sum((g.eval_id, g.kind.key) not in grouped for g in groups)
 
 
 def _stability(failed: Sequence[str], summary: Summary, past: Sequence[Past]) -> Iterator[Earlier]:
@@ -298,7 +233,7 @@ def _facts(plan: RunPlan, summary: Summary) -> Iterator[tuple[str, str]]:
     given = f"{plan.guidelines or ''} {plan.guidelines_sha256[:8]}".strip() if plan.guidelines_sha256 else "none"
     yield "Guidelines", given
     yield "Suite", plan.suite_commit[:10] if plan.suite_commit else "not committed"
-    yield "Evals and trials", f"{len(plan.evals)} evals, {plan.trials} trial{'s' if plan.trials > 1 else ''} each"
+    yield "Evals and trials", f"{counted(len(plan.evals), 'eval')}, {counted(plan.trials, 'trial')} each"
     tools = plan.toolchain
     yield "Backend", f"{plan.backend.kind} {plan.backend.version}, grading protocol {plan.grading_protocol}"
     yield (
@@ -312,36 +247,3 @@ def _facts(plan: RunPlan, summary: Summary) -> Iterator[tuple[str, str]]:
     usage = summary.usage
     yield "Tokens", f"{usage.input_tokens:,} in, {usage.output_tokens:,} out"
     yield "Time", f"{duration(summary.generation_ms)} of replies, {duration(summary.grading_ms)} of grading"
-
-
-@dataclass(frozen=True)
-class _Linker:
-    """Links from the report to files: at the run's commit where GitHub has it, else beside the report."""
-
-    sources: Sources
-    run: Run
-    report: Path
-
-    def file(self, path: Path, text: str) -> Link:
-        if not path.exists() or not path.is_relative_to(self.sources.home):
-            return Link(text, None)
-        relative = os.path.relpath(path, self.report.parent).replace(os.sep, "/")
-        return Link(text, quote(relative, safe="/._-~"))
-
-    def of_eval(self, eval_id: str) -> Iterator[Link]:
-        for name, text in (("TASK.txt", "task"), ("grader.test.ts", "grader"), ("answer", "answer")):
-            yield self._at_commit(f"evals/{eval_id}/{name}", text, "tree" if name == "answer" else "blob")
-
-    def of_run(self) -> Iterator[Link]:
-        yield self.file(self.run.folder / PLAN_NAME, "plan")
-        yield self.file(self.run.folder / SUMMARY_NAME, "summary")
-        yield self.file(self.run.folder / "evals", "replies and verdicts")
-        guidelines = self.run.plan.guidelines
-        if guidelines and "@" not in guidelines and not Path(guidelines).is_absolute():
-            yield self._at_commit(guidelines, "guidelines", "blob")
-
-    def _at_commit(self, path: str, text: str, kind: str) -> Link:
-        repository, commit = self.sources.repository, self.run.plan.suite_commit
-        if repository.url and commit:
-            return Link(text, f"{repository.url}/{kind}/{commit}/{quote(repository.prefix + path, safe='/._-~')}")
-        return self.file(self.sources.suite / path, text)

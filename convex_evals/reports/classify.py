@@ -69,8 +69,9 @@ def propose(
 def _as_before(eval_id: str, kind: Signature, earlier: Sequence[Decision]) -> Judgement | None:
     alike = [d for d in earlier if d.signature == kind.key]
     same = [d for d in alike if d.eval == eval_id]
-    # Of another eval only what people agree on, and no test of it has the same meaning here.
-    if not same and (kind.code == "assertion" or len({d.classification for d in alike}) != 1):
+    # Of another eval only what people agree on, and no test of it, nor a type error's bare code, has one meaning.
+    vague = kind.code == "assertion" or (kind.step == StepName.TSC and not kind.subject)
+    if not same and (vague or len({d.classification for d in alike}) != 1):
         return None
     last = max(same or alike, key=lambda d: (d.date, d.report))
     where = "" if last.eval == eval_id else f" for {last.eval}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,16 @@ from convex_evals.store.files import write_atomic
 from convex_evals.store.paths import slug_folders
 
 INDEX = "README.md"
+_INDEX_HEAD = (
+    "# Reports",
+    "",
+    "Made by `cli report --index`; nothing needs it. Make it anew where it is in the way of a merge.",
+    "",
+    "| date | model | experiment | passed | pass rate | 95 % interval | against the run before | failures |",
+    "|---|---|---|--:|--:|--:|---|---|",
+)
+# Lines of conflicts are in it where a merge did not follow .gitattributes.
+_INDEX_ROW = re.compile(r"\| \[[^\]]*\]\(|<<<<<<<|=======$|>>>>>>>|\|\|\|\|\|\|\|")
 
 
 @dataclass(frozen=True)
@@ -56,28 +67,40 @@ class Folder:
         return found, unread
 
     def index(self) -> str:
-        """The text of the index, from the last line of each report."""
+        """The text of the index, from the last line of each report.
+
+        Raises `UserError` where the file that stands there is somebody's own.
+        """
+        self._refuse_own_index()
         rows = []
         for path in self.all():
             data = read_trailer(_read(path) or "")
             if data is not None and (row := _row(data, path.relative_to(self.root).as_posix())):
                 rows.append(row)
-        head = "| date | model | experiment | passed | pass rate | 95 % interval | against the run before | failures |"
-        lines = [
-            "# Reports",
-            "",
-            "Made by `cli report --index`; nothing needs it. Make it anew where it is in the way of a merge.",
-            "",
-            head,
-            "|---|---|---|--:|--:|--:|---|---|",
-        ]
-        return "\n".join([*lines, *sorted(rows, reverse=True)]) + "\n"
+        return "\n".join([*_INDEX_HEAD, *sorted(rows, reverse=True)]) + "\n"
+
+    def _refuse_own_index(self) -> None:
+        path = self.root / INDEX
+        for number, line in enumerate((_read(path) or "").splitlines(), 1):
+            if line.strip() and line not in _INDEX_HEAD and not _INDEX_ROW.match(line):
+                raise UserError(
+                    f"{path}:{number}: was not written by `cli report --index`, which would overwrite it; move it away"
+                )
 
 
-def read(path: Path) -> Found:
-    """Raises `UserError` where something stands there in which what people wrote cannot be told."""
+def read(path: Path, plan: RunPlan) -> Found:
+    """What stands where the report on a run is to be.
+
+    Raises `UserError` where what people wrote in it cannot be told, or is about another run.
+    """
     text = _read(path)
-    return Found(path, text, None if text is None else parse(text, str(path)))
+    document = None if text is None else parse(text, str(path))
+    if document and (about := document.data.get("run_id")) != plan.run_id:
+        raise UserError(
+            f"{path}: is the report on {about}, and what people decided there is not about {plan.run_id}; "
+            "give another file, or move it away"
+        )
+    return Found(path, text, document)
 
 
 def write(found: Found, text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -15,6 +15,12 @@ _LONGEST_FILE = 2_000  # lines; a longer one is not compared, it takes too long
 _PLACE = re.compile(r"(?<![\w@./-])([\w@./-]{1,200}\.(?:tsx?|jsx?|json)):(\d{1,7})")
 _FUNCTION = re.compile(r"(?<![\w/])([\w/]{1,100}):([A-Za-z_]\w{0,60})\b")
 _MOST_TEXT = 20_000  # characters of one message that are looked at
+# The values in a validator's complaint are data of the test, not names.
+_VALUES = re.compile(r"^(?:Object|Value|Validator): .*$", re.MULTILINE)
+_DECLARED = re.compile(
+    r"(?:export )?(?:default |declare )?(?:async )?(?:const|let|var|function\*?|class|type|interface|enum)\s+([\w$]+)"
+)
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _WORD = re.compile(r"""[`'"]([A-Za-z_$][\w$]{2,40})[`'"]""")
 
 
@@ -22,8 +28,9 @@ _WORD = re.compile(r"""[`'"]([A-Za-z_$][\w$]{2,40})[`'"]""")
 class Focus:
     """What a failing check points at."""
 
-    lines: Mapping[str, frozenset[int]]  # by path of the reply
-    words: frozenset[str]
+    lines: Mapping[str, Set[int]]  # by path of the reply
+    functions: Mapping[str, Set[str]]  # likewise
+    words: Set[str]
 
 
 @dataclass(frozen=True)
@@ -37,17 +44,19 @@ class _Line:
 def focus_of(messages: Sequence[str], files: Mapping[str, str]) -> Focus:
     """The places and names in `messages` that occur in `files`."""
     lines: dict[str, set[int]] = {}
+    functions: dict[str, set[str]] = {}
     words: set[str] = set()
-    for message in (m[:_MOST_TEXT] for m in messages):
+    modules = {str(PurePosixPath(p).with_suffix("")): p for p in files}
+    for message in (_VALUES.sub("", m[:_MOST_TEXT]) for m in messages):
         for path, number in _PLACE.findall(message):
             if path in files:
                 lines.setdefault(path, set()).add(int(number))
         for module, function in _FUNCTION.findall(message):
-            if any(str(PurePosixPath(p).with_suffix("")) == f"convex/{module}" for p in files):
-                words.add(function)
+            if path := modules.get(f"convex/{module}"):
+                functions.setdefault(path, set()).add(function)
         words |= set(_WORD.findall(message))
-    known = {w for w in words if any(w in text for text in files.values())}
-    return Focus({p: frozenset(n) for p, n in lines.items()}, frozenset(known))
+    known = words & {name for text in files.values() for name in _NAME.findall(text)}
+    return Focus(lines, functions, known)
 
 
 def focused_diff(
@@ -55,12 +64,13 @@ def focused_diff(
 ) -> tuple[str, str]:
     """A unified diff of at most `limit` lines, and what it leaves out, in words.
 
-    Where the focus names lines, these alone; else those changes that have one of its words; else all of them.
+    Where the focus names lines, these alone; else the changes in its functions; else those that have one of its words;
+    else all of them.
     """
     if not files:
         return "", "The reply has no files."
     known = expected or {}
-    paths = sorted({*known, *files}, key=lambda p: (p not in focus.lines, p == "package.json", p))
+    paths = sorted({*known, *files}, key=lambda p: _rank(p, focus))
     changed = [p for p in paths if known.get(p) != files.get(p)]
     pairs = {p: list(_compare(known.get(p), files.get(p))) for p in paths if p in focus.lines or p in changed}
     anchors = _anchors(pairs, focus)
@@ -79,8 +89,14 @@ def focused_diff(
         shown += part
     cut = len(shown) > limit
     left = [p for p in changed if f"+++ response/{p}" not in shown and f"--- expected/{p}" not in shown]
-    note = _note(left, expected is None, cut or any(len(pairs[p]) > _LONGEST_FILE for p in pairs))
+    cut = cut or any(p in chosen for p in left) or any(len(pairs[p]) > _LONGEST_FILE for p in pairs)
+    note = _note([p for p in left if p not in chosen], expected is None, cut)
     return "\n".join(shown[:limit]), note
+
+
+def _rank(path: str, focus: Focus) -> tuple[bool, bool, bool, str]:
+    """What the focus names comes first: there may be no room for the rest."""
+    return path not in focus.lines, path not in focus.functions, path == "package.json", path
 
 
 def _end(lines: Sequence[_Line], start: int, end: int) -> int:
@@ -126,12 +142,27 @@ def _anchors(pairs: Mapping[str, Sequence[_Line]], focus: Focus) -> dict[str, li
             p: [i for i, x in enumerate(lines) if x.mark != "-" and x.new in focus.lines.get(p, ())]
             for p, lines in pairs.items()
         }
+    if focus.functions:
+        found = {p: list(_changes_in(lines, focus.functions.get(p, frozenset()))) for p, lines in pairs.items()}
+        if any(found.values()):
+            return found
     if focus.words:
-        word = re.compile(r"(?<![\w$])(" + "|".join(map(re.escape, sorted(focus.words))) + r")(?![\w$])")
-        found = {p: [i for i, x in enumerate(ls) if x.mark != " " and word.search(x.text)] for p, ls in pairs.items()}
+        found = {
+            p: [i for i, x in enumerate(lines) if x.mark != " " and not focus.words.isdisjoint(_NAME.findall(x.text))]
+            for p, lines in pairs.items()
+        }
         if any(found.values()):
             return found
     return {p: [i for i, x in enumerate(lines) if x.mark != " "] for p, lines in pairs.items()}
+
+
+def _changes_in(lines: Sequence[_Line], functions: Collection[str]) -> Iterator[int]:
+    inside = False
+    for i, line in enumerate(lines):
+        if declared := _DECLARED.match(line.text):
+            inside = declared[1] in functions
+        if inside and line.mark != " ":
+            yield i
 
 
 def _window(lines: Sequence[_Line], at: Sequence[int]) -> list[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,9 @@ from convex_evals.reports.shape import Flipped, Previous
 from convex_evals.store.runs import Run, RunStore
 
 MOST_EARLIER = 5
+# A comparison calls its sides by letters; here they have names.
+_RUNS = {"A": "the earlier run", "B": "this run"}
+_SIDES = re.compile(r"(?<=\bin )[AB]\b")
 
 
 @dataclass(frozen=True)
@@ -37,14 +41,20 @@ def past_runs(store: RunStore, run: Run) -> list[Past]:
 
 
 def against(past: Sequence[Past], run: Run) -> tuple[Previous | None, str]:
-    """The comparison with the newest of `past` that shares comparable evals; else why there is none."""
+    """The comparison with the newest of `past` that shares half of the evals, else the most; else why there is none."""
     if not past:
         return None, f"there is no earlier run of {run.plan.model} under {run.plan.experiment}"
+    best: tuple[Past, Comparison] | None = None
     for other in past:
         found = compare(Side(other.run.plan.run_id, (other.run,)), Side(run.plan.run_id, (run,)))
-        if found.pairs:
-            return _previous(other, found), ""
-    return None, "no eval has other replies graded alike in an earlier run"
+        if best is None or len(found.pairs) > len(best[1].pairs):
+            best = other, found
+        # A run of a few evals, made to try something, says nothing about all of them.
+        if 2 * len(found.pairs) >= len(run.plan.evals):
+            break
+    if best is None or not best[1].pairs:
+        return None, "no eval has other replies graded alike in an earlier run"
+    return _previous(*best), ""
 
 
 def _previous(other: Past, found: Comparison) -> Previous:
@@ -62,7 +72,7 @@ def _previous(other: Past, found: Comparison) -> Previous:
         pairs=found.paired.evals,
         flips=flips,
         changed=tuple(f"{f.name} ({f.a}, now {f.b})" if f.a != f.b else f.name for f in found.differing),
-        left_out=dict(Counter(x.reason for x in found.left_out).most_common()),
+        left_out=dict(Counter(_SIDES.sub(lambda m: _RUNS[m[0]], x.reason) for x in found.left_out).most_common()),
         notes=found.notes,
         href=None,
     )

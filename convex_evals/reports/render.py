@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -18,7 +19,7 @@ from convex_evals.records import Counts
 from convex_evals.reports.analyze import to_keep
 from convex_evals.reports.places import CLOSING, GENERAL, KINDS, Document, Place, harmless, opening, parse, trailer
 from convex_evals.reports.shape import Action, Failure, Impact, Report
-from convex_evals.results import dollars, duration, interval, percent
+from convex_evals.results import counted, dollars, duration, interval, percent
 
 if TYPE_CHECKING:
     import jinja2
@@ -49,7 +50,11 @@ def render(report: Report, document: Document | None, templates: Path, name: str
     slots = _slots(report, document)
 
     def place(kind: str, failure: Failure | None = None) -> str:
-        return slots[_place(kind, failure)].token
+        slot = slots.get(_place(kind, failure))
+        if slot is None:
+            known = " or ".join(f'place("{k}", failure)' for k in KINDS)
+            raise LookupError(f'no such place; write place("{GENERAL}"), {known}')
+        return slot.token
 
     now = {_place(kind, f) for f in report.failures for kind in KINDS} | {Place(GENERAL)}
     text = _run(template, path, report=report, place=place, earlier=[s for p, s in slots.items() if p not in now])
@@ -81,8 +86,9 @@ def _place(kind: str, failure: Failure | None) -> Place:
 
 
 def _refuse_losses(text: str, slots: Iterable[_Slot], path: Path) -> None:
+    shown = Counter(_TOKEN.findall(text))
     for slot in slots:
-        times = text.count(slot.token)
+        times = shown[slot.token]
         if times > 1 or (times == 0 and slot.text and slot.text.strip()):
             what = f"{slot.place.kind} on {slot.place.eval}" if slot.place.eval else "notes on the run"
             raise UserError(f"{path}: shows the place for {what} {times} times; show every place once, and `earlier`")
@@ -173,12 +179,8 @@ def _failing(failure: Failure) -> str:
         name = "" if check.name == failure.step else f"{markdown.code(check.name, 240)}\n\n"
         parts.append(name + markdown.fenced(check.message or "-", "text", _LONGEST_CHECK))
     if failure.checks_left_out:
-        parts.append(f"And {_count(failure.checks_left_out, 'other')} that failed.")
+        parts.append(f"And {counted(failure.checks_left_out, 'other')} that failed.")
     return "\n\n".join(parts)
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 def _excused(impact: Impact) -> bool:
@@ -211,7 +213,7 @@ _GLOBALS: dict[str, Any] = {
     "interval": _interval,
     "dollars": dollars,
     "duration": duration,
-    "count": _count,
+    "count": counted,
     "excused": _excused,
     "about": _about,
     "failing": _failing,

@@ -125,10 +125,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Pattern:
-    """Failures with a signature in common."""
+    """What several failures have in common."""
 
     step: str
     code: str
+    failures: tuple[int, ...]  # their numbers in the report
     evals: tuple[str, ...]
     trials: int
     subjects: tuple[tuple[str, int], ...]  # the most frequent first
