@@ -63,7 +63,7 @@ async def measure(level: Level, wanted: str, rounds: int, size: Size) -> tuple[l
     with tempfile.TemporaryDirectory(prefix="neighbours-", dir="/tmp") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        async with open_bench(level, folder / "bench", cache_dir(), size) as bench:
+        async with open_bench(level, folder, cache_dir(), size) as bench:
             await calm(bench, 2)
             alike = await calm(bench, rounds)
             found = {}

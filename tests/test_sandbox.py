@@ -44,12 +44,12 @@ def tools(toolchain: Path) -> Toolchain:
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
-@pytest.mark.parametrize("own_network", [True, False])
+@pytest.mark.parametrize(("own_network", "own_user"), [(True, True), (False, True), (False, False)])
 def test_every_jump_of_a_filter_ends_inside_it(
-    machine: str, own_network: bool, monkeypatch: pytest.MonkeyPatch
+    machine: str, own_network: bool, own_user: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("platform.machine", lambda: machine)
-    program = seccomp_program(own_network=own_network)
+    program = seccomp_program(own_network=own_network, own_user=own_user)
     code = list(struct.iter_unpack("HBBI", program))
     for at, (operation, on_true, on_false, _) in enumerate(code):
         if operation & 7 == 5:  # a jump

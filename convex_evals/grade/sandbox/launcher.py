@@ -223,7 +223,7 @@ class Launcher:
             restrict(ruleset)
         os.closerange(last, os.sysconf("SC_OPEN_MAX"))
         if request.filter_calls:
-            filter_calls(seccomp_program(own_network=False))
+            filter_calls(seccomp_program(own_network=False, own_user=request.uid is not None))
         os.execve(request.argv[0], request.argv, request.env)
 
     def _reap(self) -> None:

@@ -125,7 +125,7 @@ def _numbers(machine: str) -> dict[str, int]:
     return {row[0]: int(row[column]) for row in rows if row[column] != "-"}
 
 
-# In the machine's own process and file namespaces: they change files by path, which Landlock lets pass, ...
+# In the machine's own process and file namespaces: they change files of the same user by path, which Landlock lets pass,
 _BY_PATH = frozenset(
     {
         *("chmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchownat", "utime", "utimes", "futimesat"),
@@ -246,22 +246,23 @@ def _socket_block(network: bool) -> _Assembler:
     return block
 
 
-def seccomp_program(*, own_network: bool) -> bytes:
+def seccomp_program(*, own_network: bool, own_user: bool = False) -> bytes:
     """The filter as an array of `struct sock_filter`.
 
     Without `own_network` the process shares the machine's: it gets stream sockets only (Landlock judges those), and
-    cannot leave its process group, by which it is found and ended.
+    cannot leave its process group, by which it is found and ended. With `own_user` there is nothing of others whose mode
+    or times it could change.
 
     Raises `OSError` for a machine whose system calls are not in the table.
     """
     machine = platform.machine()
     if machine not in _AUDIT_ARCH:
         raise OSError(errno.ENOSYS, f"no system call table for {machine}")
-    return _assemble(machine, own_network)
+    return _assemble(machine, own_network, own_user)
 
 
 @cache
-def _assemble(machine: str, own_network: bool) -> bytes:
+def _assemble(machine: str, own_network: bool, own_user: bool) -> bytes:
     numbers = _numbers(machine)
     program = _Assembler()
     program.load(_ARCH)
@@ -280,11 +281,13 @@ def _assemble(machine: str, own_network: bool) -> bytes:
     if not own_network:
         for name, argument in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3)):
             program.on_call(numbers[name], _flags_refused(argument, _FAST_OPEN, errno.EPERM))
-        for name in ("setsid", "setpgid", *sorted(_BY_PATH & numbers.keys())):
+        by_path = () if own_user else sorted(_BY_PATH & numbers.keys())
+        for name in ("setsid", "setpgid", *by_path):
             program.on_call(numbers[name], _refusing(_errno(errno.EPERM)))
         for name, argument in _BY_PROCESS.items():
             program.on_call(numbers[name], _others_refused(argument, errno.EPERM))
-        program.on_call(numbers["utimensat"], _others_refused(1, errno.EPERM))  # without a path: of an open file
+        if not own_user:
+            program.on_call(numbers["utimensat"], _others_refused(1, errno.EPERM))  # without a path: of an open file
     program.answer(_ALLOW)
     return program.bytes()
 
