@@ -17,7 +17,7 @@ from convex_evals.generate.llm import ModelAnswerer
 from convex_evals.grade.grader import Grader
 from convex_evals.grade.sandbox.choice import REVIEWED, Containment
 from convex_evals.grade.setup import ready_grader
-from convex_evals.plan import Request, make_plan, refuse_other_work
+from convex_evals.plan import CONFIRMATION, Request, make_plan, refuse_other_work
 from convex_evals.records import Summary
 from convex_evals.records.journal import JournalEntry
 from convex_evals.results import headline
@@ -186,6 +186,9 @@ async def open_run(request: Request, grader: Grader, store: RunStore, *, fresh: 
     if fresh or request.named:
         return store.create(plan)
     for run in store.same_work(plan):
+        if run.plan.run_id.startswith(CONFIRMATION):
+            # What was asked to confirm a screening is not to become one.
+            continue
         summary = run.summary()
         if summary is not None and not summary.missing:
             again = summary.counts.unscored and (retry_unscored or not given_up(run, summary))
