@@ -49,7 +49,7 @@ MODELS = 6
 RULE = 2  # regressions in a single sample that make a guideline "essential", as the rule of thumb has it
 EFFECTS = (0.025, 0.05, 0.1, 0.15)
 HOPELESS, MENDED = 0.05, 0.9  # chance of an eval to pass without, and with the one rule that it needs
-HUNKS = 5
+HUNKS = 3
 
 Counts = NDArray[np.int64]
 Chances = NDArray[np.float64]

@@ -33,7 +33,7 @@ test("the word is right", () => {
   expect(readFileSync(`${process.env.MODEL_OUTPUT_DIR}/word.ts`, "utf8")).toContain("right");
 });
 """
-REPLY = "# Files\n\n## package.json\n\n```json\n{{}}\n```\n\n## word.ts\n\n```ts\nexport const word = '{}';\n```\n"
+REPLY = "# Files\n\n## package.json\n\n```json\n{}\n```\n\n## word.ts\n\n```ts\nexport const word = 'right';\n```\n"
 ONE = """# Rules
 
 - Be brief.
@@ -73,7 +73,8 @@ class Model:
             "Task 2.": True,
             "Task 3.": side == "old" or self.asked[side, task] > 1,
         }
-        return REPLY.format("right" if passes[task] else "wrong")
+        # What has no files fails at the first step, so grading it costs no time.
+        return REPLY if passes[task] else "There is nothing to write.\n"
 
     @property
     def total(self) -> int:
@@ -176,10 +177,10 @@ def test_what_flips_is_asked_again_and_only_that_counts(
 
 
 def test_each_hunk_alone(suite: Path, model: Model, golden: Golden) -> None:
-    out, _ = cli(suite, "HEAD", *WORDS, "--each-hunk", "-y", "-f", "00[01]-eval")
+    out, _ = cli(suite, "HEAD", *WORDS, "--each-hunk", "-y", "-c", "first")
     golden("validate-guidelines-hunks.txt", settled(out))
     total = model.total
-    found = json.loads(cli(suite, "HEAD", *WORDS, "--each-hunk", "-f", "00[01]-eval", "--json")[0])
+    found = json.loads(cli(suite, "HEAD", *WORDS, "--each-hunk", "-c", "first", "--json")[0])
     assert model.total == total
     verdicts = [(h["rules"], h["models"][0]["verdict"]) for h in found["hunks"]]
     assert verdicts == [
@@ -202,8 +203,8 @@ def test_nothing_is_paid_without_agreement(suite: Path, model: Model) -> None:
 
 def test_interrupted_in_either_round_nothing_is_paid_twice(suite: Path, stub: Provider, model: Model) -> None:
     stub.pause = 0.01
-    argv = [sys.executable, str(ROOT / "cli.py"), "validate-guidelines", "HEAD", *WORDS, "-y"]
-    for sent in (3, 8 + 7):
+    argv = [sys.executable, str(ROOT / "cli.py"), "validate-guidelines", "HEAD", *WORDS, "-y", "-c", "first"]
+    for sent in (2, 4 + 5):
         process = subprocess.Popen(
             argv, cwd=suite, env=clean_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
@@ -213,8 +214,8 @@ def test_interrupted_in_either_round_nothing_is_paid_twice(suite: Path, stub: Pr
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130 and "the same command goes on where it was" in err, err
-    cli(suite, "HEAD", *WORDS, "-y")
-    assert len(stub.finished) == 38
+    cli(suite, "HEAD", *WORDS, "-y", "-c", "first")
+    assert len(stub.finished) == 4 + 20
     runs = runs_of(suite)
     assert len(runs[True]) == 2 and not ids(runs[False]) & ids(runs[True])
 
