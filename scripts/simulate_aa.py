@@ -101,7 +101,7 @@ class Recipe:
     def name(self) -> str:
         notes = [f"alike ({self.alike:g})"] if self.alike else []
         notes += [f"{self.unscored:.0%} unscored"] if self.unscored else []
-        return ", ".join([f"{self.evals} evals x {self.screen} trials, then {self.again}", *notes])
+        return ", ".join([f"{self.evals} evals, {self.screen} then {self.again} trials", *notes])
 
     @property
     def truth(self) -> str:
@@ -429,8 +429,8 @@ def from_data(data: dict[str, Any]) -> Simulation:
 
 def of_recipe(found: Simulation) -> tuple[Simulation, Simulation]:
     """What is about comparisons, and what is about the recipe of `cli validate-guidelines`."""
-    own = [rate for rate in found.rates if ", then " in rate.setup]
-    rest = [rate for rate in found.rates if ", then " not in rate.setup]
+    own = [rate for rate in found.rates if " then " in rate.setup]
+    rest = [rate for rate in found.rates if " then " not in rate.setup]
     return Simulation(rest, found.powers), Simulation(own, (), found.recipe)
 
 
