@@ -19,8 +19,6 @@ from convex_evals.text import read_text
 # Raised by hand when the meaning of a pass changes.
 GRADING_PROTOCOL = 1
 LIBRARY = "convex-evals/grader"
-# How runs are named that confirm what another run showed.
-CONFIRMATION = "confirm-"
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,14 @@ from convex_evals.config import Workspace
 from convex_evals.errors import UserError
 from convex_evals.generate.budget import Budget
 from convex_evals.order import Order, Resolved, estimate
-from convex_evals.plan import CONFIRMATION, Request, generation_key
+from convex_evals.plan import Request, generation_key
 from convex_evals.records.journal import MAX_ATTEMPTS
 from convex_evals.results import dollars
 from convex_evals.revisions import Version
 from convex_evals.stats import Confirmation, confirm, flipped
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
-from convex_evals.store.runs import Run, RunStore
+from convex_evals.store.runs import CONFIRMATION, Run, RunStore
 from convex_evals.suite import pattern_of, sha256_text
 
 Resolver = Callable[[Order], Resolved]

@@ -17,7 +17,7 @@ from convex_evals.generate.llm import ModelAnswerer
 from convex_evals.grade.grader import Grader
 from convex_evals.grade.sandbox.choice import REVIEWED, Containment
 from convex_evals.grade.setup import ready_grader
-from convex_evals.plan import CONFIRMATION, Request, make_plan, refuse_other_work
+from convex_evals.plan import Request, make_plan, refuse_other_work
 from convex_evals.records import Summary
 from convex_evals.records.journal import JournalEntry
 from convex_evals.results import headline
@@ -26,7 +26,7 @@ from convex_evals.shard import Shard
 from convex_evals.spending import spent_on
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
-from convex_evals.store.runs import Run, RunStore, grade_name
+from convex_evals.store.runs import CONFIRMATION, Run, RunStore, grade_name
 from convex_evals.summary import given_up, summarize
 
 

@@ -89,7 +89,7 @@ def test_the_documents_show_all_of_it() -> None:
     data = json.loads((ROOT / "docs" / "simulate_aa.json").read_text(encoding="utf-8"))
     whole, recipe = simulate_aa.of_recipe(simulate_aa.from_data(data))
     assert all(rate.ok and rate.of >= 10_000 for rate in (*whole.rates, *recipe.rates))
-    assert all(p.experiments >= 10_000 for p in (*whole.powers, *recipe.recipe))
+    assert all(p.experiments >= 10_000 for p in whole.powers) and all(r.experiments >= 10_000 for r in recipe.recipe)
     shown = {(r.setup, r.what) for r in whole.rates if "models" not in r.what}
     assert {setup.name for setup in simulate_aa.NULL} == {setup for setup, _ in shown}
     assert [(p.setup, p.effect) for p in whole.powers] == [(s.name, s.effect) for s in simulate_aa.REAL]
