@@ -114,9 +114,10 @@ USUAL = [Recipe(evals) for evals in (8, 40, 111)]
 RECIPE_NULL = [*USUAL, Recipe(40, screen=1), Recipe(40, unscored=0.1), Recipe(40, alike=0.3)]
 RECIPE_REAL = [
     *(Recipe(evals, mended=mended) for evals in (8, 40) for mended in (1, 3)),
-    *(Recipe(evals, effect=effect) for evals in (40, 111) for effect in EFFECTS),
-    *(Recipe(40, screen=1, mended=mended) for mended in (1, 3)),
-    *(Recipe(40, screen=1, effect=effect) for effect in EFFECTS),
+    *(Recipe(40, effect=effect) for effect in EFFECTS),
+    Recipe(111, effect=0.05),
+    Recipe(40, screen=1, mended=1),
+    Recipe(40, screen=1, effect=0.05),
 ]
 
 

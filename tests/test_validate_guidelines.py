@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import signal
@@ -199,6 +200,15 @@ def test_nothing_is_paid_without_agreement(suite: Path, model: Model) -> None:
     assert "the budget is used up" in err and model.total == 0
     cli(suite, "HEAD", *WORDS, "-y", "-c", "second", "--budget", "5")
     assert {task for _, task in model.asked} == {"Task 2.", "Task 3."}
+
+
+def test_who_is_asked_may_refuse(suite: Path, model: Model, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("convex_evals.commands.validate_guidelines.on_terminal", lambda: True)
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    result = invoke("validate-guidelines", "HEAD", *WORDS, cwd=suite)
+    assert result.status == 130 and "Go on? [Y/n]" in result.err and result.out == ""
+    assert "Then, of evals that flip: 10 calls for each; if all do, 40 calls, usually $" in result.err
+    assert model.total == 0 and not (suite / "runs").exists()
 
 
 def test_interrupted_in_either_round_nothing_is_paid_twice(suite: Path, stub: Provider, model: Model) -> None:
