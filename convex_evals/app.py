@@ -28,6 +28,7 @@ COMMANDS = {
     "compare": ("convex_evals.commands.compare", "compare"),
     "history": ("convex_evals.commands.history", "history"),
     "diff-guidelines": ("convex_evals.commands.diff_guidelines", "diff_guidelines"),
+    "validate-guidelines": ("convex_evals.commands.validate_guidelines", "validate_guidelines"),
     "guidelines": ("convex_evals.commands.guidelines", "guidelines"),
     "report": ("convex_evals.commands.report", "report"),
     "leaderboard": ("convex_evals.commands.leaderboard", "leaderboard"),

@@ -68,9 +68,22 @@ def to_markdown(report: DiffReport) -> str:
         if text and not page.add(text):
             page.left_out["models' details"] = page.left_out.get("models' details", 0) + 1
     if page.left_out:
-        what = ", ".join(f"{n} {name}" for name, n in page.left_out.items())
-        page.parts.append(f"_Left out, for length: {what}. `cli diff-guidelines` with the same words shows them._")
+        page.parts.append(_left_out(page))
     return "\n\n".join(page.parts) + "\n"
+
+
+def changes_markdown(report: DiffReport, room: int) -> str:
+    """The rules, with what their evals did, and no verdict; in at most `room` bytes."""
+    page = _Page(room=room - _RESERVE)
+    _add_rules(page, report)
+    if page.left_out:
+        page.parts.append(_left_out(page))
+    return "\n\n".join(page.parts)
+
+
+def _left_out(page: _Page) -> str:
+    what = ", ".join(f"{n} {name}" for name, n in page.left_out.items())
+    return f"_Left out, for length: {what}. `cli diff-guidelines` with the same words shows them._"
 
 
 def _title(report: DiffReport) -> str:

@@ -25,6 +25,11 @@ def to_text(report: DiffReport) -> str:
     return "\n\n".join(parts)
 
 
+def changes_text(report: DiffReport) -> str:
+    """The guidelines and their rules, with what the rules' evals did, and no verdict."""
+    return f"{_title(report)}\n\n" + "\n".join(_rules(report))
+
+
 def _title(report: DiffReport) -> str:
     before, after = report.tokens
     path = report.after.path

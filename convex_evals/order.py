@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from convex_evals.config import Experiment, Workspace
 from convex_evals.errors import UserError
@@ -187,16 +188,17 @@ def guidelines_text(where: str, suite: Path, *, given: bool = False) -> str:
     return read_text(file)
 
 
-def estimate(request: Request) -> dict[str, object]:
+def estimate(request: Request, left: Mapping[str, int] | None = None) -> dict[str, Any]:
     """What a request asks for: calls, tokens, and dollars as usual and at most (None where nobody knows the price).
 
-    Of all trials, whatever earlier runs have; without what is tried again after a fault. At most each reply is cut at
-    its limit, and asked for once more with all that the model can write.
+    Of all trials, whatever earlier runs have, or of as many of each eval as are `left`; without what is tried again
+    after a fault. At most each reply is cut at its limit, and asked for once more with all that the model can write.
     """
     answerer = request.answerer
-    calls = len(request.evals) * request.trials
-    texts = [p.text for p in request.prompts.values()] * request.trials
-    found: dict[str, object] = {
+    trials = dict.fromkeys(request.prompts, request.trials) if left is None else left
+    texts = [request.prompts[eval_id].text for eval_id, count in trials.items() for _ in range(count)]
+    calls = len(texts)
+    found: dict[str, Any] = {
         "model": answerer.model,
         "experiment": request.experiment,
         "calls": 0 if answerer.synthetic else calls,

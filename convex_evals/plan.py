@@ -86,11 +86,6 @@ def plan_eval(
     task = sha256_text(ev.task)
     answer = sha256_files(ev.answer().files)
     closure = sha256_files(grader_closure(ev, check, library))
-    generation: Mapping[str, Any] = {
-        "task": task,
-        "model": model,
-        **inputs,
-    }
     grading: Mapping[str, Any] = {
         "protocol": GRADING_PROTOCOL,
         "task": task,
@@ -106,9 +101,14 @@ def plan_eval(
         answer_sha256=answer,
         grader_sha256=closure,
         pipeline=ev.config.pipeline,
-        generation_key=_key(generation),
+        generation_key=generation_key(ev, inputs, model),
         grading_key=_key(grading),
     )
+
+
+def generation_key(ev: Eval, inputs: Mapping[str, Any], model: str) -> str:
+    """What must be equal for a reply to be used again; `inputs` are what the answerer says it depends on."""
+    return _key({"task": sha256_text(ev.task), "model": model, **inputs})
 
 
 def grader_closure(ev: Eval, check: GraderCheck, library: Mapping[str, str]) -> dict[str, str]:

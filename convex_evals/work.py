@@ -26,7 +26,7 @@ from convex_evals.shard import Shard
 from convex_evals.spending import spent_on
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
-from convex_evals.store.runs import Run, RunStore, grade_name
+from convex_evals.store.runs import CONFIRMATION, Run, RunStore, grade_name
 from convex_evals.summary import given_up, summarize
 
 
@@ -186,6 +186,9 @@ async def open_run(request: Request, grader: Grader, store: RunStore, *, fresh: 
     if fresh or request.named:
         return store.create(plan)
     for run in store.same_work(plan):
+        if run.plan.run_id.startswith(CONFIRMATION):
+            # What was asked to confirm a screening is not to become one.
+            continue
         summary = run.summary()
         if summary is not None and not summary.missing:
             again = summary.counts.unscored and (retry_unscored or not given_up(run, summary))

@@ -2,7 +2,8 @@
 
     python scripts/simulate_aa.py [--experiments N] [--json] [--only TEXT]
 
-Every simulated experiment is judged by the functions that `cli compare` uses, nothing is written anew here. In an A/A
+Every simulated experiment is judged by the functions that `cli compare` and `cli validate-guidelines` use, nothing is
+written anew here. In an A/A
 experiment both sides are the same model with the same guidelines, so whatever is reported is a false alarm. Evals are
 easy or hard (their pass probabilities have a U-shaped distribution), and a trial is a coin with its eval's probability:
 trials of one eval are alike. Exits with 1 where a false-alarm rate is above 5 % beyond doubt.
@@ -16,15 +17,30 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from convex_evals.stats import ALPHA, EvalPair, Paired, Surety, Verdict, family, flips, paired
+from convex_evals.stats import (
+    ALPHA,
+    CONFIRM_TRIALS,
+    SCREEN_TRIALS,
+    Confirmation,
+    EvalPair,
+    Paired,
+    Surety,
+    Verdict,
+    confirm,
+    family,
+    flipped,
+    flips,
+    paired,
+    together,
+)
 
 EASE = (0.6, 0.2)  # parameters of the Beta distribution of pass probabilities: U-shaped, mean 0.75
 REPAIRED = 0.8  # of an eval's failures, where a change helps it
@@ -32,8 +48,11 @@ CATEGORY = 14  # evals
 MODELS = 6
 RULE = 2  # regressions in a single sample that make a guideline "essential", as the rule of thumb has it
 EFFECTS = (0.025, 0.05, 0.1, 0.15)
+HOPELESS, MENDED = 0.05, 0.9  # chance of an eval to pass without, and with the one rule that it needs
+HUNKS = 3
 
 Counts = NDArray[np.int64]
+Chances = NDArray[np.float64]
 Changed = NDArray[np.bool_]
 
 
@@ -60,6 +79,46 @@ PLAIN = [Setup(evals, trials, trials) for evals in (40, 111) for trials in (1, 3
 NULL = [*PLAIN, Setup(40, 5, 5, alike=0.3), Setup(40, 5, 5, unscored=0.1), Setup(40, 1, 5)]
 REAL = [Setup(s.evals, s.a_trials, s.b_trials, effect=effect) for s in PLAIN for effect in EFFECTS]
 FAMILY = Setup(40, 3, 3)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """An experiment of `cli validate-guidelines`: a screening, then new trials of what flipped."""
+
+    evals: int
+    screen: int = SCREEN_TRIALS
+    again: int = CONFIRM_TRIALS
+    alike: float = 0.0
+    unscored: float = 0.0
+    effect: float = 0.0  # as in `Setup`
+    mended: int = 0  # hopeless evals that the change makes easy, in addition
+
+    @property
+    def side(self) -> Setup:
+        return Setup(self.evals, self.screen, self.screen, self.alike, self.unscored, self.effect)
+
+    @property
+    def name(self) -> str:
+        notes = [f"alike ({self.alike:g})"] if self.alike else []
+        notes += [f"{self.unscored:.0%} unscored"] if self.unscored else []
+        return ", ".join([f"{self.evals} evals, {self.screen} then {self.again} trials", *notes])
+
+    @property
+    def truth(self) -> str:
+        if self.mended:
+            return f"{self.mended} mended"
+        return f"{self.effect * 100:+.1f}"
+
+
+USUAL = [Recipe(evals) for evals in (8, 40, 111)]
+RECIPE_NULL = [*USUAL, Recipe(40, screen=1), Recipe(40, unscored=0.1), Recipe(40, alike=0.3)]
+RECIPE_REAL = [
+    *(Recipe(evals, mended=mended) for evals in (8, 40) for mended in (1, 3)),
+    *(Recipe(40, effect=effect) for effect in EFFECTS),
+    Recipe(111, effect=0.05),
+    Recipe(40, screen=1, mended=1),
+    Recipe(40, screen=1, effect=0.05),
+]
 
 
 @dataclass(frozen=True)
@@ -103,25 +162,49 @@ class Power:
     rule: float  # what the single-sample rule would call essential
 
 
-Simulated = Callable[[Setup, int, np.random.Generator], Sequence[Rate | Power]]
-Part = Callable[[int], Sequence[Rate | Power]]
+@dataclass(frozen=True)
+class RecipePower:
+    """What comes of validating changes that do something."""
+
+    setup: str
+    truth: str
+    experiments: int
+    improved: float  # share of them
+    regressed: float  # or mixed
+    found: float  # share of the evals that changed for the better by half and more
+    wrong: float  # share of experiments that confirm an eval which did not change
+    covered: float  # the interval holds the effect on the evals that flipped
+    calls: float  # mean of an experiment, both sides together
+
+
+Row = Rate | Power | RecipePower
+Part = Callable[[int], Sequence[Row]]
+S = TypeVar("S", Setup, Recipe)
 
 
 def draw(setup: Setup, experiments: int, random: np.random.Generator) -> tuple[Iterator[list[EvalPair]], Changed]:
     """The pairs of all experiments, and which of their evals were changed."""
+    a_chance, b_chance, changed = _chances(setup, experiments, random)
+    return _pairs(a_chance, b_chance, setup, random), changed
+
+
+def _chances(setup: Setup, experiments: int, random: np.random.Generator) -> tuple[Chances, Chances, Changed]:
     shape = (experiments, setup.evals)
     a_chance = random.beta(*EASE, shape)
     # Repairing that share of evals raises the mean by the effect.
     share = setup.effect / (REPAIRED * EASE[1] / sum(EASE))
     changed = random.random(shape) < share
-    b_chance = np.where(changed, a_chance + REPAIRED * (1 - a_chance), a_chance)
+    return a_chance, np.where(changed, a_chance + REPAIRED * (1 - a_chance), a_chance), changed
+
+
+def _pairs(a_chance: Chances, b_chance: Chances, setup: Setup, random: np.random.Generator) -> Iterator[list[EvalPair]]:
+    """Of each experiment, those evals that both sides scored."""
     sides = (*_trials(a_chance, setup.a_trials, setup, random), *_trials(b_chance, setup.b_trials, setup, random))
     names = [f"{n:03}" for n in range(setup.evals)]
-    pairs = (
+    return (
         [EvalPair(*row) for row in zip(names, *(side[at].tolist() for side in sides), strict=True) if row[2] and row[4]]
-        for at in range(experiments)
+        for at in range(len(a_chance))
     )
-    return pairs, changed
 
 
 def _trials(
@@ -204,6 +287,77 @@ def power(setup: Setup, experiments: int, random: np.random.Generator) -> list[P
     ]
 
 
+def validated(
+    recipe: Recipe, experiments: int, random: np.random.Generator
+) -> Iterator[tuple[Confirmation, Chances, Changed]]:
+    """What `cli validate-guidelines` would say, with the true differences of the evals and which of them changed."""
+    a_chance, b_chance, changed = _chances(recipe.side, experiments, random)
+    changed[:, : recipe.mended] = True
+    a_chance[:, : recipe.mended], b_chance[:, : recipe.mended] = HOPELESS, MENDED
+    again = replace(recipe.side, a_trials=recipe.again, b_trials=recipe.again)
+    drawn = _pairs(a_chance, b_chance, recipe.side, random), _pairs(a_chance, b_chance, again, random)
+    for screen, new, gain, which in zip(*drawn, b_chance - a_chance, changed, strict=True):
+        names = set(flipped(screen))
+        yield confirm(screen, [pair for pair in new if pair.eval in names]), gain, which
+
+
+def recipe_alarms(recipe: Recipe, experiments: int, random: np.random.Generator) -> list[Rate]:
+    said = evals = either = 0
+    for one, _, _ in validated(recipe, experiments, random):
+        confirmed = any(e.confirmed for e in one.evals)
+        said += one.verdict.shown
+        evals += confirmed
+        either += one.verdict.shown or confirmed
+    # Fisher's test takes an eval's trials to be independent.
+    promised = None if recipe.alike else ALPHA
+    return [
+        Rate(recipe.name, "improved, regressed or mixed", said, experiments, promised),
+        Rate(recipe.name, "any eval improved or regressed", evals, experiments, promised),
+        Rate(recipe.name, "anything at all", either, experiments, promised),
+    ]
+
+
+def hunk_alarms(recipe: Recipe, experiments: int, random: np.random.Generator) -> list[Rate]:
+    drawn = validated(recipe, experiments * HUNKS, random)
+    hunks = evals = 0
+    for _ in range(experiments):
+        found = together([next(drawn)[0] for _ in range(HUNKS)])
+        hunks += any(one.verdict.shown for one in found)
+        evals += any(e.confirmed for one in found for e in one.evals)
+    name = f"{recipe.name}, {HUNKS} hunks"
+    return [
+        Rate(name, "any hunk, after Holm", hunks, experiments, ALPHA),
+        Rate(name, "any eval of any hunk", evals, experiments, ALPHA),
+    ]
+
+
+def recipe_power(recipe: Recipe, experiments: int, random: np.random.Generator) -> list[RecipePower]:
+    improved = regressed = found = wrong = covered = calls = large = 0
+    for one, gain, changed in validated(recipe, experiments, random):
+        improved += one.verdict is Verdict.IMPROVED
+        regressed += one.verdict in (Verdict.REGRESSED, Verdict.MIXED)
+        better = gain >= 0.5
+        large += int(better.sum())
+        found += sum(bool(better[int(e.pair.eval)]) for e in one.improved)
+        wrong += any(not changed[int(e.pair.eval)] or e in one.regressed for e in one.improved + one.regressed)
+        low, high = one.interval or (0.0, 0.0)
+        covered += low <= sum(gain[int(name)] for name in one.flipped) / recipe.evals <= high
+        calls += 2 * (recipe.evals * recipe.screen + len(one.flipped) * recipe.again)
+    return [
+        RecipePower(
+            setup=recipe.name,
+            truth=recipe.truth,
+            experiments=experiments,
+            improved=improved / experiments,
+            regressed=regressed / experiments,
+            found=found / large,
+            wrong=wrong / experiments,
+            covered=covered / experiments,
+            calls=calls / experiments,
+        )
+    ]
+
+
 def parts() -> dict[str, Part]:
     """By name. Each begins from a seed of its own, so that one alone comes out as it does among the others."""
     found: dict[str, Part] = {}
@@ -212,40 +366,79 @@ def parts() -> dict[str, Part]:
     found[f"A/A {FAMILY.name}, {MODELS} models"] = partial(_seeded, model_alarms, FAMILY, 99)
     for seed, setup in enumerate(REAL, 100):
         found[f"A/B {setup.name} {setup.effect * 100:+g}"] = partial(_seeded, power, setup, seed)
+    for seed, recipe in enumerate(RECIPE_NULL, 200):
+        found[f"recipe A/A {recipe.name}"] = partial(_seeded, recipe_alarms, recipe, seed)
+    found[f"recipe A/A {HUNKS} hunks"] = partial(_seeded, hunk_alarms, Recipe(40), 299)
+    for seed, recipe in enumerate(RECIPE_REAL, 300):
+        found[f"recipe A/B {recipe.name} {recipe.truth}"] = partial(_seeded, recipe_power, recipe, seed)
     return found
 
 
-def _seeded(simulated: Simulated, setup: Setup, seed: int, experiments: int) -> Sequence[Rate | Power]:
+def _seeded(
+    simulated: Callable[[S, int, np.random.Generator], Sequence[Row]], setup: S, seed: int, experiments: int
+) -> Sequence[Row]:
     return simulated(setup, experiments, np.random.default_rng(seed))
 
 
-def simulate(experiments: int, only: str) -> tuple[list[Rate], list[Power]]:
+@dataclass(frozen=True)
+class Simulation:
+    """All that was found."""
+
+    rates: Sequence[Rate] = ()
+    powers: Sequence[Power] = ()
+    recipe: Sequence[RecipePower] = ()
+
+    @property
+    def ok(self) -> bool:
+        return all(rate.ok for rate in self.rates)
+
+
+def simulate(experiments: int, only: str) -> Simulation:
     """The parts whose name contains `only`, or the one of exactly that name."""
     start = time.monotonic()
     known = parts()
-    found: list[Rate | Power] = []
+    found: list[Row] = []
     for name in [only] if only in known else [name for name in known if only in name]:
         print(f"{time.monotonic() - start:6.1f} s  {name}", file=sys.stderr, flush=True)
         found += known[name](experiments)
     print(f"{time.monotonic() - start:6.1f} s", file=sys.stderr)
-    return [r for r in found if isinstance(r, Rate)], [p for p in found if isinstance(p, Power)]
+    return Simulation(
+        [row for row in found if isinstance(row, Rate)],
+        [row for row in found if isinstance(row, Power)],
+        [row for row in found if isinstance(row, RecipePower)],
+    )
 
 
-def to_data(rates: Sequence[Rate], powers: Sequence[Power]) -> dict[str, Any]:
-    alarms = [{**asdict(r), "rate": r.rate, "interval": r.interval, "ok": r.ok} for r in rates]
-    return {"false_alarms": alarms, "power": [asdict(p) for p in powers]}
+def to_data(found: Simulation) -> dict[str, Any]:
+    alarms = [{**asdict(r), "rate": r.rate, "interval": r.interval, "ok": r.ok} for r in found.rates]
+    return {
+        "false_alarms": alarms,
+        "power": [asdict(p) for p in found.powers],
+        "recipe": [asdict(p) for p in found.recipe],
+    }
 
 
-def from_data(data: dict[str, Any]) -> tuple[list[Rate], list[Power]]:
+def from_data(data: dict[str, Any]) -> Simulation:
     """What `to_data` wrote; docs/statistics.md shows a file of it."""
     names = [field.name for field in fields(Rate)]
-    return [Rate(**{n: row[n] for n in names}) for row in data["false_alarms"]], [Power(**row) for row in data["power"]]
+    return Simulation(
+        [Rate(**{n: row[n] for n in names}) for row in data["false_alarms"]],
+        [Power(**row) for row in data["power"]],
+        [RecipePower(**row) for row in data["recipe"]],
+    )
 
 
-def render(rates: Sequence[Rate], powers: Sequence[Power]) -> str:
-    lines = ["False alarms: both sides are the same"] if rates else []
+def of_recipe(found: Simulation) -> tuple[Simulation, Simulation]:
+    """What is about comparisons, and what is about the recipe of `cli validate-guidelines`."""
+    own = [rate for rate in found.rates if " then " in rate.setup]
+    rest = [rate for rate in found.rates if " then " not in rate.setup]
+    return Simulation(rest, found.powers), Simulation(own, (), found.recipe)
+
+
+def render(found: Simulation) -> str:
+    lines = ["False alarms: both sides are the same"] if found.rates else []
     before = ""
-    for rate in rates:
+    for rate in found.rates:
         if rate.setup != before:
             lines.append(f"\n  {rate.setup}")
             before = rate.setup
@@ -253,15 +446,23 @@ def render(rates: Sequence[Rate], powers: Sequence[Power]) -> str:
         note = "" if rate.bound is None else "  ok" if rate.ok else f"  ABOVE {rate.bound:.0%}"
         counted = f"{rate.said} of {rate.of}"
         lines.append(f"    {rate.what:37} {rate.rate:7.2%}  [{low:6.2%}, {high:6.2%}]  {counted:>17}{note}")
-    if powers:
+    if found.powers:
         lines += ["", "Power: what is said where B is truly better by so many points", ""]
         header = f"  {'':21} {'effect':>6}  improved  regressed  a category  sure evals  interval right"
         lines.append(f"{header}  rule")
-        for p in powers:
+        for p in found.powers:
             rule = f"{p.rule:6.1%}" if p.setup.endswith("x 1 trials") else "     -"
             lines.append(
                 f"  {p.setup:21} {p.effect * 100:+6.1f}  {p.improved:8.1%}  {p.regressed:9.2%}  {p.category:10.1%}  "
                 f"{p.sure:10.1%}  {p.covered:14.1%}  {rule}"
+            )
+    if found.recipe:
+        lines += ["", "Power of the recipe: what is said where B is truly better", ""]
+        lines.append(f"  {'':30} {'truth':>8}  improved  regressed  evals found  wrong evals  interval right  calls")
+        for r in found.recipe:
+            lines.append(
+                f"  {r.setup:30} {r.truth:>8}  {r.improved:8.1%}  {r.regressed:9.2%}  {r.found:11.1%}  "
+                f"{r.wrong:11.2%}  {r.covered:14.1%}  {r.calls:5.0f}"
             )
     return "\n".join(lines)
 
@@ -276,14 +477,14 @@ def main() -> int:
     options = parser.parse_args()
     if options.experiments < 1:
         parser.error("--experiments must be at least 1")
-    rates, powers = simulate(options.experiments, options.only)
-    if not rates and not powers:
+    found = simulate(options.experiments, options.only)
+    if found == Simulation([], [], []):
         parser.error(f"--only {options.only}: no part is called that")
     if options.json:
-        print(json.dumps(to_data(rates, powers), indent=2))
+        print(json.dumps(to_data(found), indent=2))
     else:
-        print(render(rates, powers))
-    return 0 if all(rate.ok for rate in rates) else 1
+        print(render(found))
+    return 0 if found.ok else 1
 
 
 if __name__ == "__main__":

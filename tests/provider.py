@@ -23,6 +23,7 @@ class Provider:
 
     behave: Behaviour = lambda n, body: "ok"
     reply: str = REPLY
+    answer: Callable[[dict[str, Any]], str] | None = None  # instead of `reply`, to each request its own
     requests: list[dict[str, Any]] = field(default_factory=list)
     finished: list[str] = field(default_factory=list)  # the last user message of each reply that was sent whole
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -70,6 +71,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.wire: Wire = wire_of(self.path)
+        self.body = body
         way = self.state.take(body, dict(self.headers))
         try:
             self.WAYS[way](self)
@@ -81,7 +83,8 @@ class _Handler(BaseHTTPRequestHandler):
     # -- what may happen --
 
     def _ok(self) -> None:
-        self._stream(self.state.reply, "stop")
+        answer = self.state.answer
+        self._stream(answer(self.body) if answer else self.state.reply, "stop")
 
     def _stream(self, text: str, finish: str, usage: dict[str, Any] | None = None) -> None:
         self._begin()

@@ -8,10 +8,11 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from convex_evals.stats import EvalPair, Paired, Verdict, paired
+from convex_evals.stats import Confirmation, EvalPair, Paired, Verdict, confirm, paired
 from scripts import simulate_aa
 from tests.conftest import ROOT, clean_environment
 
@@ -60,10 +61,39 @@ def test_the_interval_of_a_rate(said: int, of: int) -> None:
     assert rate.ok == (rate.interval[0] <= 0.05)
 
 
+def test_a_recipe_that_looks_twice_at_the_same_trials_is_found(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def hasty(screen: Sequence[EvalPair], again: Sequence[EvalPair]) -> Confirmation:
+        """Counts the trials that made evals flip, ten times."""
+        return confirm(screen, [EvalPair(p.eval, *(10 * n for n in _counts(p))) for p in screen])
+
+    part = "recipe A/A 40 evals, 3 then 10 trials"
+    monkeypatch.setattr(sys, "argv", ["simulate_aa.py", "--experiments", "200", "--only", part])
+    assert simulate_aa.main() == 0
+    monkeypatch.setattr(simulate_aa, "confirm", hasty)
+    assert simulate_aa.main() == 1
+    assert "ABOVE 5%" in capsys.readouterr().out
+
+
+def _counts(pair: EvalPair) -> tuple[int, int, int, int]:
+    return pair.a_passed, pair.a_scored, pair.b_passed, pair.b_scored
+
+
+def test_the_recipe_finds_what_changed() -> None:
+    (one,) = simulate_aa.recipe_power(simulate_aa.Recipe(8, mended=3), 60, np.random.default_rng(1))
+    assert one.improved > 0.9 and one.found > 0.5 and one.covered > 0.8 and one.calls < 2 * 8 * 13
+
+
 def test_the_documents_show_all_of_it() -> None:
-    rates, powers = simulate_aa.from_data(json.loads((ROOT / "docs" / "simulate_aa.json").read_text(encoding="utf-8")))
-    assert all(rate.ok and rate.of >= 10_000 for rate in rates) and all(p.experiments >= 10_000 for p in powers)
-    shown = {(r.setup, r.what) for r in rates if "models" not in r.what}
+    data = json.loads((ROOT / "docs" / "simulate_aa.json").read_text(encoding="utf-8"))
+    whole, recipe = simulate_aa.of_recipe(simulate_aa.from_data(data))
+    assert all(rate.ok and rate.of >= 10_000 for rate in (*whole.rates, *recipe.rates))
+    assert all(p.experiments >= 10_000 for p in whole.powers) and all(r.experiments >= 10_000 for r in recipe.recipe)
+    shown = {(r.setup, r.what) for r in whole.rates if "models" not in r.what}
     assert {setup.name for setup in simulate_aa.NULL} == {setup for setup, _ in shown}
-    assert [(p.setup, p.effect) for p in powers] == [(s.name, s.effect) for s in simulate_aa.REAL]
-    assert any("models" in r.what for r in rates)
+    assert [(p.setup, p.effect) for p in whole.powers] == [(s.name, s.effect) for s in simulate_aa.REAL]
+    assert any("models" in r.what for r in whole.rates)
+    names = {r.setup for r in recipe.rates if "hunk" not in r.what}
+    assert names == {one.name for one in simulate_aa.RECIPE_NULL} and any("hunk" in r.what for r in recipe.rates)
+    assert [(r.setup, r.truth) for r in recipe.recipe] == [(s.name, s.truth) for s in simulate_aa.RECIPE_REAL]

@@ -177,7 +177,7 @@ def test_a_verdict_agrees_with_the_p_and_the_interval_that_are_printed(pairs: li
 
 
 def test_the_words() -> None:
-    words = ["improved", "regressed", "no difference shown", "underpowered", "too few to tell"]
+    words = ["improved", "regressed", "no difference shown", "underpowered", "too few to tell", "mixed"]
     assert [v.words for v in Verdict] == words
 
 

@@ -3,6 +3,15 @@
 docs/statistics.md tells how to read what comes out, and how often it is wrong.
 """
 
+from convex_evals.stats.confirm import (
+    CONFIRM_TRIALS,
+    SCREEN_TRIALS,
+    Confirmation,
+    Retested,
+    confirm,
+    flipped,
+    together,
+)
 from convex_evals.stats.flips import Flip, Surety, fisher, flips
 from convex_evals.stats.multiple import holm
 from convex_evals.stats.paired import ALPHA, RELEVANT, EvalPair, Paired, Verdict, family, paired, with_p
@@ -10,20 +19,27 @@ from convex_evals.stats.rates import pass_at_k, pass_hat_k, tied_ranks, wilson
 
 __all__ = [
     "ALPHA",
+    "CONFIRM_TRIALS",
     "RELEVANT",
+    "SCREEN_TRIALS",
+    "Confirmation",
     "EvalPair",
     "Flip",
     "Paired",
+    "Retested",
     "Surety",
     "Verdict",
+    "confirm",
     "family",
     "fisher",
+    "flipped",
     "flips",
     "holm",
     "paired",
     "pass_at_k",
     "pass_hat_k",
     "tied_ranks",
+    "together",
     "wilson",
     "with_p",
 ]

@@ -30,6 +30,7 @@ class Verdict(StrEnum):
     NO_DIFFERENCE = "no_difference"
     UNDERPOWERED = "underpowered"
     TOO_FEW = "too_few"
+    MIXED = "mixed"  # both, each of some evals: never said of a mean
 
     @property
     def words(self) -> str:
@@ -45,13 +46,15 @@ class Verdict(StrEnum):
                 return "underpowered"
             case Verdict.TOO_FEW:
                 return "too few to tell"
+            case Verdict.MIXED:
+                return "mixed"
             case _:
                 assert_never(self)
 
     @property
     def shown(self) -> bool:
         """Whether it says that something changed."""
-        return self in (Verdict.IMPROVED, Verdict.REGRESSED)
+        return self in (Verdict.IMPROVED, Verdict.REGRESSED, Verdict.MIXED)
 
 
 @dataclass(frozen=True)

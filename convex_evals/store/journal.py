@@ -92,6 +92,12 @@ class Journal:
                 return True
         return False
 
+    def has_reply(self, eval_id: str, trial: int, generation_key: str) -> bool:
+        """Whether a whole reply to what this key stands for is here."""
+        entry = self.read(eval_id, trial)
+        own = entry is not None and entry.generation_key == generation_key and entry.generation.received
+        return own or self.reply_log(eval_id, trial, generation_key).is_whole()
+
     def drop(self) -> None:
         """Forget the run: everything of it is written."""
         shutil.rmtree(self.folder, ignore_errors=True)

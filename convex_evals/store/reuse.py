@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from convex_evals.records import Generation, GradeFile, Outcome, Verdict
+from convex_evals.records.journal import MAX_ATTEMPTS
 from convex_evals.store.journal import Journal
 from convex_evals.store.records import read_record
 from convex_evals.store.runs import Run, RunStore, grade_name
@@ -56,6 +57,14 @@ class EarlierRuns:
             if response.is_file():
                 return Found(run, generation, read_text(response), *_verdict(run, eval_id, generation, grading_key))
         return unreceived
+
+    def is_settled(self, eval_id: str, trial: int, generation_key: str) -> bool:
+        """Whether nobody would be asked for this trial: its reply is there, or all rounds ended without one."""
+        found = self.find(eval_id, trial, generation_key, "")
+        if found and (found.response is not None or found.generation.rounds >= MAX_ATTEMPTS):
+            return True
+        waiting = [run for run in self._candidates(eval_id, generation_key) if not run.has_generation(eval_id)]
+        return any(Journal(self.journals, run.plan).has_reply(eval_id, trial, generation_key) for run in waiting)
 
     def hand_over(self, eval_id: str, trial: int, generation_key: str, grading_key: str, to: Journal) -> None:
         """Move a reply that another run never came to write from its journal to this one.

@@ -17,6 +17,8 @@ PLAN_NAME = "run.json"
 SUMMARY_NAME = "summary.json"
 GENERATION_NAME = "generation.json"
 PRUNED_NAME = "pruned.json"
+# How runs are named that confirm what others showed: of evals that chance chose, and of no others.
+CONFIRMATION = "confirm-"
 
 
 def _newest(plan: Path) -> tuple[str, float]:

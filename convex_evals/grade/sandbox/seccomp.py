@@ -125,7 +125,7 @@ def _numbers(machine: str) -> dict[str, int]:
     return {row[0]: int(row[column]) for row in rows if row[column] != "-"}
 
 
-# In the machine's own process and file namespaces: they change files of the same user by path, which Landlock lets pass,
+# In the machine's own namespaces: they change files of the same user by path, which Landlock lets pass, ...
 _BY_PATH = frozenset(
     {
         *("chmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchownat", "utime", "utimes", "futimesat"),
@@ -250,8 +250,8 @@ def seccomp_program(*, own_network: bool, own_user: bool = False) -> bytes:
     """The filter as an array of `struct sock_filter`.
 
     Without `own_network` the process shares the machine's: it gets stream sockets only (Landlock judges those), and
-    cannot leave its process group, by which it is found and ended. With `own_user` there is nothing of others whose mode
-    or times it could change.
+    cannot leave its process group, by which it is found and ended. With `own_user` there is nothing of others whose
+    mode or times it could change.
 
     Raises `OSError` for a machine whose system calls are not in the table.
     """
