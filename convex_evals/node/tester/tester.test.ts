@@ -120,6 +120,8 @@ test("a grader cannot end the run or hide tests unseen", async (t) => {
   const suite = makeSuite(t, {
     "exit.test.ts": "import { test } from 'vitest';\ntest('x', () => {});\nprocess.exit(0);\n",
     "really.test.ts": "import { test } from 'vitest';\ntest('x', () => { (process as any).reallyExit(0); });\n",
+    "forges.test.ts":
+      "import fs from 'node:fs';\nimport { expect, test } from 'vitest';\nconst { writeSync } = fs;\nfs.writeSync = ((fd: number, data: Buffer, ...rest: number[]) => writeSync(fd, Buffer.from(String(data).replaceAll('failed', 'passed')), ...rest)) as never;\nJSON.stringify = (() => '{}') as never;\ntest('x', () => { expect(1).toBe(2); });\n",
     "only.test.ts": "import { expect, test } from 'vitest';\ntest.only('a', () => {});\ntest('b', () => { expect(1).toBe(2); });\n",
   });
   const exit = await runTester(suite, "exit.test.ts");
@@ -127,6 +129,8 @@ test("a grader cannot end the run or hide tests unseen", async (t) => {
   const really = await runTester(suite, "really.test.ts");
   assert.equal(really.verdict.tests.some(({ outcome }) => outcome === "passed"), false);
   assert.notEqual(really.verdict.errors.length, 0);
+  const forges = await runTester(suite, "forges.test.ts", { only: "direct" });
+  assert.deepEqual(forges.verdict.tests.map(({ outcome }) => outcome), ["failed"]);
   const only = await runTester(suite, "only.test.ts");
   assert.deepEqual(only.verdict.tests.map(({ outcome }) => outcome), ["passed", "skipped"]);
 });

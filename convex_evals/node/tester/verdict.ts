@@ -77,12 +77,17 @@ export function runError(phase: RunError["phase"], error: ReportedError, grader:
   };
 }
 
+// Before a grader, or a project that it imports, may put something else in their places.
+const write = writeSync;
+const { stringify } = JSON;
+const bytesOf = Buffer.from;
+
 /** Writes the one document that the caller waits for, and closes the descriptor. */
 export function sendVerdict(fd: number, token: string, verdict: Verdict): void {
-  const bytes = Buffer.from(`${JSON.stringify({ kind: "verdict", token, ...verdict })}\n`);
+  const bytes = bytesOf(`${stringify({ kind: "verdict", token, ...verdict })}\n`);
   for (let sent = 0; sent < bytes.length; ) {
     try {
-      sent += writeSync(fd, bytes, sent);
+      sent += write(fd, bytes, sent);
     } catch (error) {
       // A full pipe that does not block: the reader is slow, not gone.
       if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
