@@ -12,7 +12,8 @@ from convex_evals.diff_markdown import LIMIT, changes_markdown
 from convex_evals.diff_report import DiffReport
 from convex_evals.diff_terminal import changes_text, trials
 from convex_evals.hunks import Hunk
-from convex_evals.markdown import cell, code, folded, inline
+from convex_evals.markdown import code, folded, inline
+from convex_evals.markdown import table as table_lines
 from convex_evals.results import headline, table
 from convex_evals.rounds import Answered
 from convex_evals.stats import Confirmation, Retested, Verdict
@@ -219,9 +220,7 @@ def _marked(row: list[str], answer: Answered) -> list[str]:
 
 
 def _markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> str:
-    lines = [header, ["--:" if n in right else "---" for n in range(len(header))]]
-    lines += [[cell(text) for text in row] for row in rows[:_MOST]]
-    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    text = "\n".join(table_lines(header, rows[:_MOST], right))
     return f"{text}\n\n{len(rows) - _MOST} more are left out." if len(rows) > _MOST else text
 
 

@@ -17,6 +17,18 @@ REPLY = '# Files\n\n## package.json\n\n```json\n{"name": "x"}\n```\n'
 Behaviour = Callable[[int, dict[str, Any]], str]
 
 
+def models_yaml(url: str) -> str:
+    """models.yaml with one model, `stub/model`, that the provider at `url` answers for."""
+    return f"""models:
+  - slug: stub/model
+    litellm: openai/model
+    base_url: {url}
+    key_env: STUB_KEY
+    price: {{input: 10, output: 100}}
+    parameters: {{max_output_tokens: 100}}
+"""
+
+
 @dataclass
 class Provider:
     """`behave(n, body)` names what happens to the n-th request, from 0: a key of `_Handler.WAYS`."""

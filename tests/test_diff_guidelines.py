@@ -22,7 +22,7 @@ from convex_evals.prompt import guidelines_sha256
 from scripts.fabricate import Campaign, eval_ids, make_repository, models, texts
 from tests.conftest import ROOT, Invoke, clean_environment
 from tests.factories import make_eval, make_git_repo, make_plan, make_run, write_files
-from tests.provider import Provider, serve
+from tests.provider import Provider, models_yaml, serve
 
 Golden = Callable[[str, str], None]
 EVALS = eval_ids(40)
@@ -141,23 +141,13 @@ def suite(tmp_path: Path) -> Path:
             folder,
             {
                 FILE: ONE,
-                "models.yaml": MODELS.replace("{url}", "http://127.0.0.1:1"),
+                "models.yaml": models_yaml("http://127.0.0.1:1"),
                 ".gitignore": "runs\n.cache\n.env\n",
             },
         )
     )
     write_files(folder, {FILE: TWO})
     return folder
-
-
-MODELS = """models:
-  - slug: stub/model
-    litellm: openai/model
-    base_url: {url}
-    key_env: STUB_KEY
-    price: {input: 10, output: 100}
-    parameters: {max_output_tokens: 100}
-"""
 
 
 def ran(suite: Path, text: str, row: str, **changes: Any) -> None:
@@ -294,7 +284,7 @@ def test_a_huge_rule_shows_what_changed_in_it(form: str, suite: Path, invoke: In
 @pytest.mark.usefixtures("toolchain")
 def test_what_is_missing_can_be_run(suite: Path) -> None:
     with serve(Provider(reply="There is nothing to write.\n" * 20)) as stub:
-        write_files(suite, {"models.yaml": MODELS.replace("{url}", stub.url), ".env": "STUB_KEY=key"})
+        write_files(suite, {"models.yaml": models_yaml(stub.url), ".env": "STUB_KEY=key"})
         argv = [sys.executable, str(ROOT / "cli.py"), "diff-guidelines", "HEAD", "-m", "model", "--run"]
         argv += ["--budget", "5", "--format", "json"]
         done = subprocess.run(argv, cwd=suite, env=clean_environment(), capture_output=True, text=True, timeout=300)

@@ -21,17 +21,9 @@ from convex_evals.shard import Shard, parse_shard
 from convex_evals.store.runs import Run, RunStore
 from tests.conftest import ROOT, Invoke, clean_environment
 from tests.factories import make_eval, make_generation_file, make_git_repo, make_grade_file, make_plan, write_files
-from tests.provider import Provider, serve
+from tests.provider import Provider, models_yaml, serve
 
 EVAL = "000-fundamentals/000-answer"
-MODELS = """models:
-  - slug: stub/model
-    litellm: openai/model
-    base_url: {url}
-    key_env: STUB_KEY
-    price: {{input: 10, output: 100}}
-    parameters: {{max_output_tokens: 100}}
-"""
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -278,7 +270,7 @@ def test_wrong_words(arguments: list[str], status: int, message: str, invoke: In
 
 def test_one_run_by_two_names_is_one(invoke: Invoke, tmp_path: Path) -> None:
     make_eval(tmp_path)
-    write_files(tmp_path, {"models.yaml": MODELS.format(url="http://127.0.0.1:1")})
+    write_files(tmp_path, {"models.yaml": models_yaml("http://127.0.0.1:1")})
     words = ["-e", "no_guidelines", "--dry-run", "--json"]
     assert len(json.loads(invoke("run", "-m", "model", "-m", "stub/model", *words).out)) == 1
     two = invoke("plan", "-m", "reference", "-m", "model", "-e", "no_guidelines", "--run-id", "x")
@@ -304,7 +296,7 @@ def suite(tmp_path: Path, stub: Provider) -> Path:
     for i in range(12):
         make_eval(seed, f"00{i % 3}-category/{i:03}-eval", {"TASK.txt": f"Task {i}.\n"})
     files = {
-        "models.yaml": MODELS.format(url=stub.url),
+        "models.yaml": models_yaml(stub.url),
         "guidelines/convex.md": "Always answer.\n",
         ".gitignore": ".cache/\n",
         ".gitattributes": "runs/** -text\n",

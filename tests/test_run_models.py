@@ -19,7 +19,7 @@ from convex_evals.records import GenerationFile, GradeFile
 from convex_evals.store.records import read_record
 from tests.conftest import ROOT, clean_environment
 from tests.factories import make_eval, make_git_repo, write_files
-from tests.provider import Provider, serve
+from tests.provider import Provider, models_yaml, serve
 from tests.wire import question
 
 pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
@@ -27,14 +27,6 @@ pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
 KEY = "planted-secret-0123456789"
 # Nothing of it gets past the first step, so grading costs no time.
 NO_FILES = "There is nothing to write.\n" * 20
-MODELS = """models:
-  - slug: stub/model
-    litellm: openai/model
-    base_url: {url}
-    key_env: STUB_KEY
-    price: {{input: 10, output: 100}}
-    parameters: {{max_output_tokens: 100}}
-"""
 
 
 @pytest.fixture
@@ -49,7 +41,7 @@ def suite(tmp_path: Path, stub: Provider) -> Path:
     for i in range(3):
         make_eval(tmp_path, f"000-fundamentals/00{i}-eval", {"TASK.txt": f"Task {i}.\n"})
     guidelines = "<!-- evals: x -->\nAlways answer.\n"
-    files = {"models.yaml": MODELS.format(url=stub.url), "guidelines/convex.md": guidelines, ".env": f"STUB_KEY={KEY}"}
+    files = {"models.yaml": models_yaml(stub.url), "guidelines/convex.md": guidelines, ".env": f"STUB_KEY={KEY}"}
     return write_files(tmp_path, files)
 
 
@@ -252,7 +244,7 @@ def check_results(suite: Path) -> None:
 
 
 def test_searches_are_recorded_and_a_model_that_cannot_is_skipped(suite: Path, stub: Provider) -> None:
-    able = MODELS.format(url=stub.url) + "    web_search: true\n"
+    able = models_yaml(stub.url) + "    web_search: true\n"
     unable = able.replace("stub/model", "stub/blind").replace("true", "false").removeprefix("models:\n")
     write_files(suite, {"models.yaml": able + unable})
     stub.searches = 2

@@ -21,7 +21,7 @@ from convex_evals.hunks import hunks
 from convex_evals.store.runs import Run, RunStore
 from tests.conftest import ROOT, Invoke, clean_environment
 from tests.factories import make_eval, make_git_repo, write_files
-from tests.provider import Provider, serve
+from tests.provider import Provider, models_yaml, serve
 from tests.wire import question
 
 pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
@@ -46,14 +46,6 @@ ONE = """# Rules
 - Use tabs.
 """
 TWO = ONE.replace("- Be brief.", "- Be brief: mended.").replace("- Use tabs.", "- Use tabs: broken.")
-MODELS = """models:
-  - slug: stub/model
-    litellm: openai/model
-    base_url: {url}
-    key_env: STUB_KEY
-    price: {{input: 10, output: 100}}
-    parameters: {{max_output_tokens: 100}}
-"""
 EVALS = ["000-first/000-eval", "000-first/001-eval", "001-second/000-eval", "001-second/001-eval"]
 
 
@@ -102,7 +94,7 @@ def suite(tmp_path: Path, stub: Provider) -> Path:
     ignored = {
         ".gitignore": "runs\n.cache\n.env\n",
         ".env": "STUB_KEY=key\n",
-        "models.yaml": MODELS.format(url=stub.url),
+        "models.yaml": models_yaml(stub.url),
     }
     make_git_repo(write_files(tmp_path, {FILE: ONE, **ignored}))
     return write_files(tmp_path, {FILE: TWO})

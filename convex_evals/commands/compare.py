@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from convex_evals.commands.options import format_option, runs_dir_option, suite_path
+from convex_evals.commands.options import format_option, runs_dir_option, show, suite_path
 
 
 @click.command()
@@ -32,14 +32,8 @@ def compare(ctx: click.Context, a: str, b: str, form: str, runs_dir: Path | None
     from convex_evals.compare import compare as compare_sides
     from convex_evals.compare import to_markdown, to_text
     from convex_evals.config import open_workspace
-    from convex_evals.records import dump_json
     from convex_evals.selection import select
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     found = compare_sides(select(a, workspace), select(b, workspace))
-    if form == "json":
-        click.echo(dump_json(found.to_data()), nl=False)
-    elif form == "markdown":
-        click.echo(to_markdown(found), nl=False)
-    else:
-        click.echo(to_text(found))
+    show(form, found.to_data, lambda: to_markdown(found), lambda: to_text(found))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from convex_evals.commands.options import (
     containment_options,
     format_option,
     runs_dir_option,
+    show,
     suite_path,
     workers_option,
 )
@@ -172,17 +172,8 @@ def _run(gaps: Sequence[Gap], workspace: Workspace, store: RunStore, words: dict
 
 
 def _print(report: DiffReport, form: str) -> None:
-    from convex_evals.records import dump_json
+    from convex_evals.diff_markdown import to_markdown
+    from convex_evals.diff_terminal import to_text
     from convex_evals.results import printable
 
-    if form == "json":
-        click.echo(dump_json(report.to_data()), nl=False)
-    elif form == "markdown":
-        from convex_evals.diff_markdown import to_markdown
-
-        click.echo(to_markdown(report), nl=False)
-    else:
-        from convex_evals.diff_terminal import to_text
-
-        click.echo(printable(to_text(report)))
-    sys.stdout.flush()
+    show(form, report.to_data, lambda: to_markdown(report), lambda: printable(to_text(report)))

@@ -93,6 +93,19 @@ def format_option(command: F) -> F:
     )(command)
 
 
+def show(form: str, data: Callable[[], Any], markdown: Callable[[], str], text: Callable[[], str]) -> None:
+    """Print one of these, as `format_option` asked; `text` is printable."""
+    from convex_evals.records import dump_json
+
+    if form == "json":
+        click.echo(dump_json(data()), nl=False)
+    elif form == "markdown":
+        click.echo(markdown(), nl=False)
+    else:
+        click.echo(text())
+    sys.stdout.flush()
+
+
 def suite_path(ctx: click.Context) -> Path | None:
     """What `-C` said."""
     return Path(ctx.obj) if ctx.obj else None

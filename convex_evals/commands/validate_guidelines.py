@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from convex_evals.commands.options import (
     format_option,
     on_terminal,
     runs_dir_option,
+    show,
     suite_path,
     workers_option,
 )
@@ -304,13 +304,6 @@ def _diff(
 
 
 def _print(report: ValidationReport, form: str) -> None:
-    from convex_evals.records import dump_json
     from convex_evals.results import printable
 
-    if form == "json":
-        click.echo(dump_json(report.to_data()), nl=False)
-    elif form == "markdown":
-        click.echo(report.to_markdown(), nl=False)
-    else:
-        click.echo(printable(report.to_text()))
-    sys.stdout.flush()
+    show(form, report.to_data, report.to_markdown, lambda: printable(report.to_text()))

@@ -12,11 +12,10 @@ import path from "node:path";
 import type * as Esbuild from "esbuild";
 import { record } from "./diagnostics.ts";
 import { onceForPackages } from "./package_builds.ts";
+import { PACKAGES } from "./project_fs.ts";
 
 const require = createRequire(import.meta.url);
 const official = createRequire(require.resolve("convex/package.json"))("esbuild") as typeof Esbuild;
-
-const PACKAGES = `${path.sep}node_modules${path.sep}`;
 
 function foreign(inputs: readonly string[], folder: string): string[] {
   const root = realpathSync(folder) + path.sep;

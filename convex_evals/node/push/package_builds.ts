@@ -5,10 +5,10 @@
 import { existsSync, realpathSync } from "node:fs";
 import path from "node:path";
 import type * as Esbuild from "esbuild";
+import { isInside, PACKAGES } from "./project_fs.ts";
 
 type Result = Esbuild.BuildResult;
 
-const PACKAGES = `${path.sep}node_modules${path.sep}`;
 const MOST = 64;
 /** esbuild's own, which it puts into the bundle. */
 const HELPERS = "<runtime>";
@@ -18,7 +18,7 @@ const kept = new Map<string, { folder: string; result: Result }>();
 function inPackages(file: string, folder: string): boolean {
   if (!existsSync(file)) return false;
   const real = realpathSync(file);
-  return real.includes(PACKAGES) && !real.startsWith(realpathSync(folder) + path.sep);
+  return real.includes(PACKAGES) && !isInside(realpathSync(folder), real);
 }
 
 /** What the result depends on, whatever the name of the project's folder; undefined where files of the project take part. */

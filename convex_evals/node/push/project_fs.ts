@@ -9,7 +9,8 @@ import path from "node:path";
 import { DeployError } from "./deploy_error.ts";
 import type { Filesystem } from "./official.ts";
 
-const PACKAGES = `${path.sep}node_modules${path.sep}`;
+/** Part of the path of every file that a package brought. */
+export const PACKAGES = `${path.sep}node_modules${path.sep}`;
 
 /** Whether `file` is `root` or lies in it; both are real paths. */
 export function isInside(root: string, file: string): boolean {

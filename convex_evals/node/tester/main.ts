@@ -16,16 +16,13 @@ import { parseArgs } from "node:util";
 import { capOutput } from "./output.ts";
 import type { PackageSources } from "./resolution.ts";
 import { withoutHostPaths } from "./tasks.ts";
-import { sendVerdict, type Verdict } from "./verdict.ts";
+import { ENDED_EARLY, sendVerdict, type Verdict } from "./verdict.ts";
 
 /** What to run; `timeout` in milliseconds, for each test and each hook. */
 export interface GraderRun extends PackageSources {
   grader: string;
   timeout: number;
 }
-
-/** The message where a grader's process ended without a result. */
-const ENDED_EARLY = "the run ended before the grader did: the grader may have ended its own process";
 
 // Made by build.ts; large libraries are imported after this.
 enableCompileCache(fileURLToPath(new URL("../build/compile-cache", import.meta.url)));

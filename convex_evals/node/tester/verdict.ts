@@ -36,6 +36,9 @@ export interface ReportedError {
   diff?: string | undefined;
 }
 
+/** The message where a grader's process ended without a result. */
+export const ENDED_EARLY = "the run ended before the grader did: the grader may have ended its own process";
+
 const MAX_MESSAGE = 4_000;
 
 function cut(text: string): string {

@@ -10,7 +10,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { compileGrader } from "../../checker/compile_grader.ts";
 import { CONDITIONS } from "../resolution.ts";
-import type { Verdict } from "../verdict.ts";
+import { ENDED_EARLY, type Verdict } from "../verdict.ts";
 
 const script = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
@@ -25,8 +25,6 @@ export function makeSuite(t: TestContext, files: Record<string, string>): string
   }
   return suite;
 }
-
-const ENDED_EARLY = "the run ended before the grader did: the grader may have ended its own process";
 
 /** What a finished tester leaves: the verdict, what it printed, how it ended. */
 export interface Finished {
