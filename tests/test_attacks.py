@@ -189,6 +189,11 @@ def any_tcp(request: Request) -> Request:
     return replace(request, rules={**request.rules, "connect": None})
 
 
+def all_of_proc(request: Request) -> Request:
+    assert request.rules is not None
+    return replace(request, rules={**request.rules, "readable": [*request.rules["readable"], "/proc"]})
+
+
 COMMON = {
     "call filter": (any_call, "kernel_calls-program"),
     "memory watch": (any_memory, "memory_in_many_processes-program"),
@@ -204,7 +209,13 @@ RULES: dict[Level, dict[str, tuple[Change, str]]] = {
         "hidden port": (any_port, "answer_port-function"),
         "processes of its own": (processes_in_sight, "command_lines-program"),
     },
-    Level.LANDLOCK: {**COMMON, "ports": (any_tcp, "loopback-program")},
+    Level.LANDLOCK: {
+        **COMMON,
+        "ports": (any_tcp, "loopback-program"),
+        "little of /proc": (all_of_proc, "command_lines-program"),
+        # Either of the two would do.
+        "sealed node": (lambda request: all_of_proc(readable_node(request)), "tester_memory-program"),
+    },
 }
 # Others may not enter the machine's network again, nor see its processes.
 FOR_ROOT = ("own network", "processes of its own")

@@ -29,9 +29,9 @@ from convex_evals.process import Child
 
 _ALSO_READABLE = (
     *("/etc/ssl/openssl.cnf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/passwd", "/etc/resolv.conf"),
-    # A process that cannot ask for its own memory use breaks down. What other processes keep for themselves is guarded
-    # by more than these rules.
-    "/proc",
+    # Not all of /proc: command lines of others are in it. What a process starts finds nothing of its own there.
+    *(f"/proc/{name}" for name in ("self", "cpuinfo", "filesystems", "loadavg", "meminfo", "mounts", "stat", "sys")),
+    *(f"/proc/{name}" for name in ("uptime", "version", "version_signature")),
     *("/dev/urandom", "/dev/random", "/dev/zero"),
 )
 _WRITABLE_DEVICES = ("/dev/null",)
