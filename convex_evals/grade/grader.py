@@ -98,7 +98,7 @@ class Grader:
                 yield Tools(worker.checker, self.packages, self.backend, self.tester, self.prepared), folder
         finally:
             self.workers.put_nowait(worker)
-            remove_tree(folder)
+            await asyncio.to_thread(remove_tree, folder)
 
 
 @asynccontextmanager

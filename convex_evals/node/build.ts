@@ -53,8 +53,8 @@ function officialModules(convexFolder: string): Plugin {
         return { path: standIns.get(file) ?? file, sideEffects: false };
       });
       bundle.onResolve({ filter: /^@sentry\/node$/ }, () => ({ path: path.join(here, "push", "sentry.ts") }));
-      bundle.onResolve({ filter: /^esbuild$/ }, (args) =>
-        args.importer.startsWith(root) ? { path: path.join(here, "push", "esbuild.ts") } : undefined,
+      bundle.onResolve({ filter: /^(esbuild|prettier)$/ }, (args) =>
+        args.importer.startsWith(root) ? { path: path.join(here, "push", `${args.path}.ts`) } : undefined,
       );
       // The command line is written against zod 3; ours is 4, which ships the old interface as a sub-path.
       bundle.onResolve({ filter: /^zod$/ }, () => ({ path: require.resolve("zod/v3") }));

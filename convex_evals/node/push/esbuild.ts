@@ -41,6 +41,7 @@ function refuseForeign(inputs: readonly string[], folder: string): void {
 }
 
 function recordAll(level: "errors" | "warnings", messages: Esbuild.Message[]): void {
+  if (messages.length === 0) return; // each call starts a process of esbuild's
   const kind = level === "errors" ? "error" : "warning";
   for (const line of official.formatMessagesSync(messages, { kind, color: false })) record(level, line.trim());
 }

@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { DeployError } from "./deploy_error.ts";
 import { withoutHostPaths } from "./host_paths.ts";
-import { isInside, projectFilesystem } from "./project_fs.ts";
+import { isInside, projectFilesystem, writeUtf8File } from "./project_fs.ts";
 import type { ComponentDirectory, Context, ProjectConfig } from "./official.ts";
 
 type Official = typeof import("./official.ts");
@@ -14,7 +14,9 @@ const official: Official = await loadOfficial();
 async function loadOfficial(): Promise<Official> {
   const bundle = new URL("../build/official.mjs", import.meta.url);
   if (!existsSync(bundle)) throw new Error("build/official.mjs is missing: run `node build.ts` beside it");
-  return (await import(bundle.href)) as Official;
+  const loaded = (await import(bundle.href)) as Official;
+  loaded.nodeFs.writeUtf8File = writeUtf8File; // temporary files go through it
+  return loaded;
 }
 
 export { official };
