@@ -48,7 +48,7 @@ def containment_options(command: F) -> F:
     )(command)
     return click.option(
         "--sandbox",
-        type=click.Choice(["strict", "landlock"]),
+        type=click.Choice(["strict", "landlock", "container"]),
         help="Insist on this sandbox. Default: the best that works; see `cli doctor`.",
     )(command)
 

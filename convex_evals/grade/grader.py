@@ -101,6 +101,11 @@ class Grader:
             await asyncio.to_thread(remove_tree, folder)
 
 
+def readable_paths(packages: PackageStore, suite: Path, suite_packages: Sequence[Path]) -> list[Path]:
+    """What processes that grade `suite` may read, besides the system, the toolchain, and the folder they work in."""
+    return [packages.root, CANARY_SUITE, *grader_files(suite), *suite_packages]
+
+
 @asynccontextmanager
 async def open_grader(
     toolchain: Toolchain,
@@ -113,7 +118,7 @@ async def open_grader(
 ) -> AsyncIterator[Grader]:
     """A grader for `suite` with so many `workers`, in `folder`; all its processes end with the context."""
     packages.root.mkdir(parents=True, exist_ok=True)
-    readable = [packages.root, CANARY_SUITE, *grader_files(suite), *tester.suite_packages]
+    readable = readable_paths(packages, suite, tester.suite_packages)
     async with AsyncExitStack() as stack:
         queue: asyncio.Queue[Worker] = asyncio.Queue()
         for processors in shares(workers):

@@ -10,7 +10,7 @@ from pathlib import Path
 from convex_evals.config import ProjectConfig, cache_dir
 from convex_evals.errors import InfrastructureError, UserError
 from convex_evals.grade.backends.embedded import EmbeddedBackend
-from convex_evals.grade.grader import Grader, canary_eval, open_grader
+from convex_evals.grade.grader import Grader, canary_eval, open_grader, readable_paths
 from convex_evals.grade.npm import Progress
 from convex_evals.grade.packages import PackageError, PackageStore
 from convex_evals.grade.sandbox.choice import Containment
@@ -39,7 +39,8 @@ async def ready_grader(
     await _install(packages, canary_eval().answer().files["package.json"], progress)
     level = await containment.choose(toolchain, cache, warn)
     with scratch_folder() as folder:
-        async with open_sandbox(level, toolchain, folder) as sandbox:
+        readable = readable_paths(packages, suite, suite_packages)
+        async with open_sandbox(level, toolchain, folder, readable) as sandbox:
             backend = EmbeddedBackend(toolchain, sandbox)
             tester = Tester(toolchain, sandbox, suite_packages)
             async with open_grader(toolchain, packages, backend, tester, folder, workers, suite) as grader:

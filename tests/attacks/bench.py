@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from convex_evals.config import ProjectConfig
 from convex_evals.grade.backends.embedded import EmbeddedBackend
-from convex_evals.grade.grader import Grader, canary_eval, open_grader
+from convex_evals.grade.grader import Grader, canary_eval, open_grader, readable_paths
 from convex_evals.grade.packages import PackageStore
 from convex_evals.grade.sandbox.base import Level, Sandbox
 from convex_evals.grade.sandbox.launcher import Request
@@ -102,8 +102,8 @@ class Changed:
         started: Child = await self.launcher.launch(self.change(request) if self.change else request, pass_fds, **more)
         return started
 
-    def network(self) -> Any:
-        return self.launcher.network()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.launcher, name)
 
 
 @dataclass
@@ -209,7 +209,8 @@ async def open_bench(
         stack.enter_context(_environment({SECRET_NAME: world.secret, "npm_config_registry": registry}))
         trials = stack.enter_context(scratch_folder())
         _plant(trials, world)
-        sandbox = await stack.enter_async_context(open_sandbox(level, toolchain, trials))
+        readable = readable_paths(store, SUITE, [])
+        sandbox = await stack.enter_async_context(open_sandbox(level, toolchain, trials, readable))
         backend = EmbeddedBackend(toolchain, sandbox)
         other = await _other_backend(stack, backend, sandbox, trials)
         launcher = Changed(cast(Any, sandbox).launcher, change)

@@ -40,6 +40,7 @@ class Level(StrEnum):
 
     STRICT = "strict"
     LANDLOCK = "landlock"
+    CONTAINER = "container"
     NONE = "none"
 
 

@@ -10,7 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -22,8 +22,8 @@ from convex_evals.grade.sandbox.launcher import Request
 from convex_evals.grade.sandbox.processors import processors
 from convex_evals.process import Child, Started, start_child
 
-_PACKAGE_ROOT = Path(__file__).parents[3]
-_SOURCE = f"import sys; sys.path.insert(0, {str(_PACKAGE_ROOT)!r}); from {__package__}.launcher import main; main()"
+PACKAGE_ROOT = Path(__file__).parents[3]
+_SOURCE = f"import sys; sys.path.insert(0, {str(PACKAGE_ROOT)!r}); from {__package__}.launcher import main; main()"
 _ENDING_SECONDS = 5
 
 
@@ -59,15 +59,18 @@ class LauncherClient:
         """A network for a trial: its number, and sockets that listen in it."""
         number = next(self._ids)
         _, descriptors = await self._ask({"op": "network"}, [], number)
-        sockets = [socket.socket(fileno=descriptor) for descriptor in descriptors]
         try:
-            for opened in sockets:
-                opened.setblocking(False)
-            yield number, sockets
+            with _sockets(descriptors) as sockets:
+                yield number, sockets
         finally:
-            for opened in sockets:
-                opened.close()
             self._tell({"op": "close", "network": number})
+
+    @asynccontextmanager
+    async def ports(self, servers: int) -> AsyncIterator[tuple[list[int], list[socket.socket]]]:
+        """Of the network that the launcher is in: so many ports that are free, and sockets that listen."""
+        answer, descriptors = await self._ask({"op": "ports", "servers": servers}, [])
+        with _sockets(descriptors) as sockets:
+            yield answer["servers"], sockets
 
     async def _ask(
         self, message: dict[str, Any], descriptors: Sequence[int], number: int | None = None
@@ -168,14 +171,33 @@ class LauncherClient:
             self._process.wait()
 
 
+@contextlib.contextmanager
+def _sockets(descriptors: Sequence[int]) -> Iterator[list[socket.socket]]:
+    sockets = [socket.socket(fileno=descriptor) for descriptor in descriptors]
+    try:
+        for opened in sockets:
+            opened.setblocking(False)
+        yield sockets
+    finally:
+        for opened in sockets:
+            opened.close()
+
+
 @asynccontextmanager
 async def open_launcher(*, new_user: bool = False) -> AsyncIterator[LauncherClient]:
     """Start a launcher; with `new_user` it may make networks without being root, in a user namespace of its own."""
     ours, theirs = make_channel()
     with theirs:
         process = _start(theirs.fileno(), "new-user" if new_user else "own-user")
-    client = LauncherClient(process, ours)
-    asyncio.get_running_loop().add_reader(ours.fileno(), client.receive)
+    async with at_work(process, ours) as client:
+        yield client
+
+
+@asynccontextmanager
+async def at_work(process: subprocess.Popen[bytes], channel: socket.socket) -> AsyncIterator[LauncherClient]:
+    """The launcher at the other end of `channel`; `process` ends when it does, and it ends with the context."""
+    client = LauncherClient(process, channel)
+    asyncio.get_running_loop().add_reader(channel.fileno(), client.receive)
     try:
         yield client
     finally:
@@ -183,13 +205,22 @@ async def open_launcher(*, new_user: bool = False) -> AsyncIterator[LauncherClie
             client.close()
 
 
+def launcher_command(python: str, channel: str, user: str) -> list[str]:
+    """What starts a launcher, with the standard library alone; `channel` and `user` as its `main` wants them."""
+    return [python, "-I", "-S", "-c", _SOURCE, channel, user]
+
+
+def libraries() -> dict[str, str]:
+    """What the launcher needs of our environment: its children see all of its own."""
+    return {k: os.environ[k] for k in ("LD_LIBRARY_PATH",) if k in os.environ}
+
+
 def _start(descriptor: int, user: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", _SOURCE, str(descriptor), user],
+        launcher_command(sys.executable, str(descriptor), user),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         pass_fds=[descriptor],
         start_new_session=True,
-        # Children of it see its environment.
-        env={k: os.environ[k] for k in ("LD_LIBRARY_PATH",) if k in os.environ},
+        env=libraries(),
     )

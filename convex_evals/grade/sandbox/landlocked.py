@@ -6,7 +6,6 @@ Landlock knows TCP ports, not addresses: on the few port numbers that a trial us
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -24,7 +23,7 @@ from convex_evals.grade.sandbox.base import (
     nobody_else,
 )
 from convex_evals.grade.sandbox.client import LauncherClient
-from convex_evals.grade.sandbox.launcher import Request
+from convex_evals.grade.sandbox.launcher import Request, free_ports
 from convex_evals.process import Child
 
 _ALSO_READABLE = (
@@ -35,7 +34,7 @@ _ALSO_READABLE = (
     *("/dev/urandom", "/dev/random", "/dev/zero"),
 )
 _WRITABLE_DEVICES = ("/dev/null",)
-_SERVERS = 8  # that a grader may start for a project
+SERVERS = 8  # that a grader may start for a project
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ class LandlockSandbox:
     async def network(self) -> AsyncIterator[Network]:
         async with AsyncExitStack() as stack:
             network = await stack.enter_async_context(machine_network())
-            yield replace(network, server_ports=_free_ports(_SERVERS))
+            yield replace(network, server_ports=tuple(free_ports(SERVERS)))
 
     def _give_away(self, launch: Launch) -> int:
         """Let a user that nobody else is own what is to be written, and get there."""
@@ -95,12 +94,3 @@ class LandlockSandbox:
                 for name in (*folders, *files):
                     os.chown(Path(folder, name), uid, uid, follow_symlinks=False)
         return uid
-
-
-def _free_ports(count: int) -> tuple[int, ...]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    try:
-        return tuple(s.getsockname()[1] for s in sockets)
-    finally:
-        for opened in sockets:
-            opened.close()

@@ -6,7 +6,9 @@ started. It speaks over a Unix socket, in messages with descriptors beside them 
 
     {"op": "network", "id": 1}                        -> {"id": 1}, and sockets that listen in it, see `Networks`
     {"op": "close", "network": 1}
-    {"op": "launch", "id": 2, "argv": ..., ...}       -> {"id": 2, "pid": 4711}, see `Request`
+    {"op": "ports", "id": 2, "servers": 8}            -> {"id": 2, "servers": [...]}, and sockets that listen; all in its
+                                                         own network
+    {"op": "launch", "id": 3, "argv": ..., ...}       -> {"id": 3, "pid": 4711}, see `Request`
     {"op": "kill", "pid": 4711}
                                                          {"exited": 4711, "status": -9, "reason": null}
 
@@ -89,6 +91,16 @@ def listen_on_loopback(port: int) -> list[socket.socket]:
     return sockets
 
 
+def free_ports(count: int) -> list[int]:
+    """Numbers of ports that nobody listens on."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    try:
+        return [s.getsockname()[1] for s in sockets]
+    finally:
+        for opened in sockets:
+            opened.close()
+
+
 class Networks:
     """Network namespaces with nothing but a loopback, one for each trial.
 
@@ -158,12 +170,12 @@ class Launcher:
         try:
             match message.pop("op"):
                 case "network":
-                    listening = self._networks.make(message["id"])
-                    self._send({"id": message["id"]}, [s.fileno() for s in listening])
-                    for opened in listening:
-                        opened.close()
+                    self._hand_over({"id": message["id"]}, self._networks.make(message["id"]))
                 case "close":
                     self._networks.close(message["network"])
+                case "ports":
+                    servers = free_ports(message["servers"])
+                    self._hand_over({"id": message["id"], "servers": servers}, listen_on_loopback(0))
                 case "launch":
                     identity = message.pop("id")
                     self._send({"id": identity, "pid": self._launch(Request(**message), descriptors)})
@@ -176,6 +188,11 @@ class Launcher:
             for descriptor in descriptors:
                 os.close(descriptor)
         return True
+
+    def _hand_over(self, message: dict[str, object], sockets: list[socket.socket]) -> None:
+        self._send(message, [s.fileno() for s in sockets])
+        for opened in sockets:
+            opened.close()
 
     def _send(self, message: dict[str, object], descriptors: list[int] | None = None) -> None:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
@@ -354,9 +371,18 @@ def _memory_by_root(roots: Iterable[int]) -> dict[int, dict[int, int]]:
     return used
 
 
+def _open_channel(where: str) -> socket.socket:
+    if where.isdecimal():
+        return socket.socket(fileno=int(where))
+    channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    channel.connect(where)
+    return channel
+
+
 def main() -> None:
-    """`launcher FD own-user|new-user`: serve the socket FD; with `new-user`, from a user namespace of its own."""
-    channel = socket.socket(fileno=int(sys.argv[1]))
+    """`launcher FD|PATH own-user|new-user`: serve the socket FD, or the one that listens at PATH; with `new-user`, from
+    a user namespace of its own."""
+    channel = _open_channel(sys.argv[1])
     # What a terminal sends to all is for the process that we work for: it says what is to end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.argv[2] == "new-user":

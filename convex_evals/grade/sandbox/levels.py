@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from convex_evals.errors import UserError
 from convex_evals.grade.sandbox.base import Level, NoSandbox, Sandbox
 from convex_evals.grade.sandbox.client import open_launcher
+from convex_evals.grade.sandbox.container import ContainerSandbox, open_container
+from convex_evals.grade.sandbox.etc import make_etc
 from convex_evals.grade.sandbox.kernel import CAP_CHOWN, CAP_SETUID, CAP_SYS_ADMIN, is_root_with
 from convex_evals.grade.sandbox.landlock import NEEDED_LANDLOCK, landlock_version
 from convex_evals.grade.sandbox.landlocked import LandlockSandbox
-from convex_evals.grade.sandbox.strict import StrictSandbox, make_etc
+from convex_evals.grade.sandbox.strict import StrictSandbox
 from convex_evals.grade.toolchain import Toolchain
 
 
 @asynccontextmanager
-async def open_sandbox(level: Level, toolchain: Toolchain, folder: Path) -> AsyncIterator[Sandbox]:
+async def open_sandbox(
+    level: Level, toolchain: Toolchain, folder: Path, readable: Sequence[Path] = ()
+) -> AsyncIterator[Sandbox]:
     """Containment of the given level until the context ends; `folder` is for what it needs on disk.
+
+    No launch can read anything but what is in `folder`, in `readable` and in the toolchain.
 
     Raises `UserError` where a program that the level needs is missing; whether it contains, only a probe can tell.
     """
@@ -38,13 +44,22 @@ async def open_sandbox(level: Level, toolchain: Toolchain, folder: Path) -> Asyn
             async with open_launcher(new_user=not root) as launcher:
                 yield StrictSandbox(launcher, bwrap, setpriv, etc, tools_of(toolchain))
         case Level.LANDLOCK:
-            if landlock_version() < NEEDED_LANDLOCK:
-                raise UserError("the kernel has no Landlock of version 6 (Linux 6.12), or does not use it")
+            _need_landlock()
             as_others = is_root_with(CAP_CHOWN, CAP_SETUID)
             if as_others:
                 _refuse_hidden(tools_of(toolchain))
             async with open_launcher() as launcher:
                 yield LandlockSandbox(launcher, folder, tools_of(toolchain), as_others)
+        case Level.CONTAINER:
+            _need_landlock()
+            tools = tools_of(toolchain)
+            async with open_container([*tools, *readable], folder) as launcher:
+                yield ContainerSandbox(launcher, folder, tools, as_others=is_root_with(CAP_CHOWN, CAP_SETUID))
+
+
+def _need_landlock() -> None:
+    if landlock_version() < NEEDED_LANDLOCK:
+        raise UserError("the kernel has no Landlock of version 6 (Linux 6.12), or does not use it")
 
 
 def tools_of(toolchain: Toolchain) -> list[Path]:

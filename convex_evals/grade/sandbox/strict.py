@@ -18,17 +18,10 @@ from convex_evals.grade.sandbox.base import (
     nobody_else,
 )
 from convex_evals.grade.sandbox.client import LauncherClient
+from convex_evals.grade.sandbox.etc import ETC_FILES
 from convex_evals.grade.sandbox.launcher import Request
 from convex_evals.process import Child
 
-# Without these files `localhost` does not resolve and nobody has a name.
-_ETC = {
-    "hosts": "127.0.0.1 localhost\n::1 localhost\n",
-    "passwd": "nobody:x:65534:65534:nobody:/tmp:/bin/sh\n",
-    "group": "nogroup:x:65534:\n",
-    "nsswitch.conf": "hosts: files\n",
-    "resolv.conf": "",
-}
 _SEED = "/run/seed"
 _INSIDE_UID = 1000
 # Limits that count per user are set inside, where the user is the sandbox's own; then copies of writable folders are
@@ -76,7 +69,7 @@ class StrictSandbox:
         copied = [(f"{_SEED}/{n}", str(path)) for n, path in enumerate(launch.writable) if any(path.iterdir())]
         mounts = _Mounts()
         mounts.read_only_system()
-        for name in _ETC:
+        for name in ETC_FILES:
             mounts.bind(self.etc / name, Path("/etc", name))
         for path in (*self.tools, *launch.readable):
             mounts.bind(path, path)
@@ -163,10 +156,3 @@ class _Mounts:
             if folder not in self._made:
                 self.arguments += ["--perms", "0755", "--dir", str(folder)]
                 self._made.add(folder)
-
-
-def make_etc(folder: Path) -> None:
-    """Write what a sandbox finds in /etc into a new `folder`."""
-    folder.mkdir()
-    for name, text in _ETC.items():
-        (folder / name).write_text(text)
