@@ -91,12 +91,15 @@ def _cache() -> Finding:
 async def inspect_sandboxes() -> list[Finding]:
     """What attacking each level of containment showed; the toolchain must be there."""
     toolchain = locate_toolchain(cache_dir())
+    tried = [await probe(level, toolchain, cache_dir()) for level in Level if level is not Level.NONE]
+    enough = any(found.contains for found in tried if found.level in CHOSEN)
     findings = []
-    for level in (Level.STRICT, Level.LANDLOCK):
-        found = await probe(level, toolchain, cache_dir())
-        status: Status = "ok" if found.contains else "broken" if level in CHOSEN else "absent"
-        mend = None if found.contains or level not in CHOSEN else INSTALL_SANDBOX
-        findings.append(Finding(f"sandbox {level}", status, found.summary, mend, {**found.attacks, **found.needs}))
+    for found in tried:
+        needed = not enough and found.level is CHOSEN[0]
+        status: Status = "ok" if found.contains else "broken" if needed else "absent"
+        mend = INSTALL_SANDBOX if needed else None
+        results = {**found.attacks, **found.needs}
+        findings.append(Finding(f"sandbox {found.level}", status, found.summary, mend, results))
     return findings
 
 

@@ -188,7 +188,7 @@ def test_doctor_names_what_is_missing(invoke: Invoke, tmp_path: Path, monkeypatc
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("CONVEX_EVALS_CACHE", str(tmp_path / "file"))
     result = invoke("doctor")
-    assert result.status == 1 and f"broken   cache            {tmp_path}/file: File exists" in result.out
+    assert result.status == 1 and f"broken   cache             {tmp_path}/file: File exists" in result.out
     assert "Node.js" not in result.out
 
 

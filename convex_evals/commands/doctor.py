@@ -51,8 +51,8 @@ def _is_ok(part: str, findings: list[Finding]) -> bool:
 
 def _print(findings: list[Finding]) -> None:
     for finding in findings:
-        click.echo(f"{finding.status:8} {finding.part:16} {finding.detail}")
+        click.echo(f"{finding.status:8} {finding.part:17} {finding.detail}")
         if finding.mend:
-            click.echo(f"{'':25} -> {finding.mend}")
+            click.echo(f"{'':26} -> {finding.mend}")
         for name, result in finding.tried.items():
-            click.echo(f"{'':25} {name:34} {result}")
+            click.echo(f"{'':26} {name:34} {result}")

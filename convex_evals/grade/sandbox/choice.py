@@ -12,8 +12,10 @@ from convex_evals.grade.sandbox.probe import probe
 from convex_evals.grade.toolchain import Toolchain
 
 # Landlock alone leaves a few port numbers of other machines within reach (docs/security.md): only who asks gets it.
-CHOSEN = (Level.STRICT,)
-INSTALL_SANDBOX = "install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap) where user namespaces are allowed"
+CHOSEN = (Level.STRICT, Level.CONTAINER)
+INSTALL_SANDBOX = (
+    "install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap) where user namespaces are allowed, or podman"
+)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import secrets
 import shutil
 import signal
@@ -16,10 +17,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from convex_evals.errors import UserError
 from convex_evals.grade.sandbox.base import SYSTEM_FILES, SYSTEM_FOLDERS, Level, Network
@@ -34,17 +36,19 @@ _IMAGE = "localhost/convex-evals-empty:1"
 _LABEL = "convex-evals"
 _PLACE = Path("/run/convex-evals")
 _CHANNEL = "channel"
-# Of root's rights what the launcher needs: to become the users of launches, end their processes, and count what they
-# wrote, also in files without a name. No launch of a project has any.
-_CAPABILITIES = ("SETUID", "SETGID", "KILL", "DAC_OVERRIDE", "SYS_PTRACE")
-# With no more of our environment than the engine goes by: keys may stand in the rest.
+# Of root's rights what the launcher needs, to count what launches write, also to files without a name; and, where these
+# are users of their own, to become them and end them. What it launches has none of them.
+_TO_COUNT = ("DAC_READ_SEARCH", "SYS_PTRACE")
+_FOR_OTHERS = ("SETUID", "SETGID", "KILL")
+# No more of our environment than engines go by: keys may stand in the rest.
 _ENVIRONMENT = (
     *("PATH", "HOME", "USER", "TMPDIR", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME"),
     *("DBUS_SESSION_BUS_ADDRESS", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "CONTAINER_HOST"),
     *("DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY"),
 )
 # What a launch may use is for the launcher to limit: the container's own limits must only be wide enough for several.
-_NUMBER = 16384
+_WIDE = {"nofile": (resource.RLIMIT_NOFILE, 16384), "nproc": (resource.RLIMIT_NPROC, 16384)}
+ENGINE_VARIABLE = "CONVEX_EVALS_CONTAINER_ENGINE"
 _OPTIONS = {
     # Its groups of processes are no use to us, and are not to be had everywhere. Proxies' addresses hold passwords.
     "podman": ("--cgroups=disabled", "--read-only-tmpfs=false", "--no-hosts", "--http-proxy=false"),
@@ -67,49 +71,50 @@ class ContainerSandbox(LandlockSandbox):
 
 
 @asynccontextmanager
-async def open_container(readable: Sequence[Path], folder: Path) -> AsyncIterator[LauncherClient]:
+async def open_container(readable: Sequence[Path], folder: Path, as_others: bool) -> AsyncIterator[LauncherClient]:
     """A launcher in a new container, which is gone with the context, and soon after this process.
 
-    It sees the system's programs, `readable`, and `folder`, which can be written to. Raises `UserError` where no engine
-    works.
+    It sees the system's programs, `readable`, and `folder`, which can be written to. With `as_others`, which takes
+    root, it may start processes as any user. Raises `UserError` where no engine works.
     """
     if sys.platform != "linux":
         raise UserError(
             "a container has the programs of this machine mounted, so this must be Linux: "
             "run the whole command in a Linux machine or container (docs/security.md)"
         )
-    engine = await _find_engine()
-    name = f"convex-evals-{secrets.token_hex(6)}"
-    with tempfile.TemporaryDirectory(prefix="evals-", dir="/tmp") as place, tempfile.TemporaryFile() as said:
-        own = Path(place)
-        make_etc(own / "etc")
-        with socket.socket(socket.AF_UNIX) as listener:
-            listener.bind(str(own / _CHANNEL))
-            listener.listen()
-            listener.setblocking(False)
-            command = [*engine.command(name, _mounts(readable, folder, own)), *_launcher()]
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=said,
-                start_new_session=True,
-                env=_environment(),
-            )
-            try:
-                channel = await _connected(listener, process)
-                if channel is None:
-                    said.seek(0)
-                    raise UserError(f"{engine.name}: {_last_line(said.read())}")
-            except BaseException:
-                process.kill()
-                process.wait()
-                await asyncio.shield(engine.remove(name))
-                raise
-        async with at_work(process, channel) as launcher:
+    with tempfile.TemporaryDirectory(prefix="evals-", dir="/tmp") as place:
+        make_etc(Path(place) / "etc")
+        container = await _start_any(as_others, _mounts(readable, folder, Path(place)), Path(place))
+        async with at_work(container.process, container.channel) as launcher:
             yield launcher
-        if process.returncode == -signal.SIGKILL:  # it took too long to end
-            await asyncio.shield(engine.remove(name))
+        if container.process.returncode == -signal.SIGKILL:  # it took too long to end
+            await asyncio.shield(container.engine.remove(container.name))
+
+
+async def _start_any(as_others: bool, mounts: Sequence[str], place: Path) -> _Container:
+    """A container of the first engine that works."""
+    wanted = os.environ.get(ENGINE_VARIABLE)
+    if wanted and wanted not in _OPTIONS:
+        raise UserError(f"{ENGINE_VARIABLE}={wanted}: it must be {' or '.join(_OPTIONS)}")
+    names = [wanted] if wanted else list(_OPTIONS)
+    problems = []
+    for engine in (_Engine(name, as_others) for name in names if shutil.which(name)):
+        try:
+            await engine.prepare()
+            return await engine.start(mounts, place)
+        except UserError as error:
+            problems.append(f"{engine.name}: {error}")
+    raise UserError("; ".join(problems) or f"{' and '.join(names)}: not on PATH ({INSTALL_CONTAINER})")
+
+
+@dataclass(frozen=True)
+class _Container:
+    """A container whose launcher has come."""
+
+    engine: _Engine
+    name: str
+    process: subprocess.Popen[bytes]  # ends with it
+    channel: socket.socket
 
 
 @dataclass(frozen=True)
@@ -117,29 +122,59 @@ class _Engine:
     """A program that starts containers."""
 
     name: str
+    as_others: bool
 
-    def command(self, name: str, mounts: Iterable[str]) -> list[str]:
-        """What runs a container, up to the command in it."""
+    async def prepare(self) -> None:
+        """Have the image there, and nothing of commands that the machine went down with.
+
+        Raises `UserError` where that is impossible.
+        """
+        if self.name == "docker" and not self.as_others:
+            raise UserError("starts containers as root, and this is not: install podman, which needs no root")
+        stale = ("--force", f"--filter=label={_LABEL}", "--filter=until=1h")
+        _, (status, _) = await asyncio.gather(
+            self._run("container", "prune", *stale), self._run("image", "inspect", _IMAGE)
+        )
+        if status == 0:
+            return
+        with tempfile.TemporaryDirectory(prefix="evals-") as folder:
+            archive = Path(folder, "empty.tar")
+            archive.write_bytes(bytes(1024))  # the end of an archive
+            status, words = await self._run("import", str(archive), _IMAGE)
+        if status != 0:
+            raise UserError(words)
+
+    async def start(self, mounts: Sequence[str], place: Path) -> _Container:
+        """Raises `UserError` where no launcher comes to the channel in `place`."""
+        name = f"convex-evals-{secrets.token_hex(6)}"
+        with tempfile.TemporaryFile() as said, socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(place / _CHANNEL))
+            listener.listen()
+            listener.setblocking(False)
+            process = _spawn([*self._command(name), *mounts, _IMAGE, *_launcher()], said)
+            try:
+                channel = await _connected(listener, process)
+                if channel is None:
+                    said.seek(0)
+                    raise UserError(_last_line(said.read()))
+                return _Container(self, name, process, channel)
+            except BaseException:
+                process.kill()
+                process.wait()
+                await asyncio.shield(self.remove(name))
+                raise
+            finally:
+                (place / _CHANNEL).unlink()
+
+    def _command(self, name: str) -> list[str]:
         return [
             *(self.name, "run", "--rm", f"--name={name}", f"--label={_LABEL}", "--pull=never", "--log-driver=none"),
             *("--network=none", "--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges"),
-            *(f"--cap-add={capability}" for capability in _CAPABILITIES),
+            *(f"--cap-add={right}" for right in (*_TO_COUNT, *(_FOR_OTHERS if self.as_others else ()))),
             "--security-opt=label=disable",  # SELinux would hide what is mounted
-            *(f"--ulimit={limit}={_NUMBER}:{_NUMBER}" for limit in ("nofile", "nproc")),
+            *(f"--ulimit={kind}={_bound(*wide)}:{_bound(*wide)}" for kind, wide in _WIDE.items()),
             *_OPTIONS[self.name],
-            *mounts,
-            _IMAGE,
         ]
-
-    async def make_image(self) -> str | None:
-        """Have the image there; why that is impossible."""
-        if (await self._run("image", "inspect", _IMAGE))[0] == 0:
-            return None
-        with tempfile.TemporaryDirectory(prefix="evals-") as folder:
-            archive = Path(folder, "empty.tar")
-            archive.write_bytes(b"\0" * 10240)  # as tar writes one without members
-            status, words = await self._run("import", str(archive), _IMAGE)
-        return None if status == 0 else words
 
     async def remove(self, name: str) -> None:
         await self._run("rm", "--force", name)
@@ -149,15 +184,21 @@ class _Engine:
         return done.status, _last_line(done.stderr.encode())
 
 
-async def _find_engine() -> _Engine:
-    problems = []
-    for engine in map(_Engine, _OPTIONS):
-        if shutil.which(engine.name):
-            problem = await engine.make_image()
-            if problem is None:
-                return engine
-            problems.append(f"{engine.name}: {problem}")
-    raise UserError("; ".join(problems) or f"neither podman nor docker is on PATH ({INSTALL_CONTAINER})")
+def _bound(kind: int, wide: int) -> int:
+    """Limits cannot be raised above ours."""
+    hardest = resource.getrlimit(kind)[1]
+    return wide if hardest == resource.RLIM_INFINITY else min(wide, hardest)
+
+
+def _spawn(command: Sequence[str], said: IO[bytes]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=said,
+        start_new_session=True,
+        env=_environment(),
+    )
 
 
 def _environment() -> dict[str, str]:

@@ -68,6 +68,7 @@ class LandlockSandbox:
             },
             filter_calls=True,
             uid=uid,
+            no_rights=True,
             limits={**launch.limits, **({} if launch.shared else {"processes": PROCESSES})},
             memory_bytes=launch.memory_bytes,
             folders=[] if launch.shared else writable,

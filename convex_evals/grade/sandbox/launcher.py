@@ -6,8 +6,8 @@ started. It speaks over a Unix socket, in messages with descriptors beside them 
 
     {"op": "network", "id": 1}                        -> {"id": 1}, and sockets that listen in it, see `Networks`
     {"op": "close", "network": 1}
-    {"op": "ports", "id": 2, "servers": 8}            -> {"id": 2, "servers": [...]}, and sockets that listen; all in its
-                                                         own network
+    {"op": "ports", "id": 2, "servers": 8}            -> {"id": 2, "servers": [...]}, and sockets that listen:
+                                                         without a network of its own
     {"op": "launch", "id": 3, "argv": ..., ...}       -> {"id": 3, "pid": 4711}, see `Request`
     {"op": "kill", "pid": 4711}
                                                          {"exited": 4711, "status": -9, "reason": null}
@@ -37,6 +37,7 @@ from convex_evals.grade.sandbox.kernel import (
     CLONE_NEWNET,
     become_namespace_root,
     bring_loopback_up,
+    drop_capabilities,
     end_with_parent,
     enter,
     limit,
@@ -67,6 +68,7 @@ class Request:
     filter_calls: bool = False  # for a process in the machine's network
     filter_fd: int | None = None  # a filter for a process in a network of its own can be read from this descriptor
     uid: int | None = None  # user and group to become
+    no_rights: bool = False  # of root, whoever starts it
     processors: list[int] = field(default_factory=list)  # the ones to run on; none: all
     limits: dict[str, int] = field(default_factory=dict)
     memory_bytes: int | None = None  # of all its processes together
@@ -239,6 +241,8 @@ class Launcher:
         for ruleset in range(last, last + len(rulesets)):
             restrict(ruleset)
         os.closerange(last, os.sysconf("SC_OPEN_MAX"))
+        if request.no_rights:
+            drop_capabilities()
         if request.filter_calls:
             filter_calls(seccomp_program(own_network=False, own_user=request.uid is not None))
         os.execve(request.argv[0], request.argv, request.env)

@@ -53,8 +53,9 @@ async def open_sandbox(
         case Level.CONTAINER:
             _need_landlock()
             tools = tools_of(toolchain)
-            async with open_container([*tools, *readable], folder) as launcher:
-                yield ContainerSandbox(launcher, folder, tools, as_others=is_root_with(CAP_CHOWN, CAP_SETUID))
+            as_others = is_root_with(CAP_CHOWN, CAP_SETUID)
+            async with open_container([*tools, *readable], folder, as_others) as launcher:
+                yield ContainerSandbox(launcher, folder, tools, as_others)
 
 
 def _need_landlock() -> None:

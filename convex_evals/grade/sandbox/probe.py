@@ -19,6 +19,7 @@ from pathlib import Path
 
 from convex_evals.errors import ProcessFault, UserError
 from convex_evals.grade.sandbox.base import Launch, Level, Sandbox
+from convex_evals.grade.sandbox.container import ENGINE_VARIABLE
 from convex_evals.grade.sandbox.levels import open_sandbox
 from convex_evals.grade.toolchain import Toolchain
 from convex_evals.process import read_fd
@@ -73,7 +74,7 @@ async def probe(level: Level, toolchain: Toolchain, cache: Path) -> Probe:
 
 def _occasion(toolchain: Toolchain) -> str:
     """Changes with the machine's start, the user and the user's rights, and what we execute."""
-    parts = [str(os.getuid()), str(toolchain.sources), os.environ.get("PATH", "")]
+    parts = [str(os.getuid()), str(toolchain.sources), os.environ.get("PATH", ""), os.environ.get(ENGINE_VARIABLE, "")]
     for fact in ("kernel/random/boot_id", "user/max_user_namespaces", "kernel/apparmor_restrict_unprivileged_userns"):
         with contextlib.suppress(OSError):
             parts.append(Path("/proc/sys", fact).read_text())
