@@ -2,6 +2,7 @@
 
     python scripts/attack_table.py                 from tests/attacks/results.json
     python scripts/attack_table.py --write         attack at every level that this machine offers, and write that file
+    python scripts/attack_table.py --write --level container     at one level
     python scripts/attack_table.py --write --full  in full size: 10 GB, millions of lines
 
 Without a sandbox only attacks that harm nothing are tried, in small size.
@@ -14,6 +15,7 @@ import json
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from convex_evals.config import cache_dir
@@ -27,14 +29,14 @@ from tests.attacks.bench import FULL, NORMAL, TAME, Result, Size, run_attacks  #
 from tests.attacks.projects import ATTACKS, KNOWN  # noqa: E402
 
 RESULTS = ROOT / "tests" / "attacks" / "results.json"
-LEVELS = (Level.STRICT, Level.LANDLOCK, Level.NONE)
+LEVELS = tuple(Level)
 Outcomes = dict[str, dict[str, str]]  # by attack, by level
 
 
 def table() -> str:
     """Rows of a Markdown table, from what was written last."""
     outcomes: Outcomes = json.loads(RESULTS.read_text(encoding="utf-8"))
-    rows = ["| attack | strict | landlock | none |", "|---|---|---|---|"]
+    rows = [f"| attack | {' | '.join(LEVELS)} |", "|---" * (1 + len(LEVELS)) + "|"]
     for attack in ATTACKS:
         found = outcomes.get(attack.name, {})
         cells = [attack.what, *(found.get(level.value, "not tried") for level in LEVELS)]
@@ -42,11 +44,19 @@ def table() -> str:
     return "\n".join(rows)
 
 
-def measure(size: Size) -> tuple[Outcomes, list[str]]:
-    """Run the attacks; problems are what should not have come of one that a level is to stop."""
-    outcomes: Outcomes = {attack.name: {} for attack in ATTACKS}
+def measure(levels: Sequence[Level], size: Size) -> tuple[Outcomes, list[str]]:
+    """Run the attacks; problems are what should not have come of one that a level is to stop.
+
+    What other levels did is as it was.
+    """
+    before: Outcomes = json.loads(RESULTS.read_text(encoding="utf-8"))
+    kept = [level.value for level in LEVELS if level not in levels]
+    outcomes: Outcomes = {
+        attack.name: {name: what for name, what in before.get(attack.name, {}).items() if name in kept}
+        for attack in ATTACKS
+    }
     problems: list[str] = []
-    for level in LEVELS:
+    for level in levels:
         attacks = [a for a in ATTACKS if level is not Level.NONE or a.tame]
         folder = Path(tempfile.mkdtemp(prefix="attacks-", dir="/tmp"))
         try:
@@ -75,11 +85,12 @@ def _outcome(result: Result) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="run the attacks and write the file")
+    parser.add_argument("--level", type=Level, action="append", choices=LEVELS, help="only here; can be repeated")
     parser.add_argument("--full", action="store_true", help="in full size")
     arguments = parser.parse_args()
     problems: list[str] = []
     if arguments.write:
-        outcomes, problems = measure(FULL if arguments.full else NORMAL)
+        outcomes, problems = measure(arguments.level or LEVELS, FULL if arguments.full else NORMAL)
         RESULTS.write_text(json.dumps(outcomes, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     print(table())
     for problem in problems:

@@ -76,7 +76,9 @@ async def measure(level: Level, wanted: str, rounds: int, size: Size) -> tuple[l
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--level", type=Level, default=Level.STRICT, choices=[Level.STRICT, Level.LANDLOCK])
+    parser.add_argument(
+        "--level", type=Level, default=Level.STRICT, choices=[level for level in Level if level is not Level.NONE]
+    )
     parser.add_argument("--attacks", default="", metavar="REGEX", help="only attacks whose name matches")
     parser.add_argument("--rounds", type=int, default=5, help="of two calm projects, before and after")
     parser.add_argument("--full", action="store_true", help="attacks in full size: 10 GB, 20,000 processes")

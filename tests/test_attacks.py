@@ -22,7 +22,7 @@ from tests.attacks.projects import ATTACKS, KNOWN, Attack
 from tests.attacks.world import SECRET_NAME
 
 pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
-LEVELS = (Level.STRICT, Level.LANDLOCK)
+LEVELS = (Level.STRICT, Level.LANDLOCK, Level.CONTAINER)
 BY_NAME = {attack.name: attack for attack in ATTACKS}
 
 
@@ -32,6 +32,8 @@ def missing(level: Level) -> str | None:
         return "bubblewrap is not installed"
     if level is Level.LANDLOCK and landlock_version() < NEEDED_LANDLOCK:
         return "the kernel has no Landlock of version 6"
+    if level is Level.CONTAINER and not (shutil.which("podman") or shutil.which("docker")):
+        return "neither podman nor docker is installed"
     return None
 
 
@@ -43,18 +45,28 @@ BY_OTHER_MEANS = {
     *("memory_in_many_processes-program", "many_files-function", "unlinked_files-program", "daemon-program"),
     *("kill_everybody-program", "tester_memory-program", "forged_verdict-program"),
 }
+# The same in a place of its own: what only that place stops, and what the launcher must see from in there.
+IN_A_CONTAINER = {
+    *("loopback-program", "command_lines-program", "answer_port-function", "unlinked_files-program"),
+    "memory_in_one_process-program",
+}
 
 
 def wanted(attack: Attack, level: Level, soak: bool) -> bool:
     """In a normal run attacks that differ little from others are left out."""
     if soak:
         return True
+    if level is Level.CONTAINER:
+        return attack.name in IN_A_CONTAINER
     return not attack.again if level is Level.STRICT or missing(Level.STRICT) else attack.name in BY_OTHER_MEANS
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    soak = metafunc.config.getoption("--soak")
+    if "weakened" in metafunc.fixturenames:
+        levels = [level for level in LEVELS if soak or level is not Level.CONTAINER]
+        metafunc.parametrize("weakened", levels, indirect=True, scope="module")
     if "attack" in metafunc.fixturenames:
-        soak = metafunc.config.getoption("--soak")
         known = pytest.mark.xfail(reason="docs/security.md names it", strict=True)
         pairs = [
             pytest.param(level, attack.name, marks=[known] if (level.value, attack.name) in KNOWN else [])
@@ -202,6 +214,8 @@ COMMON = {
     "sealed node": (readable_node, "tester_memory-program"),
     "clean environment": (our_environment, "environment-program"),
 }
+# Either of the two would do.
+EITHER = {"sealed node": (lambda request: all_of_proc(readable_node(request)), "tester_memory-program")}
 RULES: dict[Level, dict[str, tuple[Change, str]]] = {
     Level.STRICT: {
         **COMMON,
@@ -211,17 +225,22 @@ RULES: dict[Level, dict[str, tuple[Change, str]]] = {
     },
     Level.LANDLOCK: {
         **COMMON,
+        **EITHER,
         "ports": (any_tcp, "loopback-program"),
         "little of /proc": (all_of_proc, "command_lines-program"),
-        # Either of the two would do.
-        "sealed node": (lambda request: all_of_proc(readable_node(request)), "tester_memory-program"),
+    },
+    # What a container itself stops is stopped twice.
+    Level.CONTAINER: {
+        **{rule: found for rule, found in COMMON.items() if rule != "call filter"},
+        **EITHER,
+        "ports": (any_tcp, "other_backend-program"),
     },
 }
 # Others may not enter the machine's network again, nor see its processes.
 FOR_ROOT = ("own network", "processes of its own")
 
 
-@pytest.fixture(scope="module", params=LEVELS)
+@pytest.fixture(scope="module")
 def weakened(request: pytest.FixtureRequest, folders: Path, toolchain: Path) -> dict[str, list[str]]:
     """What one attack does when one rule is taken away, by rule."""
     level: Level = request.param
@@ -233,7 +252,8 @@ def weakened(request: pytest.FixtureRequest, folders: Path, toolchain: Path) -> 
     async def run() -> dict[str, list[str]]:
         found = {}
         async with open_bench(level, folder, toolchain, NORMAL) as bench:
-            rules = {**RULES[level], "files in sight": (home_in_sight(bench), "home-program")}
+            in_sight: dict[str, tuple[Change, str]] = {"files in sight": (home_in_sight(bench), "home-program")}
+            rules = {**RULES[level], **(in_sight if level is not Level.CONTAINER else {})}
             for rule, (change, attack) in rules.items():
                 if rule in FOR_ROOT and os.getuid() != 0:
                     continue

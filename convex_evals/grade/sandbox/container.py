@@ -82,7 +82,7 @@ async def open_container(readable: Sequence[Path], folder: Path, as_others: bool
             "a container has the programs of this machine mounted, so this must be Linux: "
             "run the whole command in a Linux machine or container (docs/security.md)"
         )
-    with tempfile.TemporaryDirectory(prefix="evals-", dir="/tmp") as place:
+    with tempfile.TemporaryDirectory(prefix="container-", dir=folder) as place:
         make_etc(Path(place) / "etc")
         container = await _start_any(as_others, _mounts(readable, folder, Path(place)), Path(place))
         async with at_work(container.process, container.channel) as launcher:
@@ -147,10 +147,7 @@ class _Engine:
     async def start(self, mounts: Sequence[str], place: Path) -> _Container:
         """Raises `UserError` where no launcher comes to the channel in `place`."""
         name = f"convex-evals-{secrets.token_hex(6)}"
-        with tempfile.TemporaryFile() as said, socket.socket(socket.AF_UNIX) as listener:
-            listener.bind(str(place / _CHANNEL))
-            listener.listen()
-            listener.setblocking(False)
+        with tempfile.TemporaryFile() as said, _listen(place / _CHANNEL) as listener:
             process = _spawn([*self._command(name), *mounts, _IMAGE, *_launcher()], said)
             try:
                 channel = await _connected(listener, process)
@@ -188,6 +185,19 @@ def _bound(kind: int, wide: int) -> int:
     """Limits cannot be raised above ours."""
     hardest = resource.getrlimit(kind)[1]
     return wide if hardest == resource.RLIM_INFINITY else min(wide, hardest)
+
+
+def _listen(path: Path) -> socket.socket:
+    """A socket at `path`, which may be longer than the system takes names of sockets."""
+    listener = socket.socket(socket.AF_UNIX)
+    folder = os.open(path.parent, os.O_PATH)
+    try:
+        listener.bind(f"/proc/self/fd/{folder}/{path.name}")
+    finally:
+        os.close(folder)
+    listener.listen()
+    listener.setblocking(False)
+    return listener
 
 
 def _spawn(command: Sequence[str], said: IO[bytes]) -> subprocess.Popen[bytes]:
