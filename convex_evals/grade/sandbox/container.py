@@ -70,6 +70,15 @@ class ContainerSandbox(LandlockSandbox):
             yield Network(tuple(sockets), server_ports=tuple(servers))
 
 
+def need_linux() -> None:
+    """Raises `UserError` elsewhere."""
+    if sys.platform != "linux":
+        raise UserError(
+            "a container has the programs of this machine mounted, so this must be Linux: "
+            "run the whole command in a Linux machine or container (docs/security.md)"
+        )
+
+
 @asynccontextmanager
 async def open_container(readable: Sequence[Path], folder: Path, as_others: bool) -> AsyncIterator[LauncherClient]:
     """A launcher in a new container, which is gone with the context, and soon after this process.
@@ -77,11 +86,6 @@ async def open_container(readable: Sequence[Path], folder: Path, as_others: bool
     It sees the system's programs, `readable`, and `folder`, which can be written to. With `as_others`, which takes
     root, it may start processes as any user. Raises `UserError` where no engine works.
     """
-    if sys.platform != "linux":
-        raise UserError(
-            "a container has the programs of this machine mounted, so this must be Linux: "
-            "run the whole command in a Linux machine or container (docs/security.md)"
-        )
     with tempfile.TemporaryDirectory(prefix="container-", dir=folder) as place:
         make_etc(Path(place) / "etc")
         container = await _start_any(as_others, _mounts(readable, folder, Path(place)), Path(place))

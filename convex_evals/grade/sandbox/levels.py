@@ -11,7 +11,7 @@ from pathlib import Path
 from convex_evals.errors import UserError
 from convex_evals.grade.sandbox.base import Level, NoSandbox, Sandbox
 from convex_evals.grade.sandbox.client import open_launcher
-from convex_evals.grade.sandbox.container import ContainerSandbox, open_container
+from convex_evals.grade.sandbox.container import ContainerSandbox, need_linux, open_container
 from convex_evals.grade.sandbox.etc import make_etc
 from convex_evals.grade.sandbox.kernel import CAP_CHOWN, CAP_SETUID, CAP_SYS_ADMIN, is_root_with
 from convex_evals.grade.sandbox.landlock import NEEDED_LANDLOCK, landlock_version
@@ -51,6 +51,7 @@ async def open_sandbox(
             async with open_launcher() as launcher:
                 yield LandlockSandbox(launcher, folder, tools_of(toolchain), as_others)
         case Level.CONTAINER:
+            need_linux()
             _need_landlock()
             tools = tools_of(toolchain)
             as_others = is_root_with(CAP_CHOWN, CAP_SETUID)
