@@ -329,11 +329,11 @@ def test_what_is_launched_in_a_container_has_no_rights_and_the_engine_no_keys(
     monkeypatch.setenv("HTTP_PROXY", "http://user:a-secret-that-nobody-may-see@127.0.0.1:1")
     tmp_path.chmod(0o755)
     (work := tmp_path / "work").mkdir()
-    look = "grep Cap /proc/self/status"
+    look = ["/bin/grep", "Cap", "/proc/self/status"]
 
     async def see(**more: list[Path]) -> str:
         async with open_sandbox(Level.CONTAINER, tools, tmp_path) as sandbox:
-            child = await sandbox.launch(Launch(["/bin/sh", "-c", look], work, {}, capture=True, **more))
+            child = await sandbox.launch(Launch(look, work, {}, capture=True, **more))
             async with child:
                 assert child.stdout
                 known = [Path(f"/proc/{pid}/environ").read_bytes() for pid in processes_with(str(tmp_path))]
