@@ -49,7 +49,8 @@ def containment_options(command: F) -> F:
     return click.option(
         "--sandbox",
         type=click.Choice(["strict", "landlock", "container"]),
-        help="Insist on this sandbox. Default: the best that works; see `cli doctor`.",
+        metavar="LEVEL",
+        help="Insist on a sandbox: strict, landlock or container. Default: the best that works; see `cli doctor`.",
     )(command)
 
 
