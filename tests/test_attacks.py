@@ -215,7 +215,9 @@ COMMON = {
     "clean environment": (our_environment, "environment-program"),
 }
 # Either of the two would do.
-EITHER = {"sealed node": (lambda request: all_of_proc(readable_node(request)), "tester_memory-program")}
+EITHER: dict[str, tuple[Change, str]] = {
+    "sealed node": (lambda request: all_of_proc(readable_node(request)), "tester_memory-program")
+}
 RULES: dict[Level, dict[str, tuple[Change, str]]] = {
     Level.STRICT: {
         **COMMON,
