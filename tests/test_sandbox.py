@@ -331,16 +331,19 @@ def test_what_is_launched_in_a_container_has_no_rights_and_the_engine_no_keys(
     (work := tmp_path / "work").mkdir()
     look = ["/bin/grep", "Cap", "/proc/self/status"]
 
-    async def see(**more: list[Path]) -> str:
+    async def see(launch: Launch) -> str:
         async with open_sandbox(Level.CONTAINER, tools, tmp_path) as sandbox:
-            child = await sandbox.launch(Launch(look, work, {}, capture=True, **more))
+            child = await sandbox.launch(launch)
             async with child:
                 assert child.stdout
                 known = [Path(f"/proc/{pid}/environ").read_bytes() for pid in processes_with(str(tmp_path))]
                 assert known and not [found for found in known if b"a-secret" in found]
                 return (await child.stdout.read()).decode()
 
-    for said in (asyncio.run(see(writable=[work])), asyncio.run(see(shared=[work]))):
+    projects = Launch(look, work, {}, writable=[work], capture=True)
+    ours = Launch(look, work, {}, shared=[work], capture=True)
+    for launch in (projects, ours):
+        said = asyncio.run(see(launch))
         rights = dict(line.split() for line in said.splitlines())
         assert {rights["CapPrm:"], rights["CapEff:"], rights["CapAmb:"]} == {"0" * 16}
 
