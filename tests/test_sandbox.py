@@ -266,7 +266,7 @@ def test_nothing_outlives_a_killed_command() -> None:
 
 
 CONTAINED = f"""
-import asyncio, sys, tempfile
+import asyncio, signal, sys, tempfile
 from pathlib import Path
 sys.path.insert(0, {str(ROOT)!r})
 from convex_evals.config import cache_dir
@@ -286,6 +286,7 @@ async def main():
             print(folder, flush=True)
             await child.wait()
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 asyncio.run(main())
 """
 
@@ -308,8 +309,10 @@ def test_no_container_outlives_its_command(ending: signal.Signals, engines: list
             assert parent.stdout is not None
             folder = parent.stdout.readline().decode().strip()
             assert len(processes_with(folder)) >= 3, "two programs, and the engine that has the folder mounted"
-        finally:
             parent.send_signal(ending)
+            parent.wait(20)
+        finally:
+            parent.kill()
     deadline = time.monotonic() + 5
     while (left := processes_with(folder)) and time.monotonic() < deadline:
         time.sleep(0.05)
