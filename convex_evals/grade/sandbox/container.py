@@ -56,6 +56,7 @@ _OPTIONS = {
 }
 _COMMAND_SECONDS = 60
 _START_SECONDS = 30
+_LOOK_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -253,17 +254,18 @@ def _mount(source: Path, target: Path, *, read_only: bool = True) -> str:
 
 async def _connected(listener: socket.socket, process: subprocess.Popen[bytes]) -> socket.socket | None:
     """The launcher's end of the channel, or None where it does not come."""
+    accepted = asyncio.ensure_future(asyncio.get_running_loop().sock_accept(listener))
     deadline = time.monotonic() + _START_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            channel, _ = await asyncio.wait_for(asyncio.get_running_loop().sock_accept(listener), 0.1)
-        except TimeoutError:
-            if process.poll() is not None:
-                break
-        else:
-            channel.setblocking(True)
-            return channel
-    return None
+    try:
+        while not accepted.done() and process.poll() is None and time.monotonic() < deadline:
+            await asyncio.wait({accepted}, timeout=_LOOK_SECONDS)
+        if not accepted.done():
+            return None
+        channel, _ = accepted.result()
+        channel.setblocking(True)
+        return channel
+    finally:
+        accepted.cancel()
 
 
 def _last_line(said: bytes) -> str:
