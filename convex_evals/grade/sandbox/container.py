@@ -266,6 +266,7 @@ async def _connected(listener: socket.socket, process: subprocess.Popen[bytes]) 
         return channel
     finally:
         accepted.cancel()
+        await asyncio.wait({accepted})  # before somebody else's file has the number of this socket
 
 
 def _last_line(said: bytes) -> str:
