@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from convex_evals.config import ProjectConfig
 from convex_evals.records import Counts, RunPlan, Summary
 from convex_evals.results import dollars, duration, interval, percent, rate_to_data, table
 from convex_evals.stats import tied_ranks
@@ -77,8 +78,12 @@ class _Found:
         return self.data["experiment"], self.data["model"]
 
 
-def read_leaderboard(store: RunStore, experiment: str | None = None) -> Leaderboard:
-    """The standings of all experiments, or of one. Reads summaries alone, and checks those that are ranked."""
+def read_leaderboard(store: RunStore, config: ProjectConfig, experiment: str | None = None) -> Leaderboard:
+    """The standings of all experiments, or of one.
+
+    Reads summaries, and plans of those runs alone that would be ranked: what was given other guidelines than its
+    experiment names (an old version of them, or a draft) says nothing about how the model does.
+    """
     left_out: Counter[str] = Counter()
     candidates = list(_candidates(store, experiment, left_out))
     widest = max((found.evals for found in candidates), default=0)
@@ -86,8 +91,11 @@ def read_leaderboard(store: RunStore, experiment: str | None = None) -> Leaderbo
     for found in candidates:
         if found.evals < WHOLE * widest:
             left_out["of less than half as many evals as the widest run"] += 1
-        else:
-            latest.setdefault(found.key, found)
+        elif found.key not in latest:
+            if _given_others(found, config):
+                left_out["newer but with other guidelines than the experiment names"] += 1
+            else:
+                latest[found.key] = found
     summaries = [to_record(f.data, f.path, Summary) for f in latest.values()]
     names = sorted({s.experiment for s in summaries}, key=lambda name: (name != "default", name))
     return Leaderboard({name: rank([s for s in summaries if s.experiment == name]) for name in names}, dict(left_out))
@@ -120,6 +128,12 @@ def _candidates(store: RunStore, experiment: str | None, left_out: Counter[str])
             left_out["with less than half of their trials scored"] += 1
         else:
             yield _Found(path, data)
+
+
+def _given_others(found: _Found, config: ProjectConfig) -> bool:
+    own = config.experiments.get(found.data["experiment"])
+    given = read_data(found.path.with_name(PLAN_NAME), RunPlan).get("guidelines")
+    return own is not None and given is not None and given != own.guidelines
 
 
 def _is_plain(data: dict[str, Any]) -> bool:

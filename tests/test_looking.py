@@ -214,10 +214,24 @@ def test_a_summary_of_other_types_is_named(key: str, value: object, suite: Path,
     assert result.status == 1 and f"{path}: {key}" in result.err and result.err.count("\n") == 1
 
 
-def test_the_leaderboard_reads_summaries_alone(suite: Path, invoke: Invoke) -> None:
+def test_other_guidelines_are_not_ranked(suite: Path, invoke: Invoke) -> None:
+    """What `cli validate-guidelines` or `--guidelines` gave a model says nothing about how it does."""
+    runs, own = suite / "runs", {"guidelines": "guidelines/convex.md", "guidelines_sha256": "a" * 64}
+    make_run(runs, evals("p", "f"), run_id="own", date="2026-02-01", **own)
+    for day, path in enumerate(("guidelines/convex.md@HEAD~1", "draft.md", ".cache/convex-evals/hunks/0123.md"), 2):
+        make_run(runs, evals("p", "p"), run_id=f"r{day}", date=f"2026-02-{day:02}", **{**own, "guidelines": path})
+    data = json.loads(invoke("leaderboard", "--json").out)
+    assert [row["run_id"] for row in data["standings"]] == ["own"]
+    assert data["left_out"] == {"newer but with other guidelines than the experiment names": 3}
+    # An experiment of one's own names its guidelines.
+    (suite / "convex-evals.yaml").write_text("experiments:\n  default: { guidelines: draft.md }\n")
+    assert [row["run_id"] for row in json.loads(invoke("leaderboard", "--json").out)["standings"]] == ["r3"]
+
+
+def test_the_leaderboard_reads_little_of_a_run(suite: Path, invoke: Invoke) -> None:
     run = make_run(suite / "runs", evals("p", "f"))
     for path in run.folder.rglob("*"):
-        if path.is_file() and path.name != "summary.json":
+        if path.is_file() and path.name not in ("summary.json", "run.json"):
             path.write_text("{")
     assert "acme/model-1" in invoke("leaderboard").out
 

@@ -17,8 +17,8 @@ from convex_evals.commands.options import json_option, runs_dir_option, suite_pa
 def leaderboard(ctx: click.Context, experiment: str | None, runs_dir: Path | None, as_json: bool) -> None:
     """Rank models by the pass rate of their latest complete run, under each experiment.
 
-    Equal pass rates share a rank. Not ranked, but counted: synthetic runs, runs that are not complete, and runs of
-    less than half as many evals as the widest.
+    Equal pass rates share a rank. Not ranked, but counted: synthetic runs, runs that are not complete, runs of less
+    than half as many evals as the widest, and runs that were given other guidelines than the experiment names.
 
     \b
     Examples:
@@ -33,7 +33,7 @@ def leaderboard(ctx: click.Context, experiment: str | None, runs_dir: Path | Non
     from convex_evals.store.runs import RunStore
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
-    board = read_leaderboard(RunStore(workspace.runs_dir), experiment)
+    board = read_leaderboard(RunStore(workspace.runs_dir), workspace.config, experiment)
     if as_json:
         click.echo(json.dumps(board.to_data(), indent=2))
         return
