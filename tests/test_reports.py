@@ -33,7 +33,7 @@ from convex_evals.summary import summarize
 from tests.conftest import Invoke
 from tests.factories import make_eval, make_failure, make_git_repo, make_run, make_verdict, write_files
 from tests.provider import Provider, serve
-from tests.rendering import flat, live, running_texts, structure
+from tests.rendering import flat, github, live, running_texts, structure
 from tests.test_markdown import HOSTILE, TEXTS
 
 Golden = Callable[[str, str], None]
@@ -611,6 +611,30 @@ def test_what_people_write_survives_byte_for_byte(world: tuple[Report, Report], 
         text = render(report, document, nowhere, "x.md")
         assert text == render(report, parse(text, "x.md"), nowhere, "x.md")
         assert text.encode().decode().endswith(f"-->{newline}")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "plain", "```js\nleft open", "~~~~\nleft open", "``````\n```\n~~~", "- a\n\n  ```\n  b", "> ```\n> b",
+        "   ```\nb",
+        "```\nclosed\n```", "<!--", "<div>", "a `b", "1. a\n   ~~~",
+    ],
+)  # fmt: skip
+def test_a_fence_that_is_left_open_swallows_nothing(words: str, world: tuple[Report, Report]) -> None:
+    """Before the report is made again, and after."""
+    report = world[0]
+    empty = render(report, None, Path("nowhere"), "x.md")
+    text = empty.replace(f"-->\n\n{CLOSING}", f"-->\n{words}\n{CLOSING}")
+    again = render(report, parse(text, "x.md"), Path("nowhere"), "x.md")
+    assert text != empty and again == text
+    headings = [kind for kind in structure(empty) if kind.startswith("heading_open")]
+    assert [kind for kind in structure(text) if kind.startswith("heading_open")] == headings
+    assert structure(text)[-3:] == structure(empty)[-3:]
+    shown = github().render(text)
+    assert "ends here" not in re.sub(r"(?s)<!--.*?-->|<pre>.*?</pre>", "", shown) and "~~~~~" not in re.sub(
+        r"(?s)<!--.*?-->|<pre>.*?</pre>", "", shown
+    )
 
 
 def _blank_left_out(document: Document, said: Mapping[Place, str]) -> bool:

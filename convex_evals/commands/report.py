@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,6 +63,45 @@ def report(
       cli report last --analyze gpt-5 --budget 2
       cli report last --json
     """
+    _refuse_contradictions(run_names, analyze, budget, index, to_stdout, output, as_json)
+    from convex_evals.config import open_workspace
+    from convex_evals.errors import UserError
+    from convex_evals.records import dump_json
+    from convex_evals.reports.files import Folder
+    from convex_evals.store.runs import RunStore
+
+    workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
+    folder = Folder(workspace.home / "reports")
+    runs = RunStore(workspace.runs_dir).find_all(run_names)
+    if output and len(runs) != 1:
+        raise UserError(f"{run_names[0]}: {len(runs)} runs; -o takes one")
+    answerer = _answerer(workspace, analyze, budget) if analyze else None
+    data: list[object] = []
+    problems: list[str] = []
+    for made, found in _all_made(workspace, folder, runs, output, answerer, problems):
+        if as_json:
+            data.append(made.to_data())
+        else:
+            _put(workspace, made, found, to_stdout)
+    if as_json:
+        click.echo(dump_json(data[0] if len(data) == 1 else data), nl=False)
+    if index:
+        _write_index(folder)
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise UserError(f"--analyze {analyze}: {problems[0]}{more}; give the command again for what is left")
+
+
+def _refuse_contradictions(
+    run_names: Sequence[str],
+    analyze: str | None,
+    budget: float | None,
+    index: bool,
+    to_stdout: bool,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Raises `click.UsageError`."""
     if not run_names and not index:
         raise click.UsageError("Missing argument 'RUN...'; `last` is the newest run")
     if output and (len(run_names) != 1 or to_stdout or as_json):
@@ -73,44 +112,44 @@ def report(
         raise click.UsageError("--budget is for --analyze")
     if index and (to_stdout or as_json or output):
         raise click.UsageError("--index writes a file: leave out --stdout, --json and -o")
-    from convex_evals.config import open_workspace
-    from convex_evals.errors import UserError
-    from convex_evals.records import dump_json
-    from convex_evals.reports.files import INDEX, Folder, read, write
-    from convex_evals.store.files import write_atomic
-    from convex_evals.store.runs import RunStore
 
-    workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
-    folder = Folder(workspace.home / "reports")
-    runs = RunStore(workspace.runs_dir).find_all(run_names)
-    if output and len(runs) != 1:
-        raise UserError(f"{run_names[0]}: {len(runs)} runs; -o takes one")
-    answerer = _answerer(workspace, analyze, budget) if analyze else None
+
+def _all_made(
+    workspace: Workspace,
+    folder: Folder,
+    runs: Sequence[Run],
+    output: Path | None,
+    answerer: ModelAnswerer | None,
+    problems: list[str],
+) -> Iterator[tuple[Report, Found]]:
+    """The reports one by one, each with what stands in its file."""
+    from convex_evals.reports.files import read
+
     sources = _sources(workspace, folder, runs) if runs else None
-    data: list[object] = []
-    problems: list[str] = []
     for run in runs:
         assert sources is not None
         found = read(output.absolute() if output else folder.path(run.plan), run.plan)
-        made = _made(run, sources, found, answerer, problems)
-        if as_json:
-            data.append(made.to_data())
-            continue
-        text = _rendered(workspace, made, found)
-        if to_stdout:
-            click.echo(text, nl=False)
-        else:
-            write(found, text)
-            click.echo(_line(found.path, made))
-    if as_json:
-        click.echo(dump_json(data[0] if len(data) == 1 else data), nl=False)
-    if index:
-        path = folder.root / INDEX
-        write_atomic(path, folder.index())
-        click.echo(_shown(path))
-    if problems:
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        raise UserError(f"--analyze {analyze}: {problems[0]}{more}; give the command again for what is left")
+        yield _made(run, sources, found, answerer, problems), found
+
+
+def _put(workspace: Workspace, made: Report, found: Found, to_stdout: bool) -> None:
+    from convex_evals.reports.files import write
+
+    text = _rendered(workspace, made, found)
+    if to_stdout:
+        click.echo(text, nl=False)
+        return
+    write(found, text)
+    click.echo(_line(found.path, made))
+
+
+def _write_index(folder: Folder) -> None:
+    from convex_evals.reports.files import INDEX
+    from convex_evals.store.files import write_atomic
+
+    path = folder.root / INDEX
+    write_atomic(path, folder.index())
+    click.echo(_shown(path))
 
 
 def _sources(workspace: Workspace, folder: Folder, runs: Sequence[Run]) -> Sources:

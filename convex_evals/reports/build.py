@@ -25,6 +25,7 @@ from convex_evals.reports.shape import (
     Impact,
     Judgement,
     Part,
+    Previous,
     Report,
     Step,
     Unscored,
@@ -84,17 +85,9 @@ def build(run: Run, sources: Sources, path: Path, document: Document | None, tel
     graded = _grades(run, summary)
     groups = [g for eval_id, grades in graded.items() for g in groups_of(eval_id, grades)]
     linker = Linker(sources.home, sources.suite, sources.repository, run, path)
-    shown = str(os.path.relpath(path, sources.home)).replace(os.sep, "/")
-    earlier = [d for d in sources.decisions if d.report != shown]
-    failures = []
-    for done, group in enumerate(groups):
-        tell(done, len(groups))
-        failures.append(_failure(run, group, sources, linker, earlier, _decided(group, document, shown)))
+    failures = list(_failures(run, groups, sources, linker, path, document, tell))
     past = past_runs(sources.store, run)
-    previous, no_previous = against(past, run)
-    if previous:
-        report = path.parent / f"{previous.run_id}_{previous.date}.md"
-        previous = replace(previous, href=quote(report.name) if report.is_file() else None)
+    previous, no_previous = _previous(past, run, path)
     failed = {f.eval for f in failures}
     actions, note = sources.repository.since(plan.suite_commit, plan.date, failed)
     shared, single = patterns(groups)
@@ -124,6 +117,32 @@ def build(run: Run, sources: Sources, path: Path, document: Document | None, tel
         links=tuple(linker.of_run()),
         warnings=() if complete else ("the run is not complete: what is not written yet is not counted",),
     )
+
+
+def _failures(
+    run: Run,
+    groups: Sequence[Group],
+    sources: Sources,
+    linker: Linker,
+    path: Path,
+    document: Document | None,
+    tell: Tell,
+) -> Iterator[Failure]:
+    """With what people decided in `document`, which stands in `path`, and in other reports."""
+    shown = str(os.path.relpath(path, sources.home)).replace(os.sep, "/")
+    earlier = [d for d in sources.decisions if d.report != shown]
+    for done, group in enumerate(groups):
+        tell(done, len(groups))
+        yield _failure(run, group, sources, linker, earlier, _decided(group, document, shown))
+
+
+def _previous(past: Sequence[Past], run: Run, path: Path) -> tuple[Previous | None, str]:
+    """The run that this one is compared with, linked to its report if that is beside `path`; or why there is none."""
+    previous, why_not = against(past, run)
+    if previous is None:
+        return None, why_not
+    report = path.parent / f"{previous.run_id}_{previous.date}.md"
+    return replace(previous, href=quote(report.name) if report.is_file() else None), why_not
 
 
 def _grades(run: Run, summary: Summary) -> dict[str, tuple[TrialGrade, ...]]:

@@ -65,6 +65,14 @@ def opening(place: Place, trial: int = 0) -> str:
 
 
 CLOSING = "<!-- /human -->"
+# A code fence that a person leaves open would swallow what follows. Where one is open, the bare fence below ends it;
+# where none is, all of this is comments.
+FENCES_END = """<!-- a code fence that is still open ends here
+````````````````````
+<!-- -->
+<!--
+~~~~~~~~~~~~~~~~~~~~
+<!-- -->"""
 
 
 def trailer(text: str, data: Mapping[str, Any]) -> str:

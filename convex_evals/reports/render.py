@@ -17,7 +17,18 @@ from convex_evals.compare.to_markdown import MARKS
 from convex_evals.errors import UserError
 from convex_evals.records import Counts
 from convex_evals.reports.analyze import to_keep
-from convex_evals.reports.places import CLOSING, GENERAL, KINDS, Document, Place, harmless, opening, parse, trailer
+from convex_evals.reports.places import (
+    CLOSING,
+    FENCES_END,
+    GENERAL,
+    KINDS,
+    Document,
+    Place,
+    harmless,
+    opening,
+    parse,
+    trailer,
+)
 from convex_evals.reports.shape import Action, Failure, Impact, Report
 from convex_evals.results import counted, dollars, duration, interval, percent
 
@@ -95,7 +106,8 @@ def _refuse_losses(text: str, slots: Iterable[_Slot], path: Path) -> None:
 
 
 def _filled(slot: _Slot, newline: str) -> str:
-    return f"{opening(slot.place, slot.trial)}{newline}{newline if slot.text is None else slot.text}{CLOSING}"
+    text = newline if slot.text is None else slot.text
+    return f"{opening(slot.place, slot.trial)}{newline}{text}{CLOSING}{newline}{FENCES_END.replace(chr(10), newline)}"
 
 
 def summary_of(report: Report) -> dict[str, Any]:
