@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from convex_evals.compare import Comparison, Side, compare
@@ -45,11 +45,12 @@ class EvalEffect:
 
 @dataclass(frozen=True)
 class Lack:
-    """A model without a run with one side's guidelines, and its newest run with those of the other side."""
+    """A model without a run with one side's guidelines, or whose runs make no pair with those of the other side."""
 
     version: Version
     model: str
-    other: Run | None
+    other: Run | None  # what it is to be like: the newest run of the other side, or of both
+    unpaired: bool = False  # both sides have runs
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,11 @@ def measure(
     for model, by_version in sorted(found.items()):
         a, b = by_version.get(before.sha256, []), by_version.get(after.sha256, [])
         if a and b:
-            compared[model] = compare(Side(before.label, tuple(a)), Side(after.label, tuple(b)))
+            compared[model] = one = _compared(before, a, after, b)
+            if not one.pairs:
+                # What was judged otherwise, or was another task, may be so on either side.
+                newest = max(a[0], b[0], key=lambda run: run.plan.date)
+                lacks += [Lack(version, model, newest, unpaired=True) for version in (before, after)]
         for version, own, others in ((before, a, b), (after, b, a)):
             if not own:
                 lacks.append(Lack(version, model, others[0] if others else None))
@@ -95,3 +100,47 @@ def measure(
     effects = [ModelEffect(model, one, judged[model]) for model, one in compared.items()]
     effects.sort(key=lambda m: (ORDER.index(m.paired.verdict), 1 if m.paired.p is None else m.paired.p, m.model))
     return Effect(tuple(effects), tuple(sorted(lacks, key=lambda lack: lack.version is after)))
+
+
+def _compared(before: Version, a: Sequence[Run], after: Version, b: Sequence[Run]) -> Comparison:
+    """The runs of each side that were asked alike. Which they are, and what else there is, is in the notes."""
+    sides = [(before, *asked_alike(a)), (after, *asked_alike(b))]
+    found = compare(*(Side(version.label, tuple(runs)) for version, runs, _ in sides))
+    notes = [
+        f"{_runs(others)} with {version.label} {'were' if len(others) > 1 else 'was'} left out: another prompt around "
+        f"the same guidelines, or other parameters, than {runs[0].plan.run_id}."
+        for version, runs, others in sides
+        if others
+    ]
+    return replace(found, notes=(*found.notes, *notes))
+
+
+def _runs(runs: Sequence[Run]) -> str:
+    return f"{len(runs)} run{'s' if len(runs) > 1 else ''}"
+
+
+def asked_alike(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
+    """Of runs with the same guidelines: those that can be taken together, and those that were asked otherwise.
+
+    `runs` are newest first. Prompt, model and parameters are recorded in one key: where the guidelines and an eval's
+    task are the same, another key means another prompt around them, or other parameters. Of several groups the one
+    that has most evals is taken, and of equals the one with the newest run.
+    """
+    groups: list[list[Run]] = []
+    for run in runs:
+        home = next((group for group in groups if all(_alike(run, other) for other in group)), None)
+        if home is None:
+            groups.append([run])
+        else:
+            home.append(run)
+    kept = max(groups, key=lambda group: len({e for run in group for e in run.plan.evals}))
+    return kept, [run for run in runs if run not in kept]
+
+
+def _alike(one: Run, other: Run) -> bool:
+    ours, theirs = one.plan.evals, other.plan.evals
+    return all(
+        plan.generation_key == theirs[e].generation_key
+        for e, plan in ours.items()
+        if e in theirs and plan.task_sha256 == theirs[e].task_sha256
+    )

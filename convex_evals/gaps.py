@@ -29,6 +29,12 @@ class Gap:
     command: str
     requests: tuple[Request, ...]  # of the models that can be asked here
     problems: tuple[str, ...]  # why others cannot
+    unpaired: bool = False  # there are runs, which make no pair with those of the other side
+
+    @property
+    def what(self) -> str:
+        """What is missing, in words that a version follows."""
+        return "No run that makes a pair with" if self.unpaired else "No runs with"
 
     @cached_property
     def estimates(self) -> Sequence[Mapping[str, Any]]:
@@ -58,6 +64,7 @@ class Gap:
     def to_data(self) -> dict[str, Any]:
         return {
             "side": self.version.name,
+            "unpaired": self.unpaired,
             "models": list(self.models),
             "command": self.command,
             "calls": self.calls,
@@ -78,14 +85,14 @@ def find_gaps(
 ) -> list[Gap]:
     """What to run, models that lack the same together; `resolver` says what is asked of one of them."""
     usual = workspace.config.experiment(experiment).guidelines
-    grouped: dict[tuple[str | None, int, tuple[str, ...]], list[Lack]] = {}
+    grouped: dict[tuple[str | None, int, tuple[str, ...], bool], list[Lack]] = {}
     for lack in lacks:
         guidelines = None if lack.version.source == usual else lack.version.source
         trials = lack.other.plan.trials if lack.other else TRIALS
         there = [e for e in lack.other.plan.evals if e in suite_evals] if lack.other else []
-        grouped.setdefault((guidelines, trials, tuple(there or suite_evals)), []).append(lack)
+        grouped.setdefault((guidelines, trials, tuple(there or suite_evals), lack.unpaired), []).append(lack)
     found = []
-    for (guidelines, trials, evals), group in grouped.items():
+    for (guidelines, trials, evals, unpaired), group in grouped.items():
         models = tuple(lack.model for lack in group)
         words = RunWords(models, experiment, guidelines, trials, evals)
         command = words.command(suite_evals, suite_words, rest_words)
@@ -100,5 +107,6 @@ def find_gaps(
             else:
                 requests += resolved.requests
                 problems += resolved.skipped
-        found.append(Gap(group[0].version, models, command, tuple(requests), tuple(dict.fromkeys(problems))))
+        told = tuple(dict.fromkeys(problems))
+        found.append(Gap(group[0].version, models, command, tuple(requests), told, unpaired))
     return found
