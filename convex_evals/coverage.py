@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from convex_evals.compare import Side, compare
@@ -81,8 +81,8 @@ class Coverage:
                 "experiment": self.benefit.experiment,
                 "against": self.benefit.bare,
                 "models": list(self.benefit.models),
-                "passed_anyway": [asdict(p) for p in self.benefit.passed_anyway],
-                "not_helped": [asdict(p) for p in self.benefit.not_helped],
+                "passed_anyway": [{"eval": p.eval, **p.trials} for p in self.benefit.passed_anyway],
+                "not_helped": [{"eval": p.eval, **p.trials} for p in self.benefit.not_helped],
             },
             "errors": self.errors,
         }

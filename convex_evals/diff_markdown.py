@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from convex_evals.compare.rows import CATEGORY_HEADER, FLIP_HEADER, category_rows, directions, flip_row
+from convex_evals.compare.rows import CATEGORY_HEADER, FLIP_HEADER, category_rows, directions, flip_row, why_unsure
 from convex_evals.compare.to_markdown import MARKS
 from convex_evals.compare.words import p_value, points, rate, span
 from convex_evals.diff_report import DiffReport
@@ -137,7 +137,7 @@ def _row(found: ModelEffect) -> str:
 def _add_gaps(page: _Page, report: DiffReport) -> None:
     for gap in report.gaps:
         who = ", ".join(inline(m) for m in gap.models[:20]) + (", …" if len(gap.models) > 20 else "")
-        text = f"**No runs with {code(gap.version.label)}:** {who}\n\n{fenced(gap.command, 'sh', width=4_000)}"
+        text = f"**{gap.what} {code(gap.version.label)}:** {who}\n\n{fenced(gap.command, 'sh', width=4_000)}"
         if not page.add(f"{text}\n\n{inline(gap.price)}"):
             page.left_out["commands"] = page.left_out.get("commands", 0) + 1
     if report.hint:
@@ -244,5 +244,7 @@ def _details(page: _Page, found: ModelEffect) -> str:
             body.append(page.add_some("evals", table(header, rows, range(1, 4)), 0.4, "\n"))
             if len(flips) > _MOST_FLIPS:
                 body.append(f"… and {len(flips) - _MOST_FLIPS} more, less sure")
+    if why := why_unsure(found.comparison.flips):
+        body.append(why)
     differ = f"{found.paired.verdict.words}, {len(found.comparison.flips)} evals differ"
     return folded(differ, "\n\n".join(body), title=found.model) if body else ""

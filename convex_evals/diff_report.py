@@ -14,7 +14,7 @@ from convex_evals.effect import ORDER, Effect, EvalEffect, ModelEffect
 from convex_evals.guideline_diff import Change, GuidelineDiff, Kind
 from convex_evals.guidelines import Rule
 from convex_evals.revisions import Version
-from convex_evals.stats import RELEVANT, EvalPair, Verdict
+from convex_evals.stats import RELEVANT, Verdict
 from convex_evals.tokens import TokenCounter
 
 if TYPE_CHECKING:
@@ -162,8 +162,8 @@ class DiffReport:
             "evals": [
                 {
                     "eval": eval_id,
-                    "total": _trials(effect.total) if effect else None,
-                    "models": {m: _trials(p) for m, p in effect.by_model.items()} if effect else {},
+                    "total": effect.total.trials if effect else None,
+                    "models": {m: p.trials for m, p in effect.by_model.items()} if effect else {},
                     "unknown": why or None,
                 }
                 for eval_id, effect, why in self.evals_of(change)
@@ -183,12 +183,6 @@ def _version(version: Version) -> dict[str, Any]:
 
 def _rule(rule: Rule | None) -> dict[str, Any] | None:
     return None if rule is None else {"line": rule.line, "text": rule.text, "evals": list(rule.evals)}
-
-
-def _trials(pair: EvalPair) -> dict[str, int]:
-    data = asdict(pair)
-    del data["eval"]
-    return data
 
 
 def _model(found: ModelEffect) -> dict[str, Any]:

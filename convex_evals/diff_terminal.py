@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from convex_evals.compare.rows import CATEGORY_HEADER, FLIP_HEADER, category_rows, directions, flip_row
+from convex_evals.compare.rows import CATEGORY_HEADER, FLIP_HEADER, category_rows, directions, flip_row, why_unsure
 from convex_evals.compare.words import p_value, points, rate, span
 from convex_evals.diff_report import DiffReport
 from convex_evals.effect import EvalEffect, ModelEffect
@@ -58,7 +58,7 @@ def _effect(report: DiffReport) -> Iterator[str]:
         )
     for gap in report.gaps:
         who = ", ".join(gap.models)
-        yield f"No runs with {gap.version.label}: {who}\n  {gap.command}\n  {gap.price}"
+        yield f"{gap.what} {gap.version.label}: {who}\n  {gap.command}\n  {gap.price}"
     if report.hint:
         yield report.hint
 
@@ -162,4 +162,6 @@ def _details(found: ModelEffect) -> str:
             parts.append(table([f"{name}: {len(part)}", *FLIP_HEADER[1:]], rows, left=(0, 4)))
             if len(part) > _MOST_FLIPS:
                 parts.append(f"and {len(part) - _MOST_FLIPS} more, less sure; --format json has all")
+    if why := why_unsure(flips):
+        parts.append(why)
     return "\n".join(parts)

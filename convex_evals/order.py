@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,9 +15,11 @@ from convex_evals.config import Experiment, Workspace
 from convex_evals.errors import UserError
 from convex_evals.generate import Answerer
 from convex_evals.generate.answerers import Answerers
+from convex_evals.generate.budget import Budget
 from convex_evals.generate.llm import ModelAnswerer
 from convex_evals.generate.replay import ReplayAnswerer
 from convex_evals.git import clean_commit, text_at
+from convex_evals.models import load_models
 from convex_evals.plan import Request
 from convex_evals.prompt import Prompt, PromptSource, guidelines_sha256
 from convex_evals.records import Usage
@@ -60,6 +62,13 @@ def resolve(order: Order, workspace: Workspace, answerers: Answerers) -> Resolve
     if order.run_id and len(found.requests) > 1:
         raise UserError(f"--run-id {order.run_id}: names one run; give one model and one experiment")
     return found
+
+
+def make_resolver(workspace: Workspace, budget: Budget) -> Callable[[Order], Resolved]:
+    """`resolve`, for the models of `workspace`, with keys from its .env, and a budget that all of them share."""
+    load_environment(workspace.home)
+    answerers = Answerers(load_models([workspace.home, workspace.suite]), workspace.config.concurrency, budget)
+    return lambda order: resolve(order, workspace, answerers)
 
 
 def resolve_planned(run: Run, model: str | None, workspace: Workspace, answerers: Answerers) -> Request:

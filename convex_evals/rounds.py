@@ -1,14 +1,16 @@
-"""The two rounds of `cli validate-guidelines`: all evals once, then those that flipped again, with new replies.
+"""The runs of `cli validate-guidelines`: all evals are screened, then those that flipped are asked again in rounds.
 
-Both are ordinary runs. The second ones are fresh, and named after the screening that asks for them, so that the same
-command finds them again, and no reply that made an eval flip is ever among those that confirm it.
+All are ordinary runs. In a round both sides have one new trial of each such eval, at the same time: trials of one run
+may be more alike than their eval makes them, so that several of them would say less than they seem to, and whatever the
+hour brings, it brings to both sides. These runs are fresh, and named after the screening that asks for them, so that
+the same command finds them again, and no reply that made an eval flip is ever among those that confirm it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from convex_evals.compare import Comparison, Side, compare
 from convex_evals.config import Workspace
@@ -44,7 +46,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Screened:
-    """A question after the first round."""
+    """A question after the screening."""
 
     question: Question
     runs: tuple[Run, Run]
@@ -61,11 +63,16 @@ class Screened:
 
 @dataclass(frozen=True)
 class Answered:
-    """A question after both rounds."""
+    """A question after all rounds."""
 
     screened: Screened
-    runs: tuple[Run, Run] | None  # of the second round; None where nothing flipped
+    rounds: tuple[tuple[Run, Run], ...]  # both sides of each; none where nothing flipped
     confirmation: Confirmation
+
+    @property
+    def days(self) -> frozenset[str]:
+        """On which the rounds were begun."""
+        return frozenset(run.plan.date for sides in self.rounds for run in sides)
 
 
 @dataclass(frozen=True)
@@ -86,17 +93,17 @@ class Price:
 
 @dataclass(frozen=True)
 class Rounds:
-    """Makes the requests of both rounds, and judges what came of them."""
+    """Makes the requests of the screening and of all rounds, and judges what came of them."""
 
     workspace: Workspace
     store: RunStore
-    budget: Budget  # of this round
+    budget: Budget
     resolver: Resolver
     experiment: str
     pattern: str | None
     categories: Sequence[str]
-    trials: int  # of the first round, per eval and side
-    again: int  # of the second
+    trials: int  # of the screening, per eval and side
+    again: int  # rounds, of one trial
 
     def screening(self, questions: Sequence[Question]) -> dict[tuple[str, str | None], Request]:
         """By model and hash of the guidelines: sides that several questions have are asked once. Raises `UserError`."""
@@ -110,25 +117,26 @@ class Rounds:
 
     def screened(self, question: Question, runs: Mapping[tuple[str, str | None], Run]) -> Screened:
         a, b = (runs[question.model, version.sha256] for version in question.sides)
-        return Screened(question, (a, b), self._compare(question, a, b))
+        return Screened(question, (a, b), self._compare(question, [(a, b)]))
 
-    def confirming(self, screened: Screened) -> tuple[Request, Request] | None:
-        """Both sides of the second round; None where nothing flipped."""
+    def confirming(self, screened: Screened) -> list[tuple[Request, Request]]:
+        """Both sides of each round; none where nothing flipped."""
         if not screened.flipped:
-            return None
-        a, b = (self._confirming(screened, version) for version in screened.question.sides)
-        return a, b
+            return []
+        began = {run.plan.run_id: run.plan.date for run in self.store.of_model(screened.model)}
+        a, b = (self._confirming(screened, version, began) for version in screened.question.sides)
+        return list(zip(a, b, strict=True))
 
-    def answered(self, screened: Screened, runs: tuple[Run, Run] | None) -> Answered:
-        """Judge the second round by its own replies. Raises `UserError` where it has some of the first one."""
-        if runs is None:
-            return Answered(screened, None, confirm(screened.comparison.pairs, []))
+    def answered(self, screened: Screened, rounds: Sequence[tuple[Run, Run]]) -> Answered:
+        """Judge the rounds by their own replies. Raises `UserError` where they have some of the screening."""
+        if not rounds:
+            return Answered(screened, (), confirm(screened.comparison.pairs, []))
         seen = {reply for run in screened.runs for reply in _replies(run, screened.flipped)}
-        for run in runs:
+        for run in (run for sides in rounds for run in sides):
             if seen.intersection(_replies(run, screened.flipped)) or not run.plan.fresh:
                 raise UserError(f"{run.folder}: has replies of the screening, and confirms nothing; delete it")
-        again = self._compare(screened.question, *runs).pairs
-        return Answered(screened, runs, confirm(screened.comparison.pairs, again))
+        again = self._compare(screened.question, rounds).pairs
+        return Answered(screened, tuple(rounds), confirm(screened.comparison.pairs, again))
 
     def price(self, requests: Sequence[Request], *, fresh: bool = False) -> Price:
         """Without what is in runs and journals already."""
@@ -137,23 +145,23 @@ class Rounds:
         return Price(sum(row["calls"] for row in rows), usual, most)
 
     def most_again(self, screening: Sequence[Request], sides: int) -> Price:
-        """What the second round costs if everything flips. `sides` are the requests that it would have."""
+        """What all rounds cost if everything flips. `sides` are the requests that each would have."""
         rows = [estimate(r, {e.id: self.again for e in r.evals}) for r in screening]
         share = sides / len(rows)
         calls = sum(row["calls"] for row in rows)
         usual, most = (_sum([row[name] for row in rows]) for name in ("usual_usd", "most_usd"))
         return Price(round(calls * share), usual and usual * share, most and most * share)
 
-    def _confirming(self, screened: Screened, version: Version) -> Request:
+    def _confirming(self, screened: Screened, version: Version, began: Mapping[str, str]) -> list[Request]:
+        """One side of each round. `began` has the days of the runs that are there."""
         name = self._name(screened, version)
-        there = [run for run in self.store.of_model(screened.model) if run.plan.run_id == name]
-        day = there[0].plan.date if there else None
-        pattern = pattern_of(screened.flipped)
-        order = self._order(screened.question, version, pattern, (), self.again, run_id=name, day=day)
-        return self._request(order, version)
+        order = self._order(screened.question, version, pattern_of(screened.flipped), (), 1, run_id=name)
+        one = self._request(order, version)
+        ids = [f"{name}-{number:02}" for number in range(1, self.again + 1)]
+        return [replace(one, run_id=i, date=began.get(i, one.date)) for i in ids]
 
     def _name(self, screened: Screened, version: Version) -> str:
-        """Of the run that confirms exactly this screening: another one's replies may be in its own."""
+        """Of the runs that confirm exactly this screening: another one's replies may be in its own."""
         evals = {
             e: [
                 (run.plan.evals[e].generation_key, run.plan.evals[e].grading_key, sorted(_replies(run, [e])))
@@ -172,13 +180,10 @@ class Rounds:
         categories: Sequence[str],
         trials: int,
         run_id: str | None = None,
-        day: str | None = None,
     ) -> Order:
         usual = self.workspace.config.experiment(self.experiment).guidelines
         guidelines = None if version.source == usual else version.source
-        return Order(
-            (question.model,), (self.experiment,), pattern, categories, trials, guidelines, run_id=run_id, day=day
-        )
+        return Order((question.model,), (self.experiment,), pattern, categories, trials, guidelines, run_id=run_id)
 
     def _request(self, order: Order, version: Version) -> Request:
         resolved = self.resolver(order)
@@ -189,8 +194,9 @@ class Rounds:
             raise UserError(f"-m {order.models[0]}: is given no guidelines; name a model of models.yaml")
         return request
 
-    def _compare(self, question: Question, a: Run, b: Run) -> Comparison:
-        return compare(Side(question.before.label, (a,)), Side(question.after.label, (b,)))
+    def _compare(self, question: Question, rounds: Sequence[tuple[Run, Run]]) -> Comparison:
+        a, b = zip(*rounds, strict=True)
+        return compare(Side(question.before.label, a), Side(question.after.label, b))
 
     def _left(self, request: Request) -> dict[str, int]:
         """Trials of each eval that no run and no journal has."""

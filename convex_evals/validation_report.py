@@ -14,7 +14,7 @@ from convex_evals.diff_terminal import changes_text, trials
 from convex_evals.hunks import Hunk
 from convex_evals.markdown import code, folded, inline
 from convex_evals.markdown import table as table_lines
-from convex_evals.results import headline, table
+from convex_evals.results import counted, headline, table
 from convex_evals.rounds import Answered
 from convex_evals.stats import Confirmation, Retested, Verdict
 
@@ -28,7 +28,7 @@ _OTHER_MARK = "⚪"
 class ValidationReport:
     diff: DiffReport  # its effect is the screening's
     trials: int  # per eval and side, of the screening
-    again: int  # of the second round
+    again: int  # rounds of one trial
     answers: Sequence[Answered]  # one a model, judged together
     hunks: Sequence[Hunk] | None  # None: not asked for
     hunk_answers: Sequence[Answered] = ()  # judged together
@@ -52,9 +52,15 @@ class ValidationReport:
     def recipe(self) -> str:
         """What was done, in one line."""
         return (
-            f"Screened with {_times(self.trials)} per eval and side; evals that flipped by half and more were asked "
-            f"again, {_times(self.again)} per side, and only these new trials count."
+            f"Screened with {counted(self.trials, 'trial')} per eval and side; evals that flipped by half and more "
+            f"were asked again in {counted(self.again, 'round')}, a trial per side in each, and only these new trials "
+            "count."
         )
+
+    @property
+    def _of_one_day(self) -> bool:
+        days = [a.days for a in (*self.answers, *self.hunk_answers)]
+        return any(days) and all(len(own) <= 1 for own in days)
 
     @property
     def notes(self) -> list[str]:
@@ -62,6 +68,8 @@ class ValidationReport:
         several = len(self.answers) > 1
         found = ["Points are of all screened evals, p and verdicts of the new trials; what did not flip is unchanged."]
         found += [f"p and verdicts are corrected for {len(self.answers)} models."] if several else []
+        if self._of_one_day:
+            found += ["All rounds are of one day: what a day does to one side alone is not told from the guidelines."]
         for a in self.answers:
             lost = len(a.screened.comparison.left_out)
             found += [f"{a.screened.model}: {lost} evals could not be compared."] if lost else []
@@ -137,7 +145,7 @@ class ValidationReport:
         names = ("experiment", "before", "after", "same_for_models", "prompt_changed", "sections", "rules")
         return {
             **{name: diff[name] for name in names},
-            "recipe": {"screen_trials": self.trials, "confirm_trials": self.again},
+            "recipe": {"screen_trials": self.trials, "rounds": self.again},
             "models": [_data(a) for a in self.answers],
             "hunks": None
             if self.hunks is None
@@ -210,10 +218,6 @@ def _headline(hunk: Hunk) -> str:
     return "; ".join(words) or "titles, rulers or blank lines"
 
 
-def _times(number: int) -> str:
-    return f"{number} trial{'s' if number != 1 else ''}"
-
-
 def _marked(row: list[str], answer: Answered) -> list[str]:
     mark = MARKS.get(answer.confirmation.verdict, _OTHER_MARK)
     return [f"{mark} {row[0]}", *row[1:]]
@@ -228,7 +232,7 @@ def _data(answer: Answered) -> dict[str, Any]:
     found, screened = answer.confirmation, answer.screened
     screen = {pair.eval: pair for pair in screened.comparison.pairs}
     runs = {"screening": [run.plan.run_id for run in screened.runs]}
-    runs["confirmation"] = [run.plan.run_id for run in answer.runs or ()]
+    runs["confirmation"] = [run.plan.run_id for sides in answer.rounds for run in sides]
     return {
         "model": screened.model,
         "verdict": found.verdict.value,
@@ -241,8 +245,9 @@ def _data(answer: Answered) -> dict[str, Any]:
         "flipped": list(found.flipped),
         "evals": [
             {
-                **asdict(e.pair),
-                "screening": {k: v for k, v in asdict(screen[e.pair.eval]).items() if k != "eval"},
+                "eval": e.pair.eval,
+                **e.pair.trials,
+                "screening": screen[e.pair.eval].trials,
                 "p": e.p,
                 "corrected": e.corrected,
                 "confirmed": e.verdict.value if e.verdict else None,

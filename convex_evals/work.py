@@ -52,7 +52,7 @@ class Finished:
 
 @dataclass
 class Work:
-    """Runs under way: what one command does, all of it at the same time."""
+    """Runs under way: what one command does."""
 
     workspace: Workspace
     store: RunStore
@@ -69,9 +69,13 @@ class Work:
     interrupted: bool = False
     _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
-    async def do(self, requests: Sequence[Request]) -> None:
-        """All of `requests`, at the same time. Raises `KeyboardInterrupt` once they ended after a Ctrl-C."""
+    async def do(self, *batches: Sequence[Request]) -> None:
+        """All requests of a batch at the same time, one batch after the other, while somebody may be asked.
+
+        Raises `KeyboardInterrupt` once they ended after a Ctrl-C.
+        """
         space, display = self.workspace, self.display
+        requests = [request for batch in batches for request in batch]
         count = self.workers or space.workers
         self._places = asyncio.Semaphore(count)
         containment = replace(self.containment, reviewed=all(r.answerer.model in REVIEWED_MODELS for r in requests))
@@ -82,12 +86,13 @@ class Work:
             with _ctrl_c(self._interrupt):
                 async with asyncio.TaskGroup() as group:
                     opening = [group.create_task(self._open(request, grader)) for request in requests]
-                async with asyncio.TaskGroup() as group:
-                    tasks = [
-                        group.create_task(self._one(request, opened.result(), grader))
-                        for request, opened in zip(requests, opening, strict=True)
-                    ]
-            self.done = [task.result() for task in tasks]
+                opened = iter([task.result() for task in opening])
+                for batch in batches:
+                    async with asyncio.TaskGroup() as group:
+                        tasks = [group.create_task(self._one(request, next(opened), grader)) for request in batch]
+                    self.done += [task.result() for task in tasks]
+                    if self.interrupted or self.stopped:
+                        break
         if self.interrupted:
             raise KeyboardInterrupt
 
@@ -162,6 +167,25 @@ class Work:
 
 def _all_passed(run: Run, totals: Summary) -> bool:
     return not totals.missing and all(e.counts.passed == run.plan.trials for e in totals.evals.values())
+
+
+def carry_out(
+    workspace: Workspace,
+    store: RunStore,
+    containment: Containment,
+    workers: int | None,
+    *batches: Sequence[Request],
+    fresh: bool = False,
+) -> Work:
+    """Do `batches`, shown on a display of their own; the same command again goes on where one was stopped."""
+    with Display() as display:
+        work = Work(workspace, store, display, containment, workers=workers, fresh=fresh)
+        try:
+            asyncio.run(work.do(*batches))
+        except KeyboardInterrupt:
+            display.warn("stopped; the same command goes on where it was")
+            raise
+    return work
 
 
 async def plan_runs(requests: Sequence[Request], workspace: Workspace, display: Display, *, fresh: bool) -> list[Run]:

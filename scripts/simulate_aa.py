@@ -5,8 +5,9 @@
 Every simulated experiment is judged by the functions that `cli compare` and `cli validate-guidelines` use, nothing is
 written anew here. In an A/A
 experiment both sides are the same model with the same guidelines, so whatever is reported is a false alarm. Evals are
-easy or hard (their pass probabilities have a U-shaped distribution), and a trial is a coin with its eval's probability:
-trials of one eval are alike. Exits with 1 where a false-alarm rate is above 5 % beyond doubt.
+easy or hard (their pass probabilities have a U-shaped distribution), and a trial is a coin with its eval's probability.
+A side is asked on one day or on several, and a day may make an eval's trials more alike than their eval does. Exits
+with 1 where a false-alarm rate is above 5 % beyond doubt.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ HUNKS = 3
 Counts = NDArray[np.int64]
 Chances = NDArray[np.float64]
 Changed = NDArray[np.bool_]
+Trials = Sequence[Sequence[int]]  # by day
 
 
 @dataclass(frozen=True)
@@ -61,23 +63,48 @@ class Setup:
     """What one experiment consists of."""
 
     evals: int
-    a_trials: int
+    a_trials: int  # of each day
     b_trials: int
-    alike: float = 0.0  # correlation of a side's trials beyond their eval: a good day, a cache, a temperature of 0
+    alike: float = 0.0  # correlation of a side's trials of one day beyond their eval: a good day, a cache
     unscored: float = 0.0  # share of trials
     effect: float = 0.0  # true difference, by repairing some of the evals
+    a_days: int = 1
+    b_days: int = 1
 
     @property
     def name(self) -> str:
-        sides = f"{self.a_trials}" if self.a_trials == self.b_trials else f"{self.a_trials} and {self.b_trials}"
+        sides = [_days(self.a_days, self.a_trials), _days(self.b_days, self.b_trials)]
         notes = [f"alike ({self.alike:g})"] if self.alike else []
         notes += [f"{self.unscored:.0%} unscored"] if self.unscored else []
-        return ", ".join([f"{self.evals} evals x {sides} trials", *notes])
+        same = " and ".join(dict.fromkeys(sides))
+        return ", ".join([f"{self.evals} evals x {same} trials", *notes])
 
 
+def _days(days: int, trials: int) -> str:
+    return f"{trials}" if days == 1 else f"{days} days x {trials}"
+
+
+def _over(days: int, evals: int, trials: int, **rest: float) -> Setup:
+    return Setup(evals, trials, trials, a_days=days, b_days=days, **rest)
+
+
+ALIKE = 0.3
 PLAIN = [Setup(evals, trials, trials) for evals in (40, 111) for trials in (1, 3, 5)]
-NULL = [*PLAIN, Setup(40, 5, 5, alike=0.3), Setup(40, 5, 5, unscored=0.1), Setup(40, 1, 5)]
-REAL = [Setup(s.evals, s.a_trials, s.b_trials, effect=effect) for s in PLAIN for effect in EFFECTS]
+DAYS = [_over(5, 40, 1), _over(8, 40, 1), _over(8, 111, 1)]
+NULL = [
+    *PLAIN,
+    *DAYS,
+    Setup(40, 5, 5, alike=ALIKE),
+    Setup(40, 5, 5, unscored=0.1),
+    Setup(40, 1, 5),
+    _over(5, 40, 3, alike=ALIKE),
+    _over(8, 111, 3, alike=ALIKE),
+    _over(5, 40, 3, alike=0.8),
+    _over(4, 40, 2, alike=ALIKE, unscored=0.1),
+    Setup(40, 1, 5, alike=ALIKE, a_days=4, b_days=8),
+    Setup(40, 5, 1, alike=ALIKE, a_days=4, b_days=8),
+]
+REAL = [replace(s, effect=effect) for s in (*PLAIN, *DAYS) for effect in EFFECTS]
 FAMILY = Setup(40, 3, 3)
 
 
@@ -87,8 +114,10 @@ class Recipe:
 
     evals: int
     screen: int = SCREEN_TRIALS
-    again: int = CONFIRM_TRIALS
-    alike: float = 0.0
+    again: int = CONFIRM_TRIALS  # rounds of one trial
+    alike: float = 0.0  # correlation of a side's trials of one run, beyond their eval
+    of_day: float = 0.0  # the same of all trials, of both sides: the day on which they were asked
+    of_hour: float = 0.0  # the same of the trials of one round, of both sides
     unscored: float = 0.0
     effect: float = 0.0  # as in `Setup`
     mended: int = 0  # hopeless evals that the change makes easy, in addition
@@ -100,6 +129,8 @@ class Recipe:
     @property
     def name(self) -> str:
         notes = [f"alike ({self.alike:g})"] if self.alike else []
+        notes += [f"a day alike ({self.of_day:g})"] if self.of_day else []
+        notes += [f"a round alike ({self.of_hour:g})"] if self.of_hour else []
         notes += [f"{self.unscored:.0%} unscored"] if self.unscored else []
         return ", ".join([f"{self.evals} evals, {self.screen} then {self.again} trials", *notes])
 
@@ -111,7 +142,15 @@ class Recipe:
 
 
 USUAL = [Recipe(evals) for evals in (8, 40, 111)]
-RECIPE_NULL = [*USUAL, Recipe(40, screen=1), Recipe(40, unscored=0.1), Recipe(40, alike=0.3)]
+RECIPE_NULL = [
+    *USUAL,
+    Recipe(40, screen=1),
+    Recipe(40, unscored=0.1),
+    Recipe(40, alike=ALIKE),
+    Recipe(111, alike=ALIKE, unscored=0.1),
+    Recipe(40, of_day=ALIKE),
+    Recipe(40, of_hour=ALIKE),
+]
 RECIPE_REAL = [
     *(Recipe(evals, mended=mended) for evals in (8, 40) for mended in (1, 3)),
     *(Recipe(40, effect=effect) for effect in EFFECTS),
@@ -199,22 +238,60 @@ def _chances(setup: Setup, experiments: int, random: np.random.Generator) -> tup
 
 def _pairs(a_chance: Chances, b_chance: Chances, setup: Setup, random: np.random.Generator) -> Iterator[list[EvalPair]]:
     """Of each experiment, those evals that both sides scored."""
-    sides = (*_trials(a_chance, setup.a_trials, setup, random), *_trials(b_chance, setup.b_trials, setup, random))
-    names = [f"{n:03}" for n in range(setup.evals)]
-    return (
-        [EvalPair(*row) for row in zip(names, *(side[at].tolist() for side in sides), strict=True) if row[2] and row[4]]
-        for at in range(len(a_chance))
+    if setup.a_days == setup.b_days == 1:
+        a = _trials(a_chance, setup.a_trials, setup, random)
+        return _joined([*a, *_trials(b_chance, setup.b_trials, setup, random)])
+    days = (
+        _by_day(a_chance, setup.a_days, setup.a_trials, setup, random),
+        _by_day(b_chance, setup.b_days, setup.b_trials, setup, random),
     )
+    return (list(_of_days(days[0][at].tolist(), days[1][at].tolist())) for at in range(len(a_chance)))
 
 
-def _trials(
-    chance: NDArray[np.float64], trials: int, setup: Setup, random: np.random.Generator
-) -> tuple[Counts, Counts]:
+def _joined(sides: Sequence[Counts]) -> Iterator[list[EvalPair]]:
+    """The pairs of each experiment from what passed and what was scored, of A and of B."""
+    names = [f"{n:03}" for n in range(sides[0].shape[1])]
+    for at in range(len(sides[0])):
+        rows = zip(names, *(side[at].tolist() for side in sides), strict=True)
+        yield [EvalPair(*row) for row in rows if row[2] and row[4]]
+
+
+def _of_days(a: Sequence[Trials], b: Sequence[Trials]) -> Iterator[EvalPair]:
+    """The pairs of one experiment."""
+    for n, sides in enumerate(zip(a, b, strict=True)):
+        scored = [[tuple(trial > 0 for trial in day if trial >= 0) for day in side] for side in sides]
+        own_a, own_b = (tuple(day for day in side if day) for side in scored)
+        (a_passed, a_scored), (b_passed, b_scored) = (
+            (sum(map(sum, side)), sum(map(len, side))) for side in (own_a, own_b)
+        )
+        if own_a and own_b:
+            yield EvalPair(f"{n:03}", a_passed, a_scored, b_passed, b_scored, own_a, own_b)
+
+
+def _by_day(chance: Chances, days: int, trials: int, setup: Setup, random: np.random.Generator) -> NDArray[np.int8]:
+    """Of each experiment, eval, day and trial: 1 passed, 0 failed, -1 has no verdict."""
+    chance = np.repeat(chance[:, :, None], days, axis=2)
     if setup.alike:
-        spread = 1 / setup.alike - 1
-        chance = random.beta(np.maximum(chance * spread, 1e-9), np.maximum((1 - chance) * spread, 1e-9))
+        chance = _about(chance, setup.alike, random)
+    shape = (*chance.shape, trials)
+    found = (random.random(shape, dtype=np.float32) < chance[:, :, :, None]).astype(np.int8)
+    if setup.unscored:
+        found[random.random(shape, dtype=np.float32) < setup.unscored] = -1
+    return found
+
+
+def _trials(chance: Chances, trials: int, setup: Setup, random: np.random.Generator) -> tuple[Counts, Counts]:
+    """What passed and what was scored on one day."""
+    if setup.alike:
+        chance = _about(chance, setup.alike, random)
     scored = random.binomial(trials, 1 - setup.unscored, chance.shape)
     return random.binomial(scored, chance), scored
+
+
+def _about(chance: Chances, alike: float, random: np.random.Generator) -> Chances:
+    """Chances that have these as their means; trials of one have that correlation."""
+    spread = 1 / alike - 1
+    return random.beta(np.maximum(chance * spread, 1e-9), np.maximum((1 - chance) * spread, 1e-9))
 
 
 def by_category(pairs: Sequence[EvalPair]) -> dict[str, Paired]:
@@ -239,15 +316,13 @@ def false_alarms(setup: Setup, experiments: int, random: np.random.Generator) ->
         likely += sum(mark is not Surety.CHANCE for mark in marks)
         evals += len(pairs)
         rule += single_sample(pairs)
-    # The marks of single evals take an eval's trials to be independent.
-    promised = None if setup.alike else ALPHA
     rates = [
         Rate(setup.name, "improved or regressed", improved + regressed, experiments, ALPHA),
         Rate(setup.name, "any category, after Holm", categories, experiments, ALPHA),
-        Rate(setup.name, "any eval marked sure", sure, experiments, promised),
-        Rate(setup.name, "an eval marked likely", likely, evals, promised),
+        Rate(setup.name, "any eval marked sure", sure, experiments, ALPHA),
+        Rate(setup.name, "an eval marked likely", likely, evals, ALPHA),
     ]
-    if setup.a_trials == setup.b_trials == 1:
+    if setup == Setup(setup.evals, 1, 1):
         rates.append(Rate(setup.name, f'rule ">= {RULE} regressions = essential"', rule, experiments))
     return rates
 
@@ -294,11 +369,29 @@ def validated(
     a_chance, b_chance, changed = _chances(recipe.side, experiments, random)
     changed[:, : recipe.mended] = True
     a_chance[:, : recipe.mended], b_chance[:, : recipe.mended] = HOPELESS, MENDED
-    again = replace(recipe.side, a_trials=recipe.again, b_trials=recipe.again)
-    drawn = _pairs(a_chance, b_chance, recipe.side, random), _pairs(a_chance, b_chance, again, random)
-    for screen, new, gain, which in zip(*drawn, b_chance - a_chance, changed, strict=True):
+    if recipe.of_day:
+        # An A/A experiment: the day is the same for both sides.
+        a_chance = b_chance = _about(a_chance, recipe.of_day, random)
+    screened = _pairs(a_chance, b_chance, recipe.side, random)
+    rounds = _rounds(recipe, a_chance, b_chance, random)
+    for screen, new, gain, which in zip(screened, rounds, b_chance - a_chance, changed, strict=True):
         names = set(flipped(screen))
         yield confirm(screen, [pair for pair in new if pair.eval in names]), gain, which
+
+
+def _rounds(
+    recipe: Recipe, a_chance: Chances, b_chance: Chances, random: np.random.Generator
+) -> Iterator[list[EvalPair]]:
+    """The second step: rounds of one trial a side, each a run of its own."""
+    one = replace(recipe.side, a_trials=1, b_trials=1)
+    a, b = [], []
+    for _ in range(recipe.again):
+        sides = a_chance, b_chance
+        if recipe.of_hour:
+            sides = (_about(a_chance, recipe.of_hour, random),) * 2
+        a.append(_trials(sides[0], 1, one, random))
+        b.append(_trials(sides[1], 1, one, random))
+    return _joined([sum((day[at] for day in side), np.zeros_like(side[0][0])) for side in (a, b) for at in (0, 1)])
 
 
 def recipe_alarms(recipe: Recipe, experiments: int, random: np.random.Generator) -> list[Rate]:
@@ -308,12 +401,10 @@ def recipe_alarms(recipe: Recipe, experiments: int, random: np.random.Generator)
         said += one.verdict.shown
         evals += confirmed
         either += one.verdict.shown or confirmed
-    # Fisher's test takes an eval's trials to be independent.
-    promised = None if recipe.alike else ALPHA
     return [
-        Rate(recipe.name, "improved, regressed or mixed", said, experiments, promised),
-        Rate(recipe.name, "any eval improved or regressed", evals, experiments, promised),
-        Rate(recipe.name, "anything at all", either, experiments, promised),
+        Rate(recipe.name, "improved, regressed or mixed", said, experiments, ALPHA),
+        Rate(recipe.name, "any eval improved or regressed", evals, experiments, ALPHA),
+        Rate(recipe.name, "anything at all", either, experiments, ALPHA),
     ]
 
 
@@ -448,12 +539,12 @@ def render(found: Simulation) -> str:
         lines.append(f"    {rate.what:37} {rate.rate:7.2%}  [{low:6.2%}, {high:6.2%}]  {counted:>17}{note}")
     if found.powers:
         lines += ["", "Power: what is said where B is truly better by so many points", ""]
-        header = f"  {'':21} {'effect':>6}  improved  regressed  a category  sure evals  interval right"
+        header = f"  {'':28} {'effect':>6}  improved  regressed  a category  sure evals  interval right"
         lines.append(f"{header}  rule")
         for p in found.powers:
-            rule = f"{p.rule:6.1%}" if p.setup.endswith("x 1 trials") else "     -"
+            rule = f"{p.rule:6.1%}" if p.setup.endswith("evals x 1 trials") else "     -"
             lines.append(
-                f"  {p.setup:21} {p.effect * 100:+6.1f}  {p.improved:8.1%}  {p.regressed:9.2%}  {p.category:10.1%}  "
+                f"  {p.setup:28} {p.effect * 100:+6.1f}  {p.improved:8.1%}  {p.regressed:9.2%}  {p.category:10.1%}  "
                 f"{p.sure:10.1%}  {p.covered:14.1%}  {rule}"
             )
     if found.recipe:

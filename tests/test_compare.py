@@ -15,9 +15,9 @@ from convex_evals.compare import Comparison, Side, advice, compare, p_value, poi
 from convex_evals.errors import UserError
 from convex_evals.prompt import guidelines_sha256
 from convex_evals.records import BackendIdentity, EvalPlan, Generation, Pipeline
-from convex_evals.stats import EvalPair, Verdict, paired
+from convex_evals.stats import EvalPair, Surety, Verdict, paired
 from convex_evals.store.records import write_record
-from convex_evals.store.runs import Run, grade_name
+from convex_evals.store.runs import Run, RunStore, grade_name
 from convex_evals.summary import summarize
 from tests.conftest import ROOT, Invoke, clean_environment
 from tests.factories import draw_outcomes, known_chances, make_eval, make_git_repo, make_plan, make_run
@@ -182,6 +182,32 @@ def test_a_reply_counts_once(tmp_path: Path) -> None:
     assert mixed.notes == ("6 replies are on both sides (used again); they count on neither.",)
     with pytest.raises(UserError, match="A and B have the same runs; name others"):
         sides(first, first)
+
+
+def test_single_evals_are_told_from_chance_by_days(tmp_path: Path) -> None:
+    def ran(guidelines: str, days: range, row: str) -> tuple[Run, ...]:
+        return tuple(
+            make_run(
+                tmp_path / "runs", {"a/0": row, "a/1": "p"}, run_id=f"{guidelines}-{day}", date=f"2026-01-{day:02}",
+                guidelines_sha256=guidelines * 64,
+            )
+            for day in days
+        )  # fmt: skip
+
+    # Ten trials of one day are one observation, however many runs have them.
+    found = sides(ran("a", range(1, 2), "f" * 10), ran("b", range(2, 3), "p" * 10))
+    (flip,) = found.flips
+    assert flip.p == 1 and flip.surety is Surety.CHANCE and not flip.has_days
+    assert "-  may be chance" in to_text(found) and "Trials of one day are alike" in to_text(found)
+    # A trial on each of six days is enough; what was asked before is of the day on which it was.
+    found = sides(ran("c", range(1, 7), "f"), ran("d", range(11, 17), "p"))
+    assert found.flips[0].surety is Surety.SURE and found.to_data()["flips"][0]["a_days"] == 6
+    first = RunStore(tmp_path / "runs").find("d-11")
+    again = tuple(
+        make_run(tmp_path / "runs", {"a/0": "p"}, run_id=f"e-{n}", date=f"2026-02-{n:02}", reused=first)
+        for n in range(1, 7)
+    )
+    assert [pair.b_days for pair in sides(ran("f", range(1, 7), "f"), again).pairs] == [((True,),)]
 
 
 def test_sides_that_mix_models_in_other_shares_say_so(tmp_path: Path) -> None:

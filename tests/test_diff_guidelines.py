@@ -199,6 +199,46 @@ def test_one_side_alone_says_what_to_run(suite: Path, invoke: Invoke) -> None:
     assert "-m gone/model: no such model; " in out
 
 
+def test_runs_that_make_no_pair_say_what_to_run(suite: Path, invoke: Invoke) -> None:
+    planned = next(iter(make_plan().evals.values()))
+    other = {"grader_sha256": "9" * 64, **KEY}
+    ran(suite, ONE, "p", date="2026-01-01")
+    ran(suite, TWO, "pf", date="2026-01-02", evals=dict.fromkeys((EVAL, OTHER), planned.model_copy(update=other)))
+    result = invoke("diff-guidelines", "HEAD", cwd=suite)
+    found = data_of(suite, invoke)
+    commands = [gap["command"] for gap in found["missing"]]
+    commit = found["before"]["commit"]
+    assert commands == [
+        f"cli run -m stub/model --guidelines {FILE}@{commit[:12]} --trials 2",
+        "cli run -m stub/model --trials 2",
+    ]
+    assert all(gap["unpaired"] and gap["calls"] == 4 and gap["usual_usd"] > 0 for gap in found["missing"])
+    assert f"No run that makes a pair with HEAD ({commit[:7]}): stub/model\n  {commands[0]}\n  4 calls, usually $" in (
+        result.out
+    )
+    assert "**No run that makes a pair with" in invoke("diff-guidelines", "HEAD", "--format", "markdown", cwd=suite).out
+
+
+def test_runs_that_were_asked_otherwise_are_not_pooled(suite: Path, invoke: Invoke) -> None:
+    """Prompt, model and parameters are in one key; with the guidelines of one side it must be the same."""
+    planned = next(iter(make_plan().evals.values()))
+    others = dict.fromkeys((EVAL, OTHER), planned.model_copy(update={"generation_key": "8" * 64}))
+    ran(suite, ONE, "p", run_id="old", date="2026-01-01")
+    ran(suite, ONE, "f", run_id="new", date="2026-01-02", evals=others)
+    part = {"model": "stub/model", "run_id": "part", "date": "2026-01-03", "guidelines_sha256": digest(ONE)}
+    make_run(suite / "runs", {EVAL: "f"}, **part, evals={EVAL: others[EVAL]}, guidelines=FILE)
+    ran(suite, TWO, "p", date="2026-01-04")
+    (model,) = data_of(suite, invoke)["models"]
+    assert [run["run_id"] for run in model["a"]["runs"]] == ["part", "new"]
+    out = invoke("diff-guidelines", "HEAD", cwd=suite).out
+    assert "was left out: another prompt around the same guidelines, or other parameters, than part." in out
+    # Another task is another key, and says nothing.
+    task = {e: plan.model_copy(update={"task_sha256": "7" * 64}) for e, plan in others.items()}
+    ran(suite, TWO, "p", run_id="task", date="2026-01-05", evals=task)
+    (model,) = data_of(suite, invoke)["models"]
+    assert len(model["b"]["runs"]) == 2
+
+
 def data_of(suite: Path, invoke: Invoke, *words: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(invoke("diff-guidelines", "HEAD", *words, "--format", "json", cwd=suite).out)
     return found

@@ -66,7 +66,8 @@ def test_a_recipe_that_looks_twice_at_the_same_trials_is_found(
 ) -> None:
     def hasty(screen: Sequence[EvalPair], again: Sequence[EvalPair]) -> Confirmation:
         """Counts the trials that made evals flip, ten times."""
-        return confirm(screen, [EvalPair(p.eval, *(10 * n for n in _counts(p))) for p in screen])
+        many = [(10 * p.a_passed, 10 * p.a_scored, 10 * p.b_passed, 10 * p.b_scored) for p in screen]
+        return confirm(screen, [EvalPair(p.eval, *row) for p, row in zip(screen, many, strict=True)])
 
     part = "recipe A/A 40 evals, 3 then 10 trials"
     monkeypatch.setattr(sys, "argv", ["simulate_aa.py", "--experiments", "200", "--only", part])
@@ -74,10 +75,6 @@ def test_a_recipe_that_looks_twice_at_the_same_trials_is_found(
     monkeypatch.setattr(simulate_aa, "confirm", hasty)
     assert simulate_aa.main() == 1
     assert "ABOVE 5%" in capsys.readouterr().out
-
-
-def _counts(pair: EvalPair) -> tuple[int, int, int, int]:
-    return pair.a_passed, pair.a_scored, pair.b_passed, pair.b_scored
 
 
 def test_the_recipe_finds_what_changed() -> None:

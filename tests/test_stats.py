@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -22,6 +23,7 @@ from convex_evals.stats import (
     EvalPair,
     Paired,
     Verdict,
+    by_days,
     family,
     fisher,
     flips,
@@ -258,15 +260,50 @@ def test_a_family_is_judged_together() -> None:
     assert with_p(parts["a"], parts["a"].p) == parts["a"]
 
 
+def on_days(name: str, a: Sequence[str], b: Sequence[str]) -> EvalPair:
+    """A letter for each trial, a word for each day: p(assed) or f(ailed)."""
+    a_days, b_days = (tuple(tuple(letter == "p" for letter in day) for day in side) for side in (a, b))
+    counts = [(sum(map(sum, side)), sum(map(len, side))) for side in (a_days, b_days)]
+    return EvalPair(name, *counts[0], *counts[1], a_days, b_days)
+
+
 def test_how_sure_a_flip_is() -> None:
-    pairs = pairs_of(
-        (0, 10, 10, 10), (5, 5, 1, 5), (0, 3, 3, 3), (3, 3, 2, 3), (2, 2, 2, 2), (0, 5, 5, 5), (1, 5, 5, 5)
-    )
-    found = flips(pairs)
-    assert [f.pair.eval[-1] for f in found] == ["0", "5", "1", "6", "2", "3"]
-    assert [f.surety.value for f in found] == ["sure", "sure", *["likely"] * 2, *["may be chance"] * 2]
+    rows = [("fffffffff", "ppppppppp"), ("ppppp", "pffff"), ("fff", "ppp"), ("ppp", "ppf"), ("pp", "pp")]
+    rows += [("fffff", "ppppp"), ("pffff", "ppppp")]
+    found = flips([on_days(f"{n}", a, b) for n, (a, b) in enumerate(rows)])
+    assert [f.pair.eval for f in found] == ["0", "5", "1", "6", "2", "3"]
+    assert [f.surety.value for f in found] == ["sure", "sure", "likely", "likely", *["may be chance"] * 2]
+    # Three days a side can show nothing of one eval, five can.
+    assert [f.has_days for f in found] == [True] * 4 + [False] * 2
     assert [f.corrected is None for f in found] == [False] * 4 + [True] * 2 and found[4].p == pytest.approx(0.1)
     assert [f.difference for f in found] == [1.0, 1.0, -0.8, 0.8, 1.0, pytest.approx(-1 / 3)]
+    among_others = flips([on_days(f"{n}", "ffff", "pppp") for n in range(9)])
+    assert {f.surety.value for f in among_others} == {"likely"}
+
+
+def test_trials_of_one_day_are_one_observation() -> None:
+    one_day = [EvalPair("a", 0, 20, 20, 20), on_days("b", ["f" * 20], ["p" * 20])]
+    assert all(f.p == 1 and f.surety.value == "may be chance" and not f.has_days for f in flips(one_day))
+    # One trial a day is Fisher's exact test; more of them, all alike, say no more.
+    for a, b in (("fffff", "ppppp"), ("fpfff", "pppfp"), ("ffffpp", "ppppff")):
+        table = [[a.count("p"), a.count("f")], [b.count("p"), b.count("f")]]
+        expected = scipy.stats.fisher_exact(table).pvalue
+        assert by_days(on_days("", a, b)) == pytest.approx(expected)
+        assert by_days(on_days("", [x * 3 for x in a], [x * 3 for x in b])) == pytest.approx(expected)
+    # A day with more trials than others could not be one of these: the first ones of each day count.
+    assert by_days(on_days("", ["fp", "fp", "f", "fpp"], "pppp")) == pytest.approx(2 / 70)
+
+
+def test_days_dealt_in_all_ways() -> None:
+    a, b = ["pff", "fff", "ppf"], ["ppp", "fpp", "ppp", "pff"]
+    passed = [day.count("p") for day in (*a, *b)]
+
+    def apart(own: Sequence[int]) -> Fraction:
+        rest = [n for at, n in enumerate(passed) if at not in own]
+        return abs(Fraction(sum(passed[at] for at in own), len(own)) - Fraction(sum(rest), len(rest)))
+
+    ways = [apart(own) for own in itertools.combinations(range(7), 3)]
+    assert by_days(on_days("", a, b)) == pytest.approx(sum(w >= apart([0, 1, 2]) for w in ways) / len(ways))
 
 
 def test_several_trials_of_one_eval() -> None:

@@ -138,7 +138,9 @@ def test_what_flips_is_asked_again_and_only_that_counts(
 
     # The screening decides what is asked again; none of its replies is among those that confirm.
     runs = runs_of(suite)
-    assert len(runs[False]) == len(runs[True]) == 2 and all(run.is_complete for run in runs[False] + runs[True])
+    # Both sides of each round are runs of one trial: several of one run would be more alike than they seem.
+    assert len(runs[False]) == 2 and len(runs[True]) == 2 * 5
+    assert all(run.is_complete for run in runs[False] + runs[True]) and {r.plan.trials for r in runs[True]} == {1}
     assert len(ids(runs[False])) == 8 and len(ids(runs[True])) == 30 and not ids(runs[False]) & ids(runs[True])
     assert {tuple(run.plan.evals) for run in runs[True]} == {(EVALS[0], EVALS[1], EVALS[3])}
 
@@ -163,7 +165,7 @@ def test_what_flips_is_asked_again_and_only_that_counts(
     cli(suite, "HEAD", "-m", "model", "--trials", "5", "--confirm", "5", "-f", "first/000", "-y")
     seen = [run for run in runs_of(suite)[False] if run.plan.trials == 5]
     new = [run for run in runs_of(suite)[True] if run.folder not in {r.folder for r in runs[True]}]
-    assert len(seen) == len(new) == 2 and ids(seen) & ids(runs[True]) and not ids(seen) & ids(new)
+    assert len(seen) == 2 and len(new) == 10 and ids(seen) & ids(runs[True]) and not ids(seen) & ids(new)
     total = model.total
     cli(suite, "HEAD", "-m", "model", "--trials", "5", "--confirm", "5", "-f", "first/000")
     assert model.total == total, "a run that confirms is never taken for the screening of as many trials"
@@ -219,7 +221,7 @@ def test_interrupted_in_either_round_nothing_is_paid_twice(suite: Path, stub: Pr
     cli(suite, "HEAD", *WORDS, "-y", "-c", "first")
     assert len(stub.finished) == 4 + 20
     runs = runs_of(suite)
-    assert len(runs[True]) == 2 and not ids(runs[False]) & ids(runs[True])
+    assert len(runs[True]) == 10 and not ids(runs[False]) & ids(runs[True])
 
 
 def test_what_cannot_be_validated(suite: Path, invoke: Invoke, model: Model) -> None:

@@ -137,35 +137,27 @@ def _gaps(
     budget: float | None,
 ) -> Sequence[Gap]:
     from convex_evals.gaps import find_gaps
-    from convex_evals.generate.answerers import Answerers
     from convex_evals.generate.budget import Budget
-    from convex_evals.models import load_models
-    from convex_evals.order import load_environment, resolve
+    from convex_evals.order import make_resolver
 
-    load_environment(workspace.home)
-    models = load_models([workspace.home, workspace.suite])
-    answerers = Answerers(models, workspace.config.concurrency, Budget(budget))
+    resolver = make_resolver(workspace, Budget(budget))
     suite = ["-C", str(suite_path(ctx))] if suite_path(ctx) else []
     runs_dir = ctx.params["runs_dir"]
     rest = ["--runs-dir", str(runs_dir)] if runs_dir else []
-    return find_gaps(lacks, experiment, workspace, evals, lambda o: resolve(o, workspace, answerers), suite, rest)
+    return find_gaps(lacks, experiment, workspace, evals, resolver, suite, rest)
 
 
 def _run(gaps: Sequence[Gap], workspace: Workspace, store: RunStore, words: dict[str, Any]) -> int:
     """Do what is missing. Raises `UserError` where a part of it cannot be done."""
-    import asyncio
-
-    from convex_evals.display import Display
     from convex_evals.errors import ExitCode, UserError
-    from convex_evals.work import Work
+    from convex_evals.work import carry_out
 
     problem = next((line for gap in gaps for line in gap.problems), None)
     if problem:
         raise UserError(problem)
     containment = containment_of(words["sandbox"], words["unsafe_no_sandbox"])
-    with Display() as display:
-        work = Work(workspace, store, display, containment, workers=words["workers"])
-        asyncio.run(work.do([request for gap in gaps for request in gap.requests]))
+    requests = [request for gap in gaps for request in gap.requests]
+    work = carry_out(workspace, store, containment, words["workers"], requests)
     for line in work.stopped:
         click.echo(f"error: {line}", err=True)
     return ExitCode.USER_ERROR if work.stopped else ExitCode.OK

@@ -38,7 +38,17 @@ def category_rows(parts: Mapping[str, Paired]) -> list[list[str]]:
 def flip_row(flip: Flip) -> list[str]:
     pair = flip.pair
     trials = [f"{pair.a_passed}/{pair.a_scored}", f"{pair.b_passed}/{pair.b_scored}"]
-    return [pair.eval, *trials, p_value(flip.p), flip.surety.value]
+    return [pair.eval, *trials, p_value(flip.p if flip.has_days else None), flip.surety.value]
+
+
+def why_unsure(flips: Sequence[Flip]) -> str | None:
+    """Why no single eval is marked as more than chance, where nothing could have been; None where something could."""
+    if not flips or any(flip.has_days for flip in flips):
+        return None
+    return (
+        "Trials of one day are alike, so single evals are told from chance by days: it takes about four on each side, "
+        "or `cli validate-guidelines`."
+    )
 
 
 def directions(flips: Sequence[Flip]) -> dict[str, list[Flip]]:

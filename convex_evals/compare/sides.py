@@ -48,6 +48,7 @@ class Reply:
 
     generation: Generation
     verdict: Verdict
+    day: str | None  # on which the run began that asked for it; None: that run is gone
 
 
 @dataclass
@@ -58,13 +59,14 @@ class Graded:
     replies: dict[str, Reply] = field(default_factory=dict)  # by generation id
     sandboxes: set[str] = field(default_factory=set)
 
-    def add(self, file: GradeFile, generations: Iterable[Generation]) -> None:
+    def add(self, run: Run, file: GradeFile, generations: Iterable[Generation]) -> None:
         self.sandboxes.add(file.sandbox)
         by_trial = {g.trial: g for g in generations}
         for trial in file.trials:
             known = self.replies.get(trial.generation_id)
             if known is None or known.verdict.outcome is Outcome.UNSCORED:
-                self.replies[trial.generation_id] = Reply(by_trial[trial.trial], trial.verdict)
+                generation = by_trial[trial.trial]
+                self.replies[trial.generation_id] = Reply(generation, trial.verdict, run.asked_on(generation))
 
     def without(self, ids: frozenset[str]) -> Graded:
         return Graded(self.run, {i: reply for i, reply in self.replies.items() if i not in ids}, self.sandboxes)
@@ -75,6 +77,15 @@ class Graded:
     @property
     def scored(self) -> int:
         return len(self.replies) - self.count(Outcome.UNSCORED)
+
+    @property
+    def days(self) -> tuple[tuple[bool, ...], ...]:
+        """By day on which it was asked: whether each scored trial passed."""
+        found: dict[str | None, list[bool]] = {}
+        for reply in self.replies.values():
+            if reply.verdict.outcome is not Outcome.UNSCORED:
+                found.setdefault(reply.day, []).append(reply.verdict.outcome is Outcome.PASSED)
+        return tuple(map(tuple, found.values()))
 
     @property
     def unscored(self) -> Counter[str]:
@@ -95,7 +106,8 @@ class Match:
     @property
     def pair(self) -> EvalPair:
         a, b = self.a, self.b
-        return EvalPair(self.eval, a.count(Outcome.PASSED), a.scored, b.count(Outcome.PASSED), b.scored)
+        counts = a.count(Outcome.PASSED), a.scored, b.count(Outcome.PASSED), b.scored
+        return EvalPair(self.eval, *counts, a.days, b.days)
 
 
 @dataclass(frozen=True)
@@ -155,7 +167,7 @@ def _graded(side: Side, eval_id: str, names: Callable[[Side, Run, str], Iterable
     for run in side.runs:
         for name in names(side, run, eval_id) if eval_id in run.plan.evals else ():
             file = run.grade_file(eval_id, name)
-            found.setdefault(file.grading_key, Graded(run)).add(file, run.generation(eval_id).trials)
+            found.setdefault(file.grading_key, Graded(run)).add(run, file, run.generation(eval_id).trials)
     return found
 
 

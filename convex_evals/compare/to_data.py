@@ -54,7 +54,10 @@ def _side(side: Side, unscored: Any) -> dict[str, Any]:
 
 def _flip(flip: Flip) -> dict[str, Any]:
     return {
-        **asdict(flip.pair),
+        "eval": flip.pair.eval,
+        **flip.pair.trials,
+        "a_days": len(flip.pair.a_days),
+        "b_days": len(flip.pair.b_days),
         "difference": flip.difference,
         "p": flip.p,
         "corrected": flip.corrected,

@@ -17,6 +17,7 @@ from convex_evals.compare.rows import (
     shown_at_once,
     side_line,
     unscored_line,
+    why_unsure,
 )
 from convex_evals.compare.words import advice, rate, verdict_line
 from convex_evals.markdown import folded, inline, table
@@ -56,6 +57,8 @@ def _parts(found: Comparison) -> Iterator[str]:
                     f"{len(rest)} more, none surer than the last",
                     _table(FLIP_HEADER, rest, right=range(1, 4)) + left_out,
                 )
+    if why := why_unsure(found.flips):
+        yield why
     if rows := means_rows(found):
         yield "### Cost and time"
         yield _table(MEANS_HEADER, rows, right=range(1, 4))

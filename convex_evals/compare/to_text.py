@@ -18,6 +18,7 @@ from convex_evals.compare.rows import (
     shown_at_once,
     side_line,
     unscored_line,
+    why_unsure,
 )
 from convex_evals.compare.words import advice, rate, verdict_line
 from convex_evals.results import printable, table
@@ -79,6 +80,8 @@ def _flips(found: Comparison) -> Iterator[str]:
             text = table([f"{name}: {len(flips)}", *FLIP_HEADER[1:]], rows, left=(0, 4))
             more = len(flips) - at_once
             yield f"{text}\nand {more} more, none surer than the last; --json has all" if more > 0 else text
+    if why := why_unsure(found.flips):
+        yield why
 
 
 def _left_out(found: Comparison) -> Iterator[str]:

@@ -12,7 +12,7 @@ from convex_evals.stats.confirm import (
     flipped,
     together,
 )
-from convex_evals.stats.flips import Flip, Surety, fisher, flips
+from convex_evals.stats.flips import Flip, Surety, by_days, fisher, flips
 from convex_evals.stats.multiple import holm
 from convex_evals.stats.paired import ALPHA, RELEVANT, EvalPair, Paired, Verdict, family, paired, with_p
 from convex_evals.stats.rates import pass_at_k, pass_hat_k, tied_ranks, wilson
@@ -29,6 +29,7 @@ __all__ = [
     "Retested",
     "Surety",
     "Verdict",
+    "by_days",
     "confirm",
     "family",
     "fisher",

@@ -66,6 +66,10 @@ class EvalPair:
     a_scored: int  # trials, at least 1
     b_passed: int
     b_scored: int
+    # By day on which they were asked: whether each scored trial passed, in an order that has nothing to do with it.
+    # Empty: all of one day.
+    a_days: tuple[tuple[bool, ...], ...] = ()
+    b_days: tuple[tuple[bool, ...], ...] = ()
 
     @property
     def differs(self) -> bool:
@@ -75,6 +79,11 @@ class EvalPair:
     def difference(self) -> Fraction:
         """Pass rate of B less that of A, exactly."""
         return Fraction(self.b_passed, self.b_scored) - Fraction(self.a_passed, self.a_scored)
+
+    @property
+    def trials(self) -> dict[str, int]:
+        """For machines: the counts alone."""
+        return {name: getattr(self, name) for name in ("a_passed", "a_scored", "b_passed", "b_scored")}
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from convex_evals.errors import UserError
-from convex_evals.records import GenerationFile, GradeFile, Pruned, RunPlan, Summary
+from convex_evals.records import Generation, GenerationFile, GradeFile, Pruned, RunPlan, Summary
 from convex_evals.store.files import write_atomic
 from convex_evals.store.paths import slug_folders
 from convex_evals.store.records import read_data, read_record, write_record
@@ -31,6 +32,11 @@ def _run(plan: Path) -> Run:
 
 def grade_name(grading_key: str) -> str:
     return f"grade.{grading_key[:8]}.json"
+
+
+@lru_cache
+def _day_of(model_folder: Path, run_id: str) -> str | None:
+    return next((day.name for day in sorted(model_folder.iterdir()) if (day / run_id / PLAN_NAME).is_file()), None)
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,12 @@ class Run:
 
     def generation(self, eval_id: str) -> GenerationFile:
         return read_record(self.eval_folder(eval_id) / GENERATION_NAME, GenerationFile)
+
+    def asked_on(self, generation: Generation) -> str | None:
+        """The day on which the run began that asked for this reply; None where that run is no longer here."""
+        if generation.reused_from is None:
+            return self.plan.date
+        return _day_of(self.folder.parent.parent, generation.reused_from)
 
     def grade(self, eval_id: str) -> GradeFile:
         """The verdicts that count: those that the summary names, else those under the plan's own key."""
