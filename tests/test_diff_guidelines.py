@@ -225,7 +225,12 @@ def test_runs_that_were_asked_otherwise_are_not_pooled(suite: Path, invoke: Invo
     others = dict.fromkeys((EVAL, OTHER), planned.model_copy(update={"generation_key": "8" * 64}))
     ran(suite, ONE, "p", run_id="old", date="2026-01-01")
     ran(suite, ONE, "f", run_id="new", date="2026-01-02", evals=others)
-    part = {"model": "stub/model", "run_id": "part", "date": "2026-01-03", "guidelines_sha256": digest(ONE)}
+    part: dict[str, Any] = {
+        "model": "stub/model",
+        "run_id": "part",
+        "date": "2026-01-03",
+        "guidelines_sha256": digest(ONE),
+    }
     make_run(suite / "runs", {EVAL: "f"}, **part, evals={EVAL: others[EVAL]}, guidelines=FILE)
     ran(suite, TWO, "p", date="2026-01-04")
     (model,) = data_of(suite, invoke)["models"]

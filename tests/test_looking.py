@@ -216,7 +216,8 @@ def test_a_summary_of_other_types_is_named(key: str, value: object, suite: Path,
 
 def test_other_guidelines_are_not_ranked(suite: Path, invoke: Invoke) -> None:
     """What `cli validate-guidelines` or `--guidelines` gave a model says nothing about how it does."""
-    runs, own = suite / "runs", {"guidelines": "guidelines/convex.md", "guidelines_sha256": "a" * 64}
+    runs = suite / "runs"
+    own: dict[str, Any] = {"guidelines": "guidelines/convex.md", "guidelines_sha256": "a" * 64}
     make_run(runs, evals("p", "f"), run_id="own", date="2026-02-01", **own)
     for day, path in enumerate(("guidelines/convex.md@HEAD~1", "draft.md", ".cache/convex-evals/hunks/0123.md"), 2):
         make_run(runs, evals("p", "p"), run_id=f"r{day}", date=f"2026-02-{day:02}", **{**own, "guidelines": path})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import re
 import signal
@@ -141,6 +142,10 @@ def test_what_flips_is_asked_again_and_only_that_counts(
     # Both sides of each round are runs of one trial: several of one run would be more alike than they seem.
     assert len(runs[False]) == 2 and len(runs[True]) == 2 * 5
     assert all(run.is_complete for run in runs[False] + runs[True]) and {r.plan.trials for r in runs[True]} == {1}
+    rounds = [[run for run in runs[True] if run.plan.run_id.endswith(f"-{n:02}")] for n in range(1, 6)]
+    for one, following in itertools.pairwise(rounds):
+        ended = max((run.folder / "summary.json").stat().st_mtime_ns for run in one)
+        assert ended <= min(p.stat().st_mtime_ns for run in following for p in run.folder.rglob("generation.json"))
     assert len(ids(runs[False])) == 8 and len(ids(runs[True])) == 30 and not ids(runs[False]) & ids(runs[True])
     assert {tuple(run.plan.evals) for run in runs[True]} == {(EVALS[0], EVALS[1], EVALS[3])}
 
