@@ -254,4 +254,6 @@ def _comparable(text: str | None) -> str | None:
 
 
 def _words(text: str) -> str:
-    return " ".join(re.sub(r"\x1b\[[0-9;]*m|\\x1b\[[0-9;]*m", "", text).split())
+    """Without colours, and without the folders of the machine that we do not show."""
+    plain = re.sub(r"\x1b\[[0-9;]*m|\\x1b\[[0-9;]*m", "", text)
+    return " ".join(re.sub(r"/[^\s,]*?/(?:project/|(?=node_modules/))", "", plain).split())
