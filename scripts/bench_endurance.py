@@ -29,7 +29,7 @@ MOST_MEMORY, MOST_TIME = 1.1, 1.25
 
 
 async def grade_in_a_row(cases: list[Case], workers: int) -> list[tuple[float, float]]:
-    """Seconds that each project took, and MiB that everything used when it was done, in the order of their ends."""
+    """Seconds that each project took, and MiB that the machine used when it was done, in the order of their ends."""
     found: list[tuple[float, float]] = []
     waiting = iter(cases)
     config = ProjectConfig()
