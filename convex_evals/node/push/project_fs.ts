@@ -4,7 +4,7 @@
  * A project may hold symbolic links. Following one would let code generation overwrite, or an error message quote, a
  * file of the host, so every path is checked by its real location.
  */
-import { existsSync, lstatSync, realpathSync, writeFileSync, type Mode } from "node:fs";
+import { existsSync, lstatSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { DeployError } from "./deploy_error.ts";
 import type { Filesystem } from "./official.ts";
@@ -27,11 +27,6 @@ function realLocation(file: string): string {
 
 function isSymbolicLink(file: string): boolean {
   return lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-}
-
-/** Write as the official file system does, but never wait for the disk: what is generated here can be generated again. */
-export function writeUtf8File(file: string, contents: string, mode?: Mode): void {
-  writeFileSync(file, contents, { mode: mode ?? 0o666 });
 }
 
 /**
@@ -60,7 +55,7 @@ export function projectFilesystem(base: Filesystem, root: string): Filesystem {
     readUtf8File: (file) => base.readUtf8File(readable(file)),
     createReadStream: (file, options) => base.createReadStream(readable(file), options),
     access: (file) => base.access(file),
-    writeUtf8File: (file, contents, mode) => writeUtf8File(writable(file), contents, mode),
+    writeUtf8File: (file, contents, mode) => base.writeUtf8File(writable(file), contents, mode),
     mkdir: (folder, options) => base.mkdir(writable(folder), options),
     rmdir: (folder) => base.rmdir(writable(folder)),
     unlink: (file) => base.unlink(writable(file)),
