@@ -18,16 +18,19 @@ const HOST_GLOBALS = [
 // With the first of them Node loads an HTTP client, which takes longer than the rest of a backend's start.
 const LAZY_GLOBALS: ReadonlySet<string> = new Set(["FormData", "Headers", "MessageEvent", "Request", "Response"]);
 
+function define(context: vm.Context, name: string, value: unknown): void {
+  Object.defineProperty(context, name, { value, writable: true, enumerable: true, configurable: true });
+}
+
 /** A global that is there from the beginning, and is asked for when somebody uses it. */
-function defineLazily(globals: Record<string, unknown>, name: string): void {
-  const become = (value: unknown): void => void Object.defineProperty(globals, name, { value, writable: true, enumerable: true, configurable: true });
-  Object.defineProperty(globals, name, {
+function defineLazily(context: vm.Context, name: string): void {
+  Object.defineProperty(context, name, {
     get() {
       const value = (globalThis as Record<string, unknown>)[name];
-      become(value);
+      define(context, name, value);
       return value;
     },
-    set: become,
+    set: (value: unknown) => define(context, name, value),
     enumerable: true,
     configurable: true,
   });
@@ -42,19 +45,16 @@ function timerFunction(start: typeof setTimeout | typeof setInterval) {
 
 /** Creates the context in which one deployment's code runs. `env` becomes `process.env`. */
 export function createAppContext(env: Record<string, string>): vm.Context {
-  const globals: Record<string, unknown> = {};
+  // Without an object behind them: each use of a global would ask that object first, in Node's own code.
+  const context = vm.createContext(vm.constants.DONT_CONTEXTIFY, { name: "convex-app", codeGeneration: { strings: false, wasm: true } });
   for (const name of HOST_GLOBALS) {
-    if (LAZY_GLOBALS.has(name)) defineLazily(globals, name);
-    else globals[name] = (globalThis as Record<string, unknown>)[name];
+    if (LAZY_GLOBALS.has(name)) defineLazily(context, name);
+    else define(context, name, (globalThis as Record<string, unknown>)[name]);
   }
-  globals["fetch"] = (...args: Parameters<typeof fetch>) => fetch(...args);
-  globals["setTimeout"] = timerFunction(setTimeout);
-  globals["setInterval"] = timerFunction(setInterval);
-  globals["process"] = { env };
-  const context = vm.createContext(globals, {
-    name: "convex-app",
-    codeGeneration: { strings: false, wasm: true },
-  });
-  context["self"] = context["globalThis"];
+  define(context, "fetch", (...args: Parameters<typeof fetch>) => fetch(...args));
+  define(context, "setTimeout", timerFunction(setTimeout));
+  define(context, "setInterval", timerFunction(setInterval));
+  define(context, "process", { env });
+  define(context, "self", context["globalThis"]);
   return context;
 }
