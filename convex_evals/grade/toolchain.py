@@ -117,7 +117,7 @@ def _source_files() -> list[Path]:
         if path.is_file()
         and not path.name.endswith(".test.ts")
         and not {"node_modules", "build", "test"} & set(path.relative_to(SOURCES).parts)
-        and not path.name.endswith(".bundle.mjs")
+        and ".bundle." not in path.name
     )
 
 

@@ -6,12 +6,14 @@
  * own binary is bundled), and closes them off with an exports map; bundling once, when the toolchain is set up,
  * solves both. Run `node build.ts` again whenever the lockfile changes.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { createRequire, enableCompileCache, flushCompileCache, isBuiltin } from "node:module";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { build, transform, type Plugin } from "esbuild";
+import { build, transform, type BuildOptions, type Plugin } from "esbuild";
 import { CONVEX_TEST_FILE, patchedConvexTest } from "./backend/app/convex_test.ts";
+import { PARAMETERS } from "./code_cache.ts";
 import { CONDITIONS } from "./tester/resolution.ts";
 
 /** The version whose internals `push/official.ts` was written against. */
@@ -84,19 +86,46 @@ const BUILTINS: Plugin = {
   },
 };
 
-/** The modules that the backend evaluates beside each app, as one text: reading and stripping them took half its start. */
-async function bundledRuntime(): Promise<string> {
+/** A script for `code_cache.ts`: a function, as Node makes one of each CommonJS module. */
+const SCRIPT = {
+  bundle: true,
+  format: "cjs",
+  target: "node24",
+  banner: { js: `(function ${PARAMETERS} { "use strict";` },
+  footer: { js: "})" },
+  define: { "import.meta.url": "meta.url", "import.meta.main": "meta.main", "import.meta.resolve": "meta.resolve" },
+  logLevel: "warning",
+} as const satisfies BuildOptions;
+
+/** Builds into a file that is complete when it is there. */
+async function buildInto(file: string, options: BuildOptions): Promise<void> {
+  const draft = `${file}.${process.pid}`;
+  await build({ ...options, outfile: draft });
+  renameSync(draft, file);
+}
+
+/** Builds `source` into the script `name`.bundle.cjs, and beside it the module that loads it and exports the same names. */
+async function buildScript(source: string, name: string, names: readonly string[], options: BuildOptions): Promise<void> {
+  const bundle = path.join(here, `${name}.bundle`);
+  rmSync(`${bundle}.cjs.code`, { force: true });
+  await buildInto(`${bundle}.cjs`, { ...SCRIPT, platform: "node", ...options, entryPoints: [path.join(here, source)] });
+  const loader = `import { loadScript } from "./code_cache.ts";
+    const loaded = loadScript(import.meta);
+    ${names.map((name) => `export const ${name} = loaded[${JSON.stringify(name)}];`).join("\n")}`;
+  const stdin = { contents: loader, resolveDir: here, loader: "ts" } as const;
+  await buildInto(`${bundle}.mjs`, { stdin, bundle: true, platform: "node", format: "esm", target: "node24", plugins: [BUILTINS], logLevel: "warning" });
+}
+
+/** The modules that the backend evaluates beside each app, as one script: reading and stripping them took half its start. */
+async function buildRuntime(file: string): Promise<void> {
   const runtime = path.join(here, "backend", "runtime");
-  const { outputFiles } = await build({
+  rmSync(`${file}.code`, { force: true });
+  await buildInto(file, {
+    ...SCRIPT,
     entryPoints: [path.join(runtime, "entry.ts")],
-    bundle: true,
-    write: false,
     platform: "neutral",
-    format: "esm",
-    target: "node24",
     external: ["embedded:host", "node:async_hooks"],
     keepNames: true,
-    logLevel: "warning",
     plugins: [
       {
         name: "embedded",
@@ -109,7 +138,6 @@ async function bundledRuntime(): Promise<string> {
       },
     ],
   });
-  return outputFiles[0]!.text;
 }
 
 const convex = installed("convex");
@@ -146,47 +174,32 @@ await build({
 // A rename makes an interrupted build invisible.
 renameSync(draft, path.join(out, "official.mjs"));
 
-const runtimeText = await bundledRuntime();
-writeFileSync(path.join(out, "runtime.mjs"), runtimeText);
+await buildRuntime(path.join(here, "backend", "app", "runtime.bundle.cjs"));
 const { code: watchdogText } = await transform(readFileSync(path.join(here, "backend", "app", "watchdog_thread.ts"), "utf8"), { loader: "ts", target: "node24" });
 // Every graded project starts a backend or two; as one file they start in a third of the time. It stands beside the modules
 // that it was made of: they find others by their own place.
-const backend = path.join(here, "backend", "app", "backend.bundle.mjs");
-await build({
-  entryPoints: [path.join(here, "backend", "main.ts")],
-  outfile: `${backend}.${process.pid}`,
+await buildScript("backend/main.ts", "backend/app/backend", ["startBackend"], {
   plugins: [
     BUILTINS,
     {
       name: "bundled-runtime",
       setup(bundle) {
-        const texts = { BUNDLED_RUNTIME: runtimeText, BUNDLED_WATCHDOG: watchdogText };
-        const contents = Object.entries(texts).map(([name, text]) => `export const ${name} = ${JSON.stringify(text)};`).join("\n");
-        bundle.onLoad({ filter: /bundled_runtime\.ts$/ }, () => ({ contents }));
+        const contents = `import { fileURLToPath } from "node:url";
+          export const BUNDLED_RUNTIME = fileURLToPath(new URL("./runtime.bundle.cjs", import.meta.url));
+          export const BUNDLED_WATCHDOG = ${JSON.stringify(watchdogText)};`;
+        bundle.onLoad({ filter: /bundled_runtime\.ts$/ }, () => ({ contents, resolveDir: here }));
       },
     },
   ],
-  bundle: true,
-  platform: "node",
-  format: "esm",
-  target: "node24",
-  banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },
-  logLevel: "warning",
 });
-renameSync(`${backend}.${process.pid}`, backend);
 
 // What every graded project starts, without types: stripping them takes Node a tenth of a second in each process. Each
 // stands beside its source, and finds other files from there.
-for (const name of ["tester/main", "tester/direct", "tester/vitest", "grader/index"]) {
-  const bundle = path.join(here, `${name}.bundle.mjs`);
-  const whole = name === "tester/vitest";
-  await build({
+for (const name of ["tester/main", "tester/direct", "grader/index"]) {
+  await buildInto(path.join(here, `${name}.bundle.mjs`), {
     entryPoints: [path.join(here, `${name}.ts`)],
-    outfile: `${bundle}.${process.pid}`,
     bundle: true,
-    packages: whole ? "bundle" : "external",
-    // The same copies of packages as graders would get.
-    conditions: CONDITIONS,
+    packages: "external",
     plugins: [BUILTINS],
     platform: "node",
     format: "esm",
@@ -194,17 +207,18 @@ for (const name of ["tester/main", "tester/direct", "tester/vitest", "grader/ind
     keepNames: true,
     logLevel: "warning",
   });
-  renameSync(`${bundle}.${process.pid}`, bundle);
 }
+// The same copies of packages as graders would get.
+await buildScript("tester/vitest.ts", "tester/vitest", ["modules"], { conditions: CONDITIONS, plugins: [BUILTINS], keepNames: true });
+await buildScript("grader/page_process.ts", "grader/page_process", [], { plugins: [BUILTINS], keepNames: true });
 
-// Compiled code of the large libraries: the checker and the tester start a quarter faster with it.
+// Compiled code of the large libraries: the checker starts a quarter faster with it.
 enableCompileCache(path.join(out, "compile-cache"));
 for (const name of ["vitest/node", "convex/browser", "convex/server", "typescript", "eslint", "typescript-eslint", "eslint-plugin-react-hooks", "prettier"]) {
   await import(name);
 }
 await import(pathToFileURL(path.join(out, "official.mjs")).href);
-// What directly run graders load. Vitest wants to be told first that it is in a worker.
-Object.assign(globalThis, { __vitest_worker__: { config: { snapshotOptions: {} }, ctx: {}, environment: { name: "node" } } });
-await import(pathToFileURL(path.join(here, "tester", "vitest.bundle.mjs")).href);
 flushCompileCache();
+// What a grading calls is known when one was made.
+execFileSync(process.execPath, [path.join(here, "record.ts")], { stdio: "inherit" });
 process.exit(0);

@@ -7,6 +7,7 @@
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { ENDING } from "../code_cache.ts";
 import { closeAfterRun } from "./closing.ts";
 import { candidateUrl, projectDir } from "./connection.ts";
 import type { PageCommand, PageReply, PageRequest } from "./page_protocol.ts";
@@ -104,18 +105,19 @@ export class Page {
 
 /** Bundles the app with the project's own packages and opens it, inside a `ConvexProvider` of the candidate's backend. */
 export async function openPage({ app = "src/App.tsx", backend = candidateUrl() }: PageOptions = {}): Promise<Page> {
-  const child = fork(fileURLToPath(new URL("./page_process.ts", import.meta.url)), {
+  const child = fork(fileURLToPath(new URL(`./page_process${ENDING}`, import.meta.url)), {
     env: {},
     execArgv: [],
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
   const page = new Page(child);
   closeAfterRun(() => page.close());
-  await page.start(await bundle(app, backend));
+  await page.start(await bundlePage(app, backend));
   return page;
 }
 
-async function bundle(app: string, backend: string): Promise<string> {
+/** The page's script. */
+export async function bundlePage(app: string, backend: string): Promise<string> {
   const { build } = await import("esbuild");
   const contents = `
     import { createElement } from "react";

@@ -10,17 +10,17 @@
  * printed is kept.
  */
 import { closeSync, mkdtempSync, openSync, readFileSync, readSync, realpathSync, rmSync } from "node:fs";
-import { enableCompileCache } from "node:module";
 import { devNull, tmpdir } from "node:os";
 import path from "node:path";
 import timers from "node:timers";
 import timersPromises from "node:timers/promises";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import util, { parseArgs } from "node:util";
 import type { VitestRunner } from "@vitest/runner";
 import type { CompiledGrader } from "../checker/compile_grader.ts";
+import { ENDING } from "../code_cache.ts";
 import { installHooks } from "./direct_hooks.ts";
-import { ENDING, type PackageSources } from "./resolution.ts";
+import type { PackageSources } from "./resolution.ts";
 import { useServerPorts } from "./server_ports.ts";
 import { collectVerdict, withoutHostPaths } from "./tasks.ts";
 import { sendVerdict, type ReportedError, type Verdict } from "./verdict.ts";
@@ -42,9 +42,6 @@ const UNLINKED = new Set([
   ...["ERR_MODULE_NOT_FOUND", "ERR_UNSUPPORTED_DIR_IMPORT", "ERR_UNKNOWN_FILE_EXTENSION", "ERR_IMPORT_ATTRIBUTE_MISSING"],
   ...["ERR_PACKAGE_PATH_NOT_EXPORTED", "ERR_UNSUPPORTED_ESM_URL_SCHEME", "ERR_INVALID_MODULE_SPECIFIER"],
 ]);
-
-// Made by build.ts; vitest is imported after this.
-enableCompileCache(fileURLToPath(new URL("../build/compile-cache", import.meta.url)));
 
 /** The settings that vitest's main process would have sent, as far as its runner and assertions read them. */
 function settings(run: DirectRun): Record<string, unknown> {

@@ -3,7 +3,8 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import { isBuiltin, registerHooks, type ResolveFnOutput, type ResolveHookContext, type ResolveHookSync } from "node:module";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { ENDING, EXTENSIONS, LIBRARY, isBare, libraryFile, packageName, sourcesFor, toolchain, type PackageSources } from "./resolution.ts";
+import { ENDING } from "../code_cache.ts";
+import { EXTENSIONS, LIBRARY, isBare, libraryFile, packageName, sourcesFor, toolchain, type PackageSources } from "./resolution.ts";
 
 const INSTALLED = "/node_modules/";
 /** Texts of the suite's files by real path; the files themselves may be out of sight. */

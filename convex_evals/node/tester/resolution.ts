@@ -7,9 +7,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
-
-/** Of our own files: bundles, which build.ts makes, use bundles. */
-export const ENDING = import.meta.url.endsWith(".ts") ? ".ts" : ".bundle.mjs";
+import { ENDING } from "../code_cache.ts";
 
 /** The grader library that we offer, under a name that suites can import from anywhere. */
 export const LIBRARY = "convex-evals/grader";

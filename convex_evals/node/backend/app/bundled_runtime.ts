@@ -1,11 +1,7 @@
-/** Texts that the bundle that build.ts makes brings along; null where they are read from their modules. */
-import { readFileSync } from "node:fs";
+/** What the bundle that build.ts makes brings along; null where it is read from its modules. */
 
-/** A file that build.ts makes; tests start hundreds of backends, and most of that is compiling the runtime's modules. */
-const BUILT = process.env.BACKEND_RUNTIME;
-
-/** The runtime in one piece. */
-export const BUNDLED_RUNTIME: string | null = BUILT === undefined ? null : readFileSync(BUILT, "utf8");
+/** A script that build.ts makes; tests start hundreds of backends, and most of that is compiling the runtime's modules. */
+export const BUNDLED_RUNTIME: string | null = process.env.BACKEND_RUNTIME ?? null;
 
 /** The watchdog's clock, without types: stripping them took a tenth of what the backend does for a project. */
 export const BUNDLED_WATCHDOG: string | null = null;

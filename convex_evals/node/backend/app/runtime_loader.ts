@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { fileURLToPath } from "node:url";
 import type vm from "node:vm";
+import { cachedScript } from "../../code_cache.ts";
 import { BUNDLED_RUNTIME } from "./bundled_runtime.ts";
 import { CONVEX_TEST_FILE, patchedConvexTest } from "./convex_test.ts";
 import { ModuleGraph, ModuleResolutionError } from "./modules.ts";
@@ -32,6 +33,21 @@ function read(file: string): string {
 
 /** Evaluates `runtime/entry.ts` inside `context`, with `host` behind "embedded:host". */
 export async function loadRuntime(context: vm.Context, host: RuntimeHost): Promise<RuntimeEntry> {
+  return BUNDLED_RUNTIME === null ? await fromModules(context, host) : fromScript(BUNDLED_RUNTIME, context, host);
+}
+
+let script: vm.Script | undefined;
+
+function fromScript(file: string, context: vm.Context, host: RuntimeHost): RuntimeEntry {
+  script ??= cachedScript(readFileSync(file, "latin1"), file, ENTRY);
+  const given: Readonly<Record<string, object>> = { "embedded:host": { host }, "node:async_hooks": { AsyncLocalStorage } };
+  const module = { exports: {} };
+  const run = script.runInContext(context) as (require: (name: string) => object | undefined, ...parts: object[]) => void;
+  run((name) => given[name], module, module.exports);
+  return module.exports as RuntimeEntry;
+}
+
+async function fromModules(context: vm.Context, host: RuntimeHost): Promise<RuntimeEntry> {
   const graph: ModuleGraph = new ModuleGraph(context, (specifier, importer) => {
     switch (specifier) {
       case "embedded:host":
@@ -46,7 +62,7 @@ export async function loadRuntime(context: vm.Context, host: RuntimeHost): Promi
         return fileModule(resolveFile(specifier, importer));
     }
   });
-  const fileModule = (file: string): vm.Module => graph.module(file, () => (file === ENTRY && BUNDLED_RUNTIME) || textOf(file), compiled);
+  const fileModule = (file: string): vm.Module => graph.module(file, () => textOf(file), compiled);
   return (await graph.evaluate(fileModule(ENTRY))) as unknown as RuntimeEntry;
 }
 
