@@ -4,6 +4,7 @@
  *
  * Node's own compile cache (`node:module`) is a folder of one user, and each sandbox has a user of its own.
  */
+import { isAscii } from "node:buffer";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -25,6 +26,12 @@ export function cachedScript(text: string, file: string, filename: string = file
   return script;
 }
 
+/** The text of a script. esbuild leaves little that is not ASCII: V8 then gets a string of bytes. */
+export function readScript(file: string): string {
+  const bytes = readFileSync(file);
+  return bytes.toString(isAscii(bytes) ? "latin1" : "utf8");
+}
+
 /** The parameters of the function that each bundled script is. */
 export const PARAMETERS = "(require, module, exports, meta)";
 
@@ -32,8 +39,7 @@ export const PARAMETERS = "(require, module, exports, meta)";
 export function loadScript(meta: ImportMeta): Record<string, unknown> {
   const file = fileURLToPath(meta.url).replace(/\.mjs$/, ".cjs");
   const module = { exports: {} };
-  // ASCII, as esbuild writes it: V8 gets a string of bytes.
-  const run = cachedScript(readFileSync(file, "latin1"), file).runInThisContext() as (...parts: unknown[]) => void;
+  const run = cachedScript(readScript(file), file).runInThisContext() as (...parts: unknown[]) => void;
   run(createRequire(meta.url), module, module.exports, meta);
   return module.exports;
 }

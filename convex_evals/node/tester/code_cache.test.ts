@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
-import { cachedScript } from "../code_cache.ts";
+import { cachedScript, readScript } from "../code_cache.ts";
 
 const here = path.join(import.meta.dirname, "..");
 
@@ -11,12 +11,17 @@ for (const name of ["backend/app/backend", "backend/app/runtime", "tester/vitest
   test(`code is kept of ${name}, and V8 takes it`, () => {
     const file = path.join(here, `${name}.bundle.cjs`);
     assert.ok(existsSync(`${file}.code`), "build.ts records it");
-    assert.equal(cachedScript(readFileSync(file, "latin1"), file).cachedDataRejected, false);
+    assert.equal(cachedScript(readScript(file), file).cachedDataRejected, false);
   });
 }
 
-test("a bundle is ASCII: it is read as bytes", () => {
-  assert.doesNotMatch(readFileSync(path.join(here, "grader/page_process.bundle.cjs"), "latin1"), /[\x80-\xff]/);
+test("texts are read as they are", () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "code-"));
+  for (const text of ["ascii", "naïve ✓"]) {
+    writeFileSync(path.join(folder, "text"), text);
+    assert.equal(readScript(path.join(folder, "text")), text);
+  }
+  rmSync(folder, { recursive: true });
 });
 
 test("code that does not fit is left aside", () => {

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { fileURLToPath } from "node:url";
 import type vm from "node:vm";
-import { cachedScript } from "../../code_cache.ts";
+import { cachedScript, readScript } from "../../code_cache.ts";
 import { BUNDLED_RUNTIME } from "./bundled_runtime.ts";
 import { CONVEX_TEST_FILE, patchedConvexTest } from "./convex_test.ts";
 import { ModuleGraph, ModuleResolutionError } from "./modules.ts";
@@ -39,7 +39,7 @@ export async function loadRuntime(context: vm.Context, host: RuntimeHost): Promi
 let script: vm.Script | undefined;
 
 function fromScript(file: string, context: vm.Context, host: RuntimeHost): RuntimeEntry {
-  script ??= cachedScript(readFileSync(file, "latin1"), file, ENTRY);
+  script ??= cachedScript(readScript(file), file, ENTRY);
   const given: Readonly<Record<string, object>> = { "embedded:host": { host }, "node:async_hooks": { AsyncLocalStorage } };
   const module = { exports: {} };
   const run = script.runInContext(context) as (require: (name: string) => object | undefined, ...parts: object[]) => void;
