@@ -7,7 +7,7 @@
  * solves both. Run `node build.ts` again whenever the lockfile changes.
  */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire, enableCompileCache, flushCompileCache, isBuiltin } from "node:module";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -86,21 +86,44 @@ const BUILTINS: Plugin = {
   },
 };
 
+const BUILTIN = "const __builtin = (name) => { const whole = process.getBuiltinModule(name); return Object.create(whole, { default: { value: whole } }); };";
+
+/** esbuild copies all that a module offers for whoever imports some of it; of Node's own, that loads what nobody uses. */
+function withoutCopies(text: string): string {
+  const builtins = new Map([...text.matchAll(/var (require_\w+) = __commonJS\(\{\s*"builtin:([^"]+)"/g)].map(([, name, module]) => [name, module]));
+  return text.replace(/__toESM\((require_\w+)\(\), 1\)/g, (copy, name: string) => {
+    const module = builtins.get(name);
+    return module === undefined ? copy : `__builtin(${JSON.stringify(module)})`;
+  });
+}
+
 /** A script for `code_cache.ts`: a function, as Node makes one of each CommonJS module. */
 const SCRIPT = {
   bundle: true,
   format: "cjs",
   target: "node24",
-  banner: { js: `(function ${PARAMETERS} { "use strict";` },
+  banner: { js: `(function ${PARAMETERS} { "use strict"; ${BUILTIN}` },
   footer: { js: "})" },
   define: { "import.meta.url": "meta.url", "import.meta.main": "meta.main", "import.meta.resolve": "meta.resolve" },
+  logLevel: "warning",
+} as const satisfies BuildOptions;
+
+/** A module that Node runs as it is. */
+const MODULE = {
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  target: "node24",
+  banner: { js: BUILTIN },
+  plugins: [BUILTINS],
   logLevel: "warning",
 } as const satisfies BuildOptions;
 
 /** Builds into a file that is complete when it is there. */
 async function buildInto(file: string, options: BuildOptions): Promise<void> {
   const draft = `${file}.${process.pid}`;
-  await build({ ...options, outfile: draft });
+  const { outputFiles } = await build({ ...options, outfile: file, write: false });
+  writeFileSync(draft, withoutCopies(outputFiles[0]!.text));
   renameSync(draft, file);
 }
 
@@ -113,7 +136,7 @@ async function buildScript(source: string, name: string, names: readonly string[
     const loaded = loadScript(import.meta);
     ${names.map((name) => `export const ${name} = loaded[${JSON.stringify(name)}];`).join("\n")}`;
   const stdin = { contents: loader, resolveDir: here, loader: "ts" } as const;
-  await buildInto(`${bundle}.mjs`, { stdin, bundle: true, platform: "node", format: "esm", target: "node24", plugins: [BUILTINS], logLevel: "warning" });
+  await buildInto(`${bundle}.mjs`, { ...MODULE, stdin });
 }
 
 /** The modules that the backend evaluates beside each app, as one script: reading and stripping them took half its start. */
@@ -196,20 +219,11 @@ await buildScript("backend/main.ts", "backend/app/backend", ["startBackend"], {
 // What every graded project starts, without types: stripping them takes Node a tenth of a second in each process. Each
 // stands beside its source, and finds other files from there.
 for (const name of ["tester/main", "tester/direct", "grader/index"]) {
-  await buildInto(path.join(here, `${name}.bundle.mjs`), {
-    entryPoints: [path.join(here, `${name}.ts`)],
-    bundle: true,
-    packages: "external",
-    plugins: [BUILTINS],
-    platform: "node",
-    format: "esm",
-    target: "node24",
-    keepNames: true,
-    logLevel: "warning",
-  });
+  await buildInto(path.join(here, `${name}.bundle.mjs`), { ...MODULE, entryPoints: [path.join(here, `${name}.ts`)], packages: "external", keepNames: true });
 }
 // The same copies of packages as graders would get.
 await buildScript("tester/vitest.ts", "tester/vitest", ["modules"], { conditions: CONDITIONS, plugins: [BUILTINS], keepNames: true });
+await buildScript("grader/library.ts", "grader/library", ["modules", "setUp"], { conditions: CONDITIONS, plugins: [BUILTINS], keepNames: true, external: ["esbuild", "typescript"] });
 await buildScript("grader/page_process.ts", "grader/page_process", [], { plugins: [BUILTINS], keepNames: true });
 
 // Compiled code of the large libraries: the checker starts a quarter faster with it.

@@ -19,8 +19,9 @@ import util, { parseArgs } from "node:util";
 import type { VitestRunner } from "@vitest/runner";
 import type { CompiledGrader } from "../checker/compile_grader.ts";
 import { ENDING } from "../code_cache.ts";
-import { installHooks } from "./direct_hooks.ts";
-import type { PackageSources } from "./resolution.ts";
+import type * as Library from "../grader/library.ts";
+import { installHooks, type Bundled } from "./direct_hooks.ts";
+import { LIBRARY, type PackageSources } from "./resolution.ts";
 import { useServerPorts } from "./server_ports.ts";
 import { collectVerdict, withoutHostPaths } from "./tasks.ts";
 import { sendVerdict, type ReportedError, type Verdict } from "./verdict.ts";
@@ -89,6 +90,17 @@ function watchForErrors(report: (error: ReportedError) => void, processError: (e
   }
 }
 
+/** Other modules of the package than ours would bring a second copy of what they share. */
+const OTHER_CONVEX = /["']convex\/(?!(browser|server|values)["'])/;
+
+async function bundledLibrary(texts: Readonly<Record<string, string>>, vitest: (typeof Vitest)["vitest"]): Promise<Bundled[]> {
+  if (Object.values(texts).some((text) => OTHER_CONVEX.test(text))) return [];
+  const bundle = new URL(`../grader/library${ENDING}`, import.meta.url).href;
+  const { modules, setUp } = (await import(bundle)) as typeof Library;
+  // Where the grader imports the library, as the library does itself where it is a file.
+  return [{ bundle, modules, onLoad: (name) => name === LIBRARY && setUp(vitest) }];
+}
+
 async function runDirectly(run: DirectRun): Promise<Verdict | Broken> {
   useServerPorts();
   Object.assign(process.env, { TEST: "true", VITEST: "true", SSR: "1", PROD: "", DEV: "1", BASE_URL: "/", MODE: "test" });
@@ -114,12 +126,14 @@ async function runDirectly(run: DirectRun): Promise<Verdict | Broken> {
     onFilterStackTrace: (stack: string) => stack,
   };
   Object.defineProperty(globalThis, "__vitest_worker__", { value: state, configurable: true, writable: true });
-  const { modules } = (await import(new URL(`./vitest${ENDING}`, import.meta.url).href)) as { modules: typeof Vitest };
-  installHooks(run, run.modules, ENDING === ".ts" ? undefined : modules);
+  const bundle = new URL(`./vitest${ENDING}`, import.meta.url).href;
+  const { modules } = (await import(bundle)) as { modules: typeof Vitest };
   const { setSafeTimers, getSafeTimers } = modules["@vitest/utils"];
   // Before any test may replace them with false ones.
   setSafeTimers();
   const vitest = modules.vitest as unknown as Record<string, unknown>;
+  const bundles = ENDING === ".ts" ? [] : [{ bundle, modules }, ...(await bundledLibrary(run.modules, modules.vitest))];
+  installHooks(run, run.modules, bundles);
   const { VitestTestRunner } = modules["vitest/runners"];
   const { startTests } = modules["@vitest/runner"];
   const { processError } = modules["@vitest/utils/error"];

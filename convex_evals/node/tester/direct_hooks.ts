@@ -3,7 +3,6 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import { isBuiltin, registerHooks, type ResolveFnOutput, type ResolveHookContext, type ResolveHookSync } from "node:module";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { ENDING } from "../code_cache.ts";
 import { EXTENSIONS, LIBRARY, isBare, libraryFile, packageName, sourcesFor, toolchain, type PackageSources } from "./resolution.ts";
 
 const INSTALLED = "/node_modules/";
@@ -33,17 +32,28 @@ function fromFile(specifier: string, importer: string, modules: Modules): string
 
 const BUNDLED = "bundled:";
 
-/** The text of a module that is in our bundle of vitest under `name`. */
-function bundledSource(name: string, exports: object): string {
-  const bundle = JSON.stringify(new URL(`./vitest${ENDING}`, import.meta.url).href);
-  const names = Object.keys(exports).map((key) => (key === "default" ? "export default all.default;" : `export const ${key} = all.${key};`));
-  return [`import { modules } from ${bundle};`, `const all = modules[${JSON.stringify(name)}];`, ...names].join("\n");
+/** Modules that a bundle brings along and that stand in for files, by the name that imports them. */
+export interface Bundled {
+  /** The module that exports them as `modules`. */
+  bundle: string;
+  modules: Readonly<Record<string, object>>;
+  /** Called when one of them is loaded. */
+  onLoad?: (name: string) => void;
 }
 
-/** Installs the hooks for a grader that was compiled into `modules`; `bundled` are modules that stand in for files, by their name. */
-export function installHooks(sources: PackageSources, modules: Modules, bundled: Readonly<Record<string, object>> = {}): void {
+/** The text of a module that is in a bundle under `name`. */
+function bundledSource(name: string, { bundle, modules }: Bundled): string {
+  const exports = modules[name]!;
+  const names = Object.keys(exports).map((key) => (key === "default" ? "export default all.default;" : `export const ${key} = all.${key};`));
+  return [`import { modules } from ${JSON.stringify(bundle)};`, `const all = modules[${JSON.stringify(name)}];`, ...names].join("\n");
+}
+
+/** Installs the hooks for a grader that was compiled into `modules`. */
+export function installHooks(sources: PackageSources, modules: Modules, bundles: readonly Bundled[] = []): void {
   const own = path.dirname(fileURLToPath(import.meta.url)) + path.sep;
-  const standIns = new Map(Object.keys(bundled).map((name) => [import.meta.resolve(name), BUNDLED + name]));
+  const bundled = new Map(bundles.flatMap((bundle) => Object.keys(bundle.modules).map((name) => [name, bundle])));
+  const url = (name: string): string => (name === LIBRARY ? pathToFileURL(libraryFile).href : import.meta.resolve(name));
+  const standIns = new Map([...bundled.keys()].map((name) => [url(name), BUNDLED + name]));
 
   const importerOf = (context: ResolveHookContext): string | undefined =>
     context.parentURL?.startsWith("file:") ? fileURLToPath(context.parentURL) : undefined;
@@ -57,7 +67,9 @@ export function installHooks(sources: PackageSources, modules: Modules, bundled:
     load(url, context, nextLoad) {
       if (url.startsWith(BUNDLED)) {
         const name = url.slice(BUNDLED.length);
-        return { format: "module", source: bundledSource(name, bundled[name]!), shortCircuit: true };
+        const bundle = bundled.get(name)!;
+        bundle.onLoad?.(name);
+        return { format: "module", source: bundledSource(name, bundle), shortCircuit: true };
       }
       if (!url.startsWith("file:") || url.includes(INSTALLED)) return nextLoad(url, context);
       const file = fileURLToPath(url);
