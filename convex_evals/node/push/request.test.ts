@@ -25,6 +25,8 @@ function makeApp(t: TestContext, app: App, files: Record<string, string> = {}): 
 
 for (const app of APPS) {
   test(`the request for ${app} is what the official command would send`, async (t) => {
+    // What of another project is kept must make no difference.
+    await buildPushRequest(makeApp(t, app));
     const project = makeApp(t, app);
     const file = path.join(path.dirname(project), "request");
     // With every module in the request the official command asks no server before it writes it down.
@@ -44,6 +46,15 @@ test("a component from a package is bundled alike for every project", async (t) 
   assert.ok(request.componentDefinitions.some(({ functions }) => functions.length > 0));
   assert.deepEqual(await buildPushRequest(second), request);
   assert.deepEqual(await buildPushRequest(first), request);
+});
+
+test("where a project maps a package to a file of its own, that is bundled", async (t) => {
+  await buildPushRequest(makeApp(t, "bare"));
+  const settings = JSON.stringify({ compilerOptions: { paths: { "convex/server": ["./own.ts"] } } });
+  const own = 'export * from "../node_modules/convex/dist/esm/server/index.js"; export const defineApp = () => "my own";';
+  const project = makeApp(t, "bare", { "convex/tsconfig.json": settings, "convex/own.ts": own });
+  const { definition } = (await buildPushRequest(project)).appDefinition;
+  assert.match(definition.source, /my own/);
 });
 
 test("modules of both environments, schema and components are in the request", async (t) => {
