@@ -92,6 +92,7 @@ class Checker:
         node = self.toolchain.node
         argv: list[str | Path] = [
             node.executable,
+            *json.loads(self.toolchain.script("checker/flags.json").read_text(encoding="utf-8")),
             f"--max-old-space-size={_MAX_OLD_SPACE_MIB}",
             self.toolchain.script("checker/main.ts"),
         ]

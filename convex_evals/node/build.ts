@@ -8,9 +8,9 @@
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire, enableCompileCache, flushCompileCache, isBuiltin } from "node:module";
+import { createRequire, isBuiltin } from "node:module";
 import path from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { build, transform, type BuildOptions, type Plugin } from "esbuild";
 import { CONVEX_TEST_FILE, patchedConvexTest } from "./backend/app/convex_test.ts";
 import { PARAMETERS } from "./code_cache.ts";
@@ -226,13 +226,9 @@ await buildScript("tester/vitest.ts", "tester/vitest", ["modules"], { conditions
 await buildScript("grader/library.ts", "grader/library", ["modules", "setUp"], { conditions: CONDITIONS, plugins: [BUILTINS], keepNames: true, external: ["esbuild", "typescript"] });
 await buildScript("grader/page_process.ts", "grader/page_process", [], { plugins: [BUILTINS], keepNames: true });
 
-// Compiled code of the large libraries: the checker starts a quarter faster with it.
-enableCompileCache(path.join(out, "compile-cache"));
-for (const name of ["vitest/node", "convex/browser", "convex/server", "typescript", "eslint", "typescript-eslint", "eslint-plugin-react-hooks", "prettier"]) {
-  await import(name);
-}
-await import(pathToFileURL(path.join(out, "official.mjs")).href);
-flushCompileCache();
+const start = (file: string, flags: readonly string[] = []): void => void execFileSync(process.execPath, [...flags, path.join(here, file)], { stdio: "inherit" });
+start("checker/compile_libraries.ts", JSON.parse(readFileSync(path.join(here, "checker", "flags.json"), "utf8")) as string[]);
 // What a grading calls is known when one was made.
-execFileSync(process.execPath, [path.join(here, "record.ts")], { stdio: "inherit" });
+start("record.ts");
+// esbuild's service would keep the process alive.
 process.exit(0);

@@ -7,11 +7,9 @@
  * print goes to stderr. When stdin ends, so does the tester, with all that it started.
  */
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { enableCompileCache } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { capOutput } from "./output.ts";
 import type { PackageSources } from "./resolution.ts";
@@ -23,9 +21,6 @@ export interface GraderRun extends PackageSources {
   grader: string;
   timeout: number;
 }
-
-// Made by build.ts; large libraries are imported after this.
-enableCompileCache(fileURLToPath(new URL("../build/compile-cache", import.meta.url)));
 
 const { values, positionals } = parseArgs({
   options: {

@@ -225,7 +225,7 @@ export class App {
   async documents(componentPath: string, request: DocumentRequest): Promise<FunctionResult> {
     const deployment = this.#deployment;
     if (!deployment?.component(componentPath)) return failure(`Component "${componentPath}" does not exist.`);
-    return JSON.parse(await deployment.runtime.documents(componentPath, JSON.stringify(request))) as FunctionResult;
+    return JSON.parse(await deployment.runtime.documents(componentPath, request)) as FunctionResult;
   }
 
   close(): void {

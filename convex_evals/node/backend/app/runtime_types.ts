@@ -194,8 +194,8 @@ export interface Runtime {
   runJob(jobJson: string): Promise<void>;
   /** The component whose function is running; "" outside of functions. */
   currentComponent(): string;
-  /** Runs a `DocumentRequest`; resolves to a `FunctionResult` as JSON text. */
-  documents(componentPath: string, requestJson: string): Promise<string>;
+  /** Runs a request of plain JSON; resolves to a `FunctionResult` as JSON text. */
+  documents(componentPath: string, request: DocumentRequest): Promise<string>;
   storeFile(componentPath: string, blob: Blob): Promise<string>;
   /** The first committed document that does not match, or null. */
   checkDocuments(componentPath: string, schemaJson: string): string | null;

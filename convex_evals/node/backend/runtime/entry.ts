@@ -15,6 +15,7 @@ import type {
   UserIdentity,
 } from "../app/runtime_types.ts";
 import { host } from "embedded:host";
+import { adopted } from "./adopt.ts";
 import { appConsole } from "./console.ts";
 import { documentRequest } from "./documents.ts";
 import { errorText, failedResult } from "./error_text.ts";
@@ -42,8 +43,8 @@ export function createRuntime(components: ComponentSetup[]): Runtime {
     fetch: async (request, identityJson) => await fetchFrom(test, request, identityJson === null ? null : (JSON.parse(identityJson) as UserIdentity)),
     currentComponent: () => internals.executionContextStorage.getStore()?.componentPath ?? "",
     runJob: async (jobJson) => await runJob(test, JSON.parse(jobJson) as ScheduledJob),
-    documents: async (componentPath, requestJson) => {
-      const request = JSON.parse(requestJson) as DocumentRequest;
+    documents: async (componentPath, given) => {
+      const request = adopted(given as unknown as JsonValue) as unknown as DocumentRequest;
       return JSON.stringify(await settled(() => test.runInComponent(componentPath, (ctx) => documentRequest(ctx.db, request))));
     },
     storeFile: async (componentPath, blob) => await test.runInComponent(componentPath, async (ctx) => await ctx.storage.store(blob)),
