@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from convex_evals.errors import UserError
@@ -45,7 +46,7 @@ async def make_plan(request: Request, grader: Grader) -> RunPlan:
     checks = await check_graders(grader, request.evals)
     refuse_broken_graders(checks)
     backend = grader.backend.identity
-    library = read_project(grader.toolchain.script("grader"))
+    library = library_sources(grader.toolchain.script("grader"))
     return RunPlan(
         run_id=request.run_id,
         date=request.date,
@@ -109,6 +110,11 @@ def plan_eval(
 def generation_key(ev: Eval, inputs: Mapping[str, Any], model: str) -> str:
     """What must be equal for a reply to be used again; `inputs` are what the answerer says it depends on."""
     return _key({"task": sha256_text(ev.task), "model": model, **inputs})
+
+
+def library_sources(folder: Path) -> dict[str, str]:
+    """The texts of the grader library by path. What is built from them differs from machine to machine."""
+    return read_project(folder, keep=lambda path: ".bundle." not in path)
 
 
 def grader_closure(ev: Eval, check: GraderCheck, library: Mapping[str, str]) -> dict[str, str]:

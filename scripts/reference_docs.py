@@ -164,7 +164,9 @@ _UNDOCUMENTED = {"closeAll", "fieldTexts"}  # for the library itself
 def grader_reference() -> str:
     """What graders can import from `convex-evals/grader`, as a Markdown table: signature and first sentence."""
     library = SOURCES / "grader"
-    exported = set(re.findall(r"\b\w+\b", " ".join(re.findall(r"^export \{(.*)\}", _read(library / "index.ts"), re.M))))
+    exported = set(
+        re.findall(r"\b\w+\b", " ".join(re.findall(r"^export \{(.*)\}", _read(library / "exports.ts"), re.M)))
+    )
     rows = {}
     for path in sorted(library.glob("*.ts")):
         for match in _EXPORT.finditer(_read(path)):

@@ -10,6 +10,7 @@ import pytest
 from filelock import FileLock
 
 from convex_evals.grade.toolchain import SOURCES, Toolchain, locate_toolchain
+from convex_evals.plan import library_sources
 from tests.conftest import clean_environment
 
 AREAS = ("backend/test", "backend/conformance", "backend/clients", "checker", "grader", "push", "tester")
@@ -44,6 +45,13 @@ def run(toolchain: Toolchain, *arguments: str | Path, seconds: float = 120, soak
     done = subprocess.run(argv, cwd=SOURCES, env=env, capture_output=True, text=True, timeout=seconds, check=False)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-4000:]
     return done.stdout
+
+
+@pytest.mark.grading
+def test_what_is_built_has_no_part_in_a_graders_fingerprint(node: Toolchain) -> None:
+    assert list(node.script("grader").glob("*.bundle.*.code"))
+    sources = {path.name for path in (SOURCES / "grader").glob("*.ts") if not path.name.endswith(".test.ts")}
+    assert {path for path in library_sources(node.script("grader")) if "/" not in path} == sources
 
 
 @pytest.mark.grading
