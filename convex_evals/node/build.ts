@@ -1,6 +1,7 @@
 /**
  * Bundles the parts of the official Convex command line that we call into `build/official.mjs`, and the backend into
- * `backend/app/backend.bundle.mjs`; the tester and the grader library stand as bundles beside their sources.
+ * `backend/app/backend.bundle.mjs`; the tester and the grader library stand as bundles beside their sources. Then it has
+ * `record.ts` grade a sample with them, which leaves their compiled code there.
  *
  * The published `convex` package ships those modules as ES modules that import packages it does not depend on (its
  * own binary is bundled), and closes them off with an exports map; bundling once, when the toolchain is set up,

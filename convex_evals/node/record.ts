@@ -83,7 +83,8 @@ async function show(project: string, ports: Ready): Promise<void> {
   await once(child, "exit");
 }
 
-const project = realpathSync(mkdtempSync(path.join(here, "sample-")));
+// Below our own packages, and where nothing that is left over is taken for a source.
+const project = realpathSync(mkdtempSync(path.join(here, "build", "sample-")));
 try {
   cpSync(path.join(here, "sample"), project, { recursive: true });
   const { child, ports } = await started();
