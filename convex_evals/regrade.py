@@ -10,7 +10,7 @@ from typing import Any
 from convex_evals.errors import UserError
 from convex_evals.grade.grader import Grader, check_graders
 from convex_evals.judge import judge
-from convex_evals.plan import GRADING_PROTOCOL, plan_eval, refuse_broken_graders, toolchain_versions
+from convex_evals.plan import GRADING_PROTOCOL, library_sources, plan_eval, refuse_broken_graders, toolchain_versions
 from convex_evals.records import (
     BackendIdentity,
     EvalPlan,
@@ -26,7 +26,7 @@ from convex_evals.records import (
 from convex_evals.records.journal import JournalEntry
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import Run, grade_name
-from convex_evals.suite import Eval, read_project
+from convex_evals.suite import Eval
 from convex_evals.summary import summarize
 
 
@@ -53,7 +53,7 @@ async def look_at(grader: Grader, evals: Sequence[Eval]) -> Today:
     toolchain = await toolchain_versions(grader)
     checks = await check_graders(grader, evals)
     refuse_broken_graders(checks)
-    library = read_project(grader.toolchain.script("grader"))
+    library = library_sources(grader.toolchain.script("grader"))
     identity = grader.backend.identity
     plans = {e.id: plan_eval(e, {}, "", checks[e.id], identity, toolchain, library) for e in evals}
     imports = {e.id: frozenset(checks[e.id].inputs) for e in evals}
