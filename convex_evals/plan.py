@@ -11,6 +11,7 @@ from typing import Any
 from convex_evals.errors import UserError
 from convex_evals.generate import Answerer
 from convex_evals.grade.grader import Grader, GraderCheck, check_graders
+from convex_evals.grade.toolchain import is_built
 from convex_evals.prompt import Prompt
 from convex_evals.records import BackendIdentity, EvalPlan, RunPlan, Toolchain
 from convex_evals.store.runs import Run
@@ -113,8 +114,8 @@ def generation_key(ev: Eval, inputs: Mapping[str, Any], model: str) -> str:
 
 
 def library_sources(folder: Path) -> dict[str, str]:
-    """The texts of the grader library by path. What is built from them differs from machine to machine."""
-    return read_project(folder, keep=lambda path: ".bundle." not in path)
+    """The texts of the grader library by path, without what is built from them."""
+    return read_project(folder, keep=lambda path: not is_built(path))
 
 
 def grader_closure(ev: Eval, check: GraderCheck, library: Mapping[str, str]) -> dict[str, str]:

@@ -73,7 +73,7 @@ function isOfPackages({ errors, warnings, metafile }: Result, folder: string): b
 function moved(result: Result, from: string, to: string): Result {
   const outputFiles = result.outputFiles?.map((file) => {
     const text = file.text.replaceAll(from, to);
-    return { path: file.path.startsWith(from + path.sep) ? to + file.path.slice(from.length) : file.path, contents: Buffer.from(text), hash: file.hash, text };
+    return { path: file.path.startsWith(from + path.sep) ? to + file.path.slice(from.length) : file.path, contents: text === file.text ? file.contents : Buffer.from(text), hash: file.hash, text };
   });
   return { ...result, ...(outputFiles && { outputFiles }) };
 }

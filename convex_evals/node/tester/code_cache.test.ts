@@ -7,7 +7,7 @@ import { cachedScript, readScript } from "../code_cache.ts";
 
 const here = path.join(import.meta.dirname, "..");
 
-for (const name of ["backend/app/backend", "backend/app/runtime", "tester/vitest", "grader/page_process"]) {
+for (const name of ["backend/app/backend", "backend/app/runtime", "tester/vitest", "grader/library", "grader/page_process"]) {
   test(`code is kept of ${name}, and V8 takes it`, () => {
     const file = path.join(here, `${name}.bundle.cjs`);
     assert.ok(existsSync(`${file}.code`), "build.ts records it");
