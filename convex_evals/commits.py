@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from convex_evals.errors import UserError
-from convex_evals.git import no_secrets
+from convex_evals.git import open_repository
 
 if TYPE_CHECKING:
     import git
@@ -233,13 +233,11 @@ def open_branch(folder: Path, *, push: bool) -> Branch:
     Raises `UserError` for whatever would keep a commit, or with `push` a push, from being made: better before a run
     than after it.
     """
-    # Without git on PATH the import itself would fail.
-    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
     import git
 
     there = next(p for p in [folder.absolute(), *folder.absolute().parents] if p.is_dir())
     try:
-        repository = git.Repo(there, search_parent_directories=True)
+        repository = open_repository(there)
     except (git.GitError, OSError):
         raise UserError(
             f"{folder}: not in a Git repository, so nothing can be committed; `git init` one, or leave out --commit"
@@ -284,7 +282,7 @@ def _run(repository: git.Repo, arguments: Sequence[str], stdin: str, env: dict[s
         status, out, err = repository.git.execute(
             argv,
             istream=file,
-            env={**_no_keys(), "GIT_TERMINAL_PROMPT": "0", **env},
+            env={**_tokens(), "GIT_TERMINAL_PROMPT": "0", **env},
             with_extended_output=True,
             with_exceptions=False,
             kill_after_timeout=_TIMEOUT,
@@ -296,9 +294,9 @@ def _run(repository: git.Repo, arguments: Sequence[str], stdin: str, env: dict[s
     return ""
 
 
-def _no_keys() -> dict[str, str]:
-    """What git has no use for; tokens of GitHub are what credential helpers look for."""
-    return {name: value for name, value in no_secrets().items() if name not in _TOKENS}
+def _tokens() -> dict[str, str]:
+    """Of the keys that git does not see, those that its credential helpers look for."""
+    return {name: os.environ[name] for name in _TOKENS if name in os.environ}
 
 
 def _short(text: str) -> str:

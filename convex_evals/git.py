@@ -8,9 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from convex_evals.config import is_secret
 from convex_evals.errors import UserError
+
+if TYPE_CHECKING:
+    import git
+
+# GitPython asks git for its version when it is imported; without git on PATH the import itself would fail.
+os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 
 
 def clean_commit(folder: Path) -> str | None:
@@ -18,21 +25,28 @@ def clean_commit(folder: Path) -> str | None:
 
     Commits of results are none of it: processes that start before and after one name the same.
     """
-    # Without git on PATH the import itself would fail.
-    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
     import git
 
     results = [f":(exclude,top){name}" for name in ("runs", ".cache", "reports")]
     try:
-        repository = git.Repo(folder, search_parent_directories=True)
+        repository = open_repository(folder)
         # Looking must not write: git would refresh its index.
-        with repository.git.custom_environment(GIT_OPTIONAL_LOCKS="0", **no_secrets()):
+        with repository.git.custom_environment(GIT_OPTIONAL_LOCKS="0"):
             changed = repository.git.status("--porcelain", "--untracked-files=normal", "--", str(folder), *results)
         if changed:
             return None
         return repository.git.log("-1", "--format=%H", "HEAD", "--", str(folder), *results) or None
     except (git.GitError, ValueError, OSError):
         return None
+
+
+def open_repository(folder: Path) -> git.Repo:
+    """The repository that `folder` is in; its git sees no keys. Raises what GitPython does."""
+    import git
+
+    repository = git.Repo(folder, search_parent_directories=True)
+    repository.git.update_environment(**no_secrets())
+    return repository
 
 
 def no_secrets() -> dict[str, str]:
@@ -163,12 +177,10 @@ def changed_since(folder: Path, revision: str) -> frozenset[str]:
 
     Raises `UserError`.
     """
-    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
     import git
 
     try:
-        repository = git.Repo(folder, search_parent_directories=True)
-        repository.git.update_environment(**no_secrets())
+        repository = open_repository(folder)
         commit = repository.commit(revision).hexsha
         command = git.Git(str(folder))
         command.update_environment(**no_secrets())

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from convex_evals.config import Experiment, Workspace
+from convex_evals.config import Experiment, Workspace, is_secret
 from convex_evals.errors import UserError
 from convex_evals.generate import Answerer
 from convex_evals.generate.answerers import Answerers
@@ -226,12 +226,19 @@ def estimate(request: Request, left: Mapping[str, int] | None = None) -> dict[st
 
 
 def load_environment(folder: Path) -> None:
-    """Variables of `folder`/.env that are not set already; and no core dump from here on, since keys are in memory."""
+    """Variables of `folder`/.env that are not set already.
+
+    Keys are in memory from here on, so there is no core dump, and no child inherits them: they stand in `os.environ`,
+    which libraries read, and not in the environment of the process itself.
+    """
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     path = folder / ".env"
     if path.is_file():
+        import git  # noqa: F401  (it starts git, with the variables that there are by then)
         from dotenv import dotenv_values
 
         for name, value in dotenv_values(path).items():
             if value is not None:
                 os.environ.setdefault(name, value)
+    for name in filter(is_secret, os.environ):
+        os.unsetenv(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -46,7 +47,12 @@ def test_a_planted_key_turns_up_nowhere(tmp_path: Path, stub: Provider) -> None:
     subprocess.run(["git", "remote", "add", "origin", tmp_path / "there.git"], cwd=suite, check=True)
     who = {f"GIT_{w}_{k}": "t@example.org" for w in ("AUTHOR", "COMMITTER") for k in ("NAME", "EMAIL")}
     argv = [sys.executable, str(ROOT / "cli.py"), "run", "-m", "model", "-m", "other", "-e", "no_guidelines", "--push"]
-    environment = clean_environment(TMPDIR=str(scratch), HOME=str(home), LITELLM_LOG="DEBUG", **who)
+    # Programs that are gone before anybody can look at them.
+    programs, shown = tmp_path / "bin", tmp_path / "shown"
+    for name in ("git", "uname"):
+        tell_environment(programs / name, shown)
+    search = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    environment = clean_environment(TMPDIR=str(scratch), HOME=str(home), LITELLM_LOG="DEBUG", PATH=search, **who)
     with (tmp_path / "out").open("wb") as out:
         process = subprocess.Popen(argv, cwd=suite, env=environment, stdout=out, stderr=subprocess.STDOUT)
         seen: set[tuple[int, str]] = set()
@@ -58,6 +64,9 @@ def test_a_planted_key_turns_up_nowhere(tmp_path: Path, stub: Provider) -> None:
             for path in files(scratch):
                 with contextlib.suppress(FileNotFoundError):
                     assert KEY.encode() not in path.read_bytes(), path
+    started = shown.read_text()
+    assert "STARTED git version" in started and "STARTED uname" in started
+    assert KEY not in started
     output = (tmp_path / "out").read_text()
     assert process.returncode == 0, output
     assert len({pid for pid, _ in seen}) >= 4, "checker, backend and tester were looked at"
@@ -65,6 +74,17 @@ def test_a_planted_key_turns_up_nowhere(tmp_path: Path, stub: Provider) -> None:
     assert output.count("pass stub/") == 2 and "[key]" in "".join(p.read_text() for p in suite.rglob("generation.json"))
     for path in files(tmp_path):
         assert path.name == ".env" or KEY.encode() not in path.read_bytes(), path
+
+
+def tell_environment(program: Path, to: Path) -> None:
+    """A program that writes what it was started with to the file `to`, and then is what it stands in for."""
+    behind = shutil.which(program.name)
+    assert behind
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(
+        f'#!/bin/sh\n(echo "STARTED {program.name} $*"; tr "\\0" "\\n" </proc/$$/environ) >>{to}\nexec {behind} "$@"\n'
+    )
+    program.chmod(0o755)
 
 
 def family(root: int) -> set[int]:

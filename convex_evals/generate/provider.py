@@ -86,6 +86,8 @@ async def stream(entry: ModelEntry, call: Call, on_text: Callable[[str], None]) 
 
 def load_litellm() -> Any:
     """LiteLLM, quiet, with the price map that it brings: nothing is fetched, nothing is reported to anybody."""
+    # Otherwise it would read a .env of its own finding.
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_LOG", "CRITICAL")
     import logging

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Collection
 from pathlib import Path
 from urllib.parse import quote
 
-from convex_evals.git import no_secrets
+from convex_evals.git import open_repository
 from convex_evals.reports.shape import Action
 
 # The engine's own, where it is developed beside a suite.
@@ -22,14 +21,11 @@ class Repository:
     """The suite's Git repository, where it has one. Nothing here raises: a report can do without."""
 
     def __init__(self, suite: Path) -> None:
-        # Without git on PATH the import itself would fail.
-        os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
         self._suite = suite
         try:
             import git
 
-            self._git: git.Git | None = git.Repo(suite, search_parent_directories=True).git
-            self._git.update_environment(**no_secrets())
+            self._git: git.Git | None = open_repository(suite).git
         except (ImportError, ValueError, OSError, git.GitError):
             self._git = None
         self.prefix = self._ask("-C", str(suite), "rev-parse", "--show-prefix").strip()
