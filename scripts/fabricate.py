@@ -137,22 +137,25 @@ class Campaign:
     def write(self, runs: Path, versions: Sequence[str]) -> int:
         """Write the runs below `runs`; the number of their results, which are evals of runs."""
         for version in self.versions:
-            digest = guidelines_sha256(versions[version])
+            digest = None if self.experiment == "no_guidelines" else guidelines_sha256(versions[version])
             for model in self.models:
                 draw = random.Random(f"{self.seed} {version} {model} {self.experiment}")
-                plan = _plan(model, version, digest, self)
+                plan = make_plan(model, self.experiment, version, self.evals, self.trials, digest)
                 folder = runs.joinpath(*slug_folders(model), plan.date, plan.run_id)
                 run = Run(folder, plan)
                 for e in self.evals:
                     chance = self.truth(model, e, version)
                     passes = [draw.random() < chance for _ in range(self.trials)]
-                    write_all(run.eval_folder(e), _eval_files(f"{plan.run_id} {model}", e, passes))
+                    write_all(run.eval_folder(e), eval_files(f"{plan.run_id} {model}", e, passes))
                 write_all(folder, {PLAN_NAME: plan.to_json()})
                 write_all(folder, {SUMMARY_NAME: summarize(run).to_json()})
         return len(self.models) * len(self.versions) * len(self.evals)
 
 
-def _plan(model: str, version: int, digest: str, campaign: Campaign) -> RunPlan:
+def make_plan(
+    model: str, experiment: str, number: int, evals: Sequence[str], trials: int = 1, guidelines: str | None = None
+) -> RunPlan:
+    """The plan of a run; its day and its name follow from `number`. `guidelines`: what they hash to."""
     planned = EvalPlan(
         task_sha256="0" * 64,
         answer_sha256="1" * 64,
@@ -161,16 +164,15 @@ def _plan(model: str, version: int, digest: str, campaign: Campaign) -> RunPlan:
         generation_key=GENERATION_KEY,
         grading_key=GRADING_KEY,
     )
-    bare = campaign.experiment == "no_guidelines"
     return RunPlan(
-        run_id=f"{campaign.experiment}-{version:08x}",
-        date=f"2026-{1 + version // 28 % 12:02}-{1 + version % 28:02}",
+        run_id=f"{experiment}-{number:08x}",
+        date=f"2026-{1 + number // 28 % 12:02}-{1 + number % 28:02}",
         model=model,
-        experiment=campaign.experiment,
-        trials=campaign.trials,
+        experiment=experiment,
+        trials=trials,
         synthetic=False,
-        guidelines=None if bare else PATH,
-        guidelines_sha256=None if bare else digest,
+        guidelines=PATH if guidelines else None,
+        guidelines_sha256=guidelines,
         suite_commit=None,
         grading_protocol=1,
         backend=BackendIdentity(kind="embedded", version="1"),
@@ -183,7 +185,7 @@ def _plan(model: str, version: int, digest: str, campaign: Campaign) -> RunPlan:
             lockfile_sha256="5" * 64,
             lint_rules_sha256="6" * 64,
         ),
-        evals=dict.fromkeys(campaign.evals, planned),
+        evals=dict.fromkeys(evals, planned),
     )
 
 
@@ -200,7 +202,8 @@ def _verdict(passed: bool) -> Verdict:
 _VERDICTS = {passed: _verdict(passed) for passed in (True, False)}
 
 
-def _eval_files(run: str, eval_id: str, passes: Sequence[bool]) -> dict[str, str]:
+def eval_files(run: str, eval_id: str, passes: Sequence[bool]) -> dict[str, str]:
+    """What a run says of an eval, by file name: a trial for each of `passes`. `run` names it among others."""
     files = {name: text.replace("@eval@", eval_id) for name, text in _template(tuple(passes)).items()}
     for n in range(len(passes)):
         generation_id = sha256_text(f"{run} {eval_id} {n}")[:16]
