@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from convex_evals.errors import ProcessFault
 from convex_evals.grade.sandbox.base import Launch, Sandbox
+from convex_evals.grade.sandbox.processors import running_on
 from convex_evals.grade.toolchain import Toolchain
 from convex_evals.process import Child
 
@@ -28,7 +29,7 @@ class CheckerError(Exception):
 class Checker:
     """One checker process, started at the first request and again after it died or took too long.
 
-    Requests are answered one at a time: give each worker a checker of its own. It executes nothing of a project, but it
+    Requests are answered one at a time, in the order in which they come. It executes nothing of a project, but it
     opens what the project names: it sees `readable` and the project's surroundings, and nothing else.
     """
 
@@ -37,6 +38,7 @@ class Checker:
     scratch: Path
     folder: Path  # with all projects and all that is made of them
     readable: Sequence[Path] = ()
+    processors: tuple[int, ...] = ()  # that it runs on; none: any
     _child: Child | None = None
     _next_id: int = 1
     _closed: bool = False
@@ -98,9 +100,10 @@ class Checker:
         ]
         # esbuild, a process of Go, makes a new heap for each bundle: it need not be tidy.
         env = {**node.environment(self.scratch), "GOGC": "400"}
-        self._child = await self.sandbox.launch(
-            Launch(argv, self.scratch, env, readable=self.readable, shared=[self.folder], capture=True)
-        )
+        with running_on(self.processors):
+            self._child = await self.sandbox.launch(
+                Launch(argv, self.scratch, env, readable=self.readable, shared=[self.folder], capture=True)
+            )
         return self._child
 
     async def _stop(self) -> None:

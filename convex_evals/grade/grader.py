@@ -26,6 +26,8 @@ from convex_evals.records import Outcome, Verdict
 from convex_evals.suite import Eval, grader_files, load_suite, sha256_parts
 
 CANARY_SUITE = Path(__file__).parent / "canary"
+# Less than a third of a grading is the checker's, and what it learns of libraries takes it seconds.
+_WORKERS_OF_A_CHECKER = 2
 
 
 def canary_eval() -> Eval:
@@ -35,9 +37,9 @@ def canary_eval() -> Eval:
 
 @dataclass(frozen=True)
 class Worker:
-    """What one of several gradings at a time has for itself."""
+    """What one of several gradings at a time works with."""
 
-    checker: Checker
+    checker: Checker  # shared with another worker
     processors: tuple[int, ...]  # that its processes run on; none: any
 
 
@@ -121,10 +123,15 @@ async def open_grader(
     readable = readable_paths(packages, suite, tester.suite_packages)
     async with AsyncExitStack() as stack:
         queue: asyncio.Queue[Worker] = asyncio.Queue()
-        for processors in shares(workers):
+        places = shares(workers)
+        for first in range(0, workers, _WORKERS_OF_A_CHECKER):
+            pair = places[first : first + _WORKERS_OF_A_CHECKER]
             scratch = Path(tempfile.mkdtemp(prefix="checker-", dir=folder))
-            checker = Checker(toolchain, tester.sandbox, scratch, folder, readable)
-            queue.put_nowait(Worker(await stack.enter_async_context(checker), processors))
+            either = tuple(sorted({p for processors in pair for p in processors}))
+            checker = Checker(toolchain, tester.sandbox, scratch, folder, readable, either)
+            await stack.enter_async_context(checker)
+            for processors in pair:
+                queue.put_nowait(Worker(checker, processors))
         made = Path(tempfile.mkdtemp(prefix="prepared-", dir=folder))
         version = sha256_parts([toolchain.version, backend.identity.kind, backend.identity.version])
         prepared = Prepared(made, version, packages, tester.suite_packages)

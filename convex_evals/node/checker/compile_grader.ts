@@ -7,6 +7,7 @@ import { isBuiltin } from "node:module";
 import path from "node:path";
 import { build, transform, type Loader, type OnResolveResult, type Plugin, type PluginBuild } from "esbuild";
 import { TRANSFORM } from "../tester/transform.ts";
+import { TO_BE_READ } from "./graders.ts";
 import { CONDITIONS, EXTENSIONS, LIBRARY, isBare, packageName, sourcesFor, type PackageSources } from "../tester/resolution.ts";
 
 /** What the tester needs to run a grader directly: the text of each of the suite's modules, by real path. */
@@ -107,18 +108,11 @@ export async function compileGrader(grader: string, suite: string, packages: str
   const refusals: string[] = [];
   try {
     const { metafile } = await build({
+      ...TO_BE_READ,
       absWorkingDir: root,
       entryPoints: [entry],
-      bundle: true,
-      write: false,
-      metafile: true,
-      platform: "node",
-      format: "esm",
-      outdir: "out",
-      logLevel: "silent",
       resolveExtensions: EXTENSIONS,
       conditions: CONDITIONS,
-      tsconfigRaw: { compilerOptions: { jsx: "react-jsx" } },
       plugins: [packagesOutside({ suite: root, packages }, refusals)],
     });
     if (refusals[0] !== undefined) return { reason: refusals[0] };

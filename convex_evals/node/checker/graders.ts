@@ -1,7 +1,7 @@
 /** What can be said about a grader without running it: does it parse, and what does it consist of. */
 import { realpathSync } from "node:fs";
 import path from "node:path";
-import { build, type BuildFailure, type Message, type Plugin } from "esbuild";
+import { build, type BuildFailure, type BuildOptions, type Message, type Plugin } from "esbuild";
 import { shownPath } from "./files.ts";
 
 /** One reason why a grader cannot be loaded; `file` is relative to the suite. */
@@ -18,6 +18,19 @@ export interface GraderReport {
   errors: GraderError[];
   inputs: string[];
 }
+
+/** How a grader and what it imports are bundled to learn what that is. */
+export const TO_BE_READ = {
+  bundle: true,
+  write: false,
+  metafile: true,
+  platform: "node",
+  format: "esm",
+  outdir: "out",
+  logLevel: "silent",
+  // The suite's own tsconfig files must not break, or change, how its graders are read.
+  tsconfigRaw: { compilerOptions: { jsx: "react-jsx" } },
+} as const satisfies BuildOptions;
 
 // Packages are resolved when the grader runs; here only the suite's own files count.
 const packagesExternal: Plugin = {
@@ -44,17 +57,9 @@ async function inspect(suite: string, file: string): Promise<GraderReport> {
   const shown = shownPath(suite, absolute);
   try {
     const { metafile } = await build({
+      ...TO_BE_READ,
       absWorkingDir: suite,
       entryPoints: [absolute],
-      bundle: true,
-      write: false,
-      metafile: true,
-      platform: "node",
-      format: "esm",
-      outdir: "out",
-      logLevel: "silent",
-      // The suite's own tsconfig files must not break, or change, how its graders are read.
-      tsconfigRaw: { compilerOptions: { jsx: "react-jsx" } },
       plugins: [packagesExternal],
       loader: { ".txt": "text", ".md": "text", ".node": "empty" },
     });
