@@ -179,8 +179,10 @@ test("an event that arrives several times at once is stored once", async () => {
     const ids = [`evt_${round}a`, `evt_${round}b`];
     const bodies = ids.flatMap((id) => Array.from({ length: 5 }, () => succeeded(id, "A-17", 100)));
     expect(await deliverTogether(bodies), "every delivery must be answered with 200, also those at the same time").toEqual(bodies.map(() => 200));
-    const found = (await payments()).map(({ eventId }) => eventId as string).filter((id) => ids.includes(id));
-    expect(found.sort(), "two events that arrive five times at once must be stored once each").toEqual(ids);
+    const found = (await payments()).map(({ eventId }) => eventId);
+    // Not how often: that is another number each time.
+    const once = ids.every((id) => found.filter((other) => other === id).length === 1);
+    expect(once, "two events that arrive five times at once must be stored once each").toBe(true);
   }
 });
 
