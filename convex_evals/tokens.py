@@ -40,8 +40,14 @@ def offline_counter() -> TokenCounter:
     """The best counter that needs no network: LiteLLM brings the one vocabulary along that loads in no time."""
     import importlib.util
 
-    litellm = importlib.util.find_spec("litellm")  # which is found, and not imported: that takes seconds
-    if litellm is None or litellm.origin is None or importlib.util.find_spec("tokenizers") is None:
-        return TokenCounter(None)
-    path = Path(litellm.origin).parent / "litellm_core_utils" / "tokenizers" / "anthropic_tokenizer.json"
-    return TokenCounter(path if path.is_file() else None)
+    path = litellm_file("litellm_core_utils/tokenizers/anthropic_tokenizer.json")
+    return TokenCounter(path if importlib.util.find_spec("tokenizers") else None)
+
+
+def litellm_file(name: str) -> Path | None:
+    """A file that LiteLLM brings along. The package is found and not imported: that takes seconds."""
+    import importlib.util
+
+    litellm = importlib.util.find_spec("litellm")
+    path = Path(litellm.origin).parent / name if litellm and litellm.origin else None
+    return path if path and path.is_file() else None

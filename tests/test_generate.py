@@ -17,7 +17,7 @@ from convex_evals.generate.budget import Budget
 from convex_evals.generate.faults import Fault, ModelStopped
 from convex_evals.generate.limits import ProviderLimit
 from convex_evals.generate.llm import ATTEMPTS, ModelAnswerer
-from convex_evals.generate.price import Tariff, can_search
+from convex_evals.generate.price import Tariff, can_search, price_map
 from convex_evals.generate.provider import Call, stream
 from convex_evals.order import estimate
 from convex_evals.plan import Request
@@ -352,3 +352,10 @@ def test_retry_after_is_waited_for() -> None:
             return asyncio.get_running_loop().time() - start
 
     assert asyncio.run(scenario()) >= 0.19
+
+
+def test_the_price_map_is_the_one_that_litellm_loads() -> None:
+    loaded = provider_module.load_litellm().model_cost
+    both = price_map().keys() & loaded.keys()
+    assert len(both) > 1000
+    assert [name for name in both if price_map()[name] != loaded[name]] == []

@@ -155,6 +155,15 @@ def test_dry_run_asks_nobody(suite: Path, stub: Provider) -> None:
     assert stub.requests == [] and not (suite / "runs").exists()
 
 
+def test_who_asks_nobody_does_not_wait_for_litellm(suite: Path, stub: Provider) -> None:
+    run(suite)
+    for arguments in (["run", "-m", "model"], ["run", "-m", "model", "--trials", "2", "--dry-run"]):
+        argv = [sys.executable, "-X", "importtime", str(ROOT / "cli.py"), *arguments]
+        done = subprocess.run(argv, cwd=suite, env=clean_environment(), capture_output=True, text=True, check=True)
+        imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+        assert "convex_evals.generate.price" in imported and "litellm" not in imported
+
+
 def test_budget_of_a_run(suite: Path, stub: Provider) -> None:
     argv = [sys.executable, str(ROOT / "cli.py"), "run", "-m", "model", "--json", "--budget", "0.000001"]
     done = subprocess.run(argv, cwd=suite, env=clean_environment(), capture_output=True, text=True, check=False)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
-from convex_evals.generate.provider import load_litellm, takes_search_options
+from convex_evals.generate.provider import takes_search_options
 from convex_evals.records import Usage
 from convex_evals.records.models import ModelEntry, Price
+from convex_evals.tokens import litellm_file
 
 # No tokenizer of a current model makes more than a token of two bytes of English, Markdown or code.
 _FEWEST_BYTES_PER_TOKEN = 2
@@ -71,7 +75,14 @@ def can_search(entry: ModelEntry) -> bool:
     return entry.api == "responses" or takes_search_options(entry.litellm_name)
 
 
-def _known(entry: ModelEntry) -> dict[str, float]:
-    costs = load_litellm().model_cost
+@cache
+def price_map() -> dict[str, dict[str, Any]]:
+    """What LiteLLM knows of models, by their names: dollars per token, limits, abilities."""
+    path = litellm_file("model_prices_and_context_window_backup.json")
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path else {}
+
+
+def _known(entry: ModelEntry) -> dict[str, Any]:
+    costs = price_map()
     name = entry.litellm_name
     return dict(costs.get(name) or costs.get(name.partition("/")[2]) or {})

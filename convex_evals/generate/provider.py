@@ -45,7 +45,8 @@ class Streamed:
 
 async def stream(entry: ModelEntry, call: Call, on_text: Callable[[str], None]) -> Streamed:
     """Ask once; `on_text` hears of every piece of the reply as it arrives. Raises `ProviderFault`."""
-    litellm = load_litellm()
+    # In a thread: what else goes on does not stand still for the seconds that it takes.
+    litellm = await asyncio.to_thread(load_litellm)
     if entry.api == "responses":
         stream_for_real(litellm, entry.litellm_name)
     start = time.monotonic()
