@@ -209,7 +209,7 @@ def test_what_cannot_get_better_is_tried_once(bench: Bench) -> None:
 
 
 def test_silence_is_a_timeout(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(provider_module, "BETWEEN_SECONDS", 0.3)
+    monkeypatch.setattr(provider_module, "BETWEEN_SECONDS", 2.0)
     bench.stub.behave = lambda n, body: "hang" if n == 0 else "ok"
     generation = asyncio.run(bench.ask(bench.answerer())).generation
     assert [a.fault for a in generation.attempts] == [Fault.TIMEOUT.word, None]
