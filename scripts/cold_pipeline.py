@@ -42,7 +42,9 @@ _NEW_IN_EVERY_RUN = [
     re.compile(r"\b\d{13}(\.\d+)?\b"),
     re.compile(r"(?<=127\.0\.0\.1:)\d+|(?<=localhost:)\d+"),
 ]
-_SHOWN = 200  # as the checker
+# Of the machine: ours shows paths from the project, or from the packages, on.
+_FOLDERS = re.compile(r"(?:\.\.)?/[^\s,\"]*?/(?:project/|(?=node_modules/))")
+_SHOWN, _LONGEST = 200, 2000  # problems, and characters of a message, as the checker
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,8 @@ class ColdAttempt(Attempt):
             done = await self.node(tsc, "--pretty", "false", "-p", program["file"], folder=self.project, limit=limit)
             judged = set(program["judged"])
             root = Path(settings["root"])
-            found += [p for p in diagnostics(done.out) if p["file"] is None or str(root / p["file"]) in judged]
+            out = _FOLDERS.sub("", done.out)
+            found += [p for p in diagnostics(out) if p["file"] is None or str(root / p["file"]) in judged]
         unique = {json.dumps(problem, sort_keys=True): problem for problem in found}
         return sorted(unique.values(), key=lambda p: (p["file"] or "", p["line"] or 0, p["column"] or 0, p["code"]))
 
@@ -221,6 +224,9 @@ def diagnostics(text: str) -> list[dict[str, Any]]:
             found.append({"file": match["file"], **number, "code": match["code"], "message": match["message"]})
         elif found and line.startswith(" "):
             found[-1]["message"] += f"\n{line}"
+    for problem in found:
+        if len(problem["message"]) > _LONGEST:
+            problem["message"] = problem["message"][:_LONGEST] + "…"
     return found
 
 
@@ -256,4 +262,4 @@ def _comparable(text: str | None) -> str | None:
 def _words(text: str) -> str:
     """Without colours, and without the folders of the machine that we do not show."""
     plain = re.sub(r"\x1b\[[0-9;]*m|\\x1b\[[0-9;]*m", "", text)
-    return " ".join(re.sub(r"/[^\s,]*?/(?:project/|(?=node_modules/))", "", plain).split())
+    return " ".join(_FOLDERS.sub("", plain).split())
