@@ -25,6 +25,14 @@ def read_text(path: Path) -> str:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
 
 
+def well_formed(text: str) -> str:
+    """With halves of surrogate pairs joined where both are there, and U+FFFD for those that stand alone.
+
+    JSON can hold halves, and a stream may cut a pair in two; UTF-8, and so every file, can hold pairs only.
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def spelled_out(text: str) -> str:
     """With what cannot be seen spelled out, line ends and tabs aside.
 

@@ -91,6 +91,14 @@ def test_a_reply_with_all_that_is_known_of_it(bench: Bench) -> None:
     assert body["messages"] == [{"role": "user", "content": "task 1"}]
 
 
+def test_a_character_that_a_stream_cuts_in_two_is_whole_again(bench: Bench) -> None:
+    bench.stub.reply = "x" * 19 + "\ud83d\ude00 \ud800"  # the stub sends twenty at a time
+    for _ in range(2):  # from the provider, and from the log
+        reply = asyncio.run(bench.ask(bench.answerer()))
+        assert reply.response == "x" * 19 + "\U0001f600 \ufffd"
+    assert len(bench.stub.requests) == 1
+
+
 @pytest.mark.parametrize(
     ("way", "fault"),
     [

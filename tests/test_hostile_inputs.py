@@ -53,6 +53,16 @@ HOSTILE: dict[str, tuple[Mapping[str, str], StepName, str]] = {
         StepName.TSC,
         "tsconfig.json",
     ),
+    "half a character in a type": (
+        {MAIN: f'{QUERY}export const half: "\\ud800" = "\\ud801";\n'},
+        StepName.TSC,
+        "TS2322.*\ufffd",
+    ),
+    "half a character in an error": (
+        {MAIN: f'{QUERY}throw new Error("half: \\ud800");\n'},
+        StepName.DEPLOY,
+        "half: \ufffd",
+    ),
     "nested twenty thousand times": (
         {MAIN: f"{QUERY}export const nested: number = {'(' * 20_000}1{')' * 20_000};\n"},
         StepName.TSC,

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from convex_evals.errors import UserError
 from convex_evals.records import (
@@ -21,7 +24,14 @@ from convex_evals.records import (
 from convex_evals.records.human import parse_human
 from convex_evals.records.journal import JournalEntry
 from convex_evals.store.records import read_record, write_record
-from tests.factories import make_generation, make_generation_file, make_grade_file, make_plan, make_verdict
+from tests.factories import (
+    make_failure,
+    make_generation,
+    make_generation_file,
+    make_grade_file,
+    make_plan,
+    make_verdict,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
 FAILED = make_verdict(Outcome.FAILED, StepName.TESTS)
@@ -43,6 +53,16 @@ def test_golden_files_of_each_schema(name: str, golden: Callable[[str, str], Non
     assert read_record(GOLDEN / name, type(record)) == record
     write_record(tmp_path / "copy.json", record)
     assert (tmp_path / "copy.json").read_bytes() == (GOLDEN / name).read_bytes()
+
+
+@given(st.text(st.characters(categories=("Cs", "Ll", "So", "Cc")), max_size=20))
+def test_records_quote_what_utf_8_cannot_hold(said: str) -> None:
+    verdict = make_failure({"tsc": said, "tests": said}, {said: said})
+    text = make_grade_file(verdict=verdict).to_json()
+    read = GradeFile.from_data(json.loads(text.encode()))
+    assert read.trials[0].verdict == verdict
+    halves = re.sub("[\ud800-\udbff][\udc00-\udfff]", "", said)
+    assert ("\ufffd" in text) == any("\ud800" <= character <= "\udfff" for character in halves)
 
 
 @pytest.mark.parametrize("model", [RunPlan, GenerationFile, GradeFile, Summary, Pruned, JournalEntry])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from convex_evals.records import Attempt
+from convex_evals.text import well_formed
 
 
 @dataclass(frozen=True)
@@ -33,4 +34,4 @@ def read_earlier(lines: Sequence[Mapping[str, Any]]) -> Earlier:
         elif "end" in line:
             attempts.append(Attempt.model_validate(line["end"]["attempt"]))
             unfinished, reply = None, line["end"]["reply"]
-    return Earlier(tuple(attempts), reply, "".join(text), unfinished)
+    return Earlier(tuple(attempts), reply, well_formed("".join(text)), unfinished)

@@ -15,6 +15,7 @@ from convex_evals.generate.faults import Fault, ProviderFault
 from convex_evals.generate.responses import Events, do_without_gateway, stream_for_real, tap
 from convex_evals.records import Usage
 from convex_evals.records.models import ModelEntry
+from convex_evals.text import well_formed
 
 FIRST_BYTE_SECONDS = 300.0  # reasoning models may be silent for long
 BETWEEN_SECONDS = 120.0
@@ -75,7 +76,7 @@ async def stream(entry: ModelEntry, call: Call, on_text: Callable[[str], None]) 
         raise ProviderFault(Fault.CUT, "the stream ended before the reply did")
     end = time.monotonic()
     return Streamed(
-        text="".join(parts),
+        text=well_formed("".join(parts)),
         finish_reason=str(finish),
         usage=found.usage,
         searches=found.searches,

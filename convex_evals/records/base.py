@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from convex_evals.text import well_formed
+
+
+def _well_formed(value: object) -> object:
+    return well_formed(value) if isinstance(value, str) else value
+
+
+# Of fields that quote what others wrote: pydantic refuses strings that UTF-8 cannot hold.
+WELL_FORMED = BeforeValidator(_well_formed)
+Quoted = Annotated[str | None, WELL_FORMED]
 
 
 class Record(BaseModel):

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from convex_evals.records.base import FileRecord, Record
+from convex_evals.records.base import FileRecord, Quoted, Record
 
 # The fault where a stand-in has no recorded reply: asking again changes nothing.
 MISSING = "missing"
@@ -23,7 +23,7 @@ class Attempt(Record):
     """One request, whatever came of it."""
 
     fault: str | None = Field(default=None, description="a word of docs/running.md's table; null where a reply came")
-    message: str | None = Field(default=None, description="what the provider said, without keys")
+    message: Quoted = Field(default=None, description="what the provider said, without keys")
     max_output_tokens: int | None = Field(default=None, ge=1, description="the limit that was sent")
     cost_usd: float = Field(default=0.0, ge=0, description="dollars")
     duration_ms: int = Field(default=0, ge=0, description="wall clock")
@@ -38,7 +38,7 @@ class Generation(Record):
     response_sha256: str | None = Field(description="of `<trial>.md`; null where nothing was received")
     finish_reason: str | None = Field(default=None, description="as the provider said it")
     fault: str | None = Field(default=None, description="why nothing was received, or why what was is a failure")
-    reason: str | None = Field(default=None, description="the same in words")
+    reason: Quoted = Field(default=None, description="the same in words")
     attempts: tuple[Attempt, ...] = Field(default=(), description="all requests made for this trial, in order")
     rounds: int = Field(default=1, ge=1, description="runs that asked for this reply; after three it is left alone")
     cost_usd: float = Field(default=0.0, ge=0, description="dollars, all attempts together")

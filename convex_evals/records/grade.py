@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from convex_evals.records.base import FileRecord, Record
+from convex_evals.records.base import WELL_FORMED, FileRecord, Quoted, Record
 from convex_evals.records.outcome import Outcome, StepName, StepOutcome
 
 
@@ -16,7 +16,7 @@ class StepResult(Record):
     step: StepName = Field(description="filesystem, install, deploy, tsc, eslint or tests")
     outcome: StepOutcome = Field(description="passed, failed, skipped or unscored")
     duration_ms: int = Field(default=0, ge=0, description="wall clock")
-    reason: str | None = Field(default=None, description="why it did not pass, or what it repaired")
+    reason: Quoted = Field(default=None, description="why it did not pass, or what it repaired")
 
 
 class TestResult(Record):
@@ -24,10 +24,10 @@ class TestResult(Record):
 
     __test__ = False
 
-    name: str = Field(description="titles of its suites and its own, joined by ' > '")
+    name: Annotated[str, WELL_FORMED] = Field(description="titles of its suites and its own, joined by ' > '")
     outcome: Literal["passed", "failed", "skipped"] = Field(description="skipped ones do not count")
     duration_ms: int = Field(default=0, ge=0, description="wall clock")
-    message: str | None = Field(default=None, description="the assertion that failed")
+    message: Quoted = Field(default=None, description="the assertion that failed")
 
 
 class Verdict(Record):
