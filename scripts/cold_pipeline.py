@@ -226,7 +226,8 @@ def diagnostics(text: str) -> list[dict[str, Any]]:
             found[-1]["message"] += f"\n{line}"
     for problem in found:
         if len(problem["message"]) > _LONGEST:
-            problem["message"] = problem["message"][:_LONGEST] + "…"
+            kept = _LONGEST // 2
+            problem["message"] = f"{problem['message'][:kept]}\n…\n{problem['message'][-kept:]}"
     return found
 
 

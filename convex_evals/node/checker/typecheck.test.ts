@@ -33,6 +33,26 @@ test("an error is reported with file, line, column and code", async (t) => {
   ]);
 });
 
+test("a long message keeps its end, which says what does not fit", async (t) => {
+  const fields = Array.from({ length: 100 }, (_, n) => `field${n}: string`).join("; ");
+  const { compilerOptions, ...rest } = JSON.parse(CONVEX_TSCONFIG);
+  const project = await makeProject(t, "bare", {
+    "convex/wrong.ts": `declare const given: { ${fields}; last: { x: string } };\nexport const wanted: { ${fields}; last: { x: number } } = given;\n`,
+    "convex/tsconfig.json": JSON.stringify({ ...rest, compilerOptions: { ...compilerOptions, noErrorTruncation: true } }),
+  });
+  const [problem, ...others] = typecheck(project).diagnostics;
+  assert.deepEqual(others, []);
+  assert.match(problem?.message ?? "", /^Type '\{ field0: string; .*\n…\n.*\n  The types of 'last\.x' are incompatible .*\n    Type 'string' is not assignable to type 'number'\.$/);
+  assert.ok(problem && problem.message.length < 2100);
+});
+
+test("half of a surrogate pair in a message becomes a character that files can hold", async (t) => {
+  const project = await makeProject(t, "bare", { "convex/wrong.ts": 'export const wrong: number = "\\ud800" as const;\n', "convex/tsconfig.json": CONVEX_TSCONFIG });
+  const messages = typecheck(project).diagnostics.map(({ message }) => message);
+  assert.equal(messages.length, 1);
+  assert.ok(messages[0]?.isWellFormed(), messages[0]);
+});
+
 test("a missing tsconfig is seeded and said so", async (t) => {
   const project = await makeProject(t, "bare", {
     "convex/web.ts": "export const all = async (r: Response) => { for await (const c of r.body!) console.log(c); };\n",

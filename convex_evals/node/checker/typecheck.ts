@@ -23,12 +23,18 @@ export interface TypecheckResult {
 
 /** A project with more errors than this learns nothing from the rest. */
 const MAX_PROBLEMS = 200;
+/** Characters of a message. A longer one loses its middle: TypeScript ends with what does not fit. */
 const MAX_MESSAGE = 2000;
+
+function shortened(message: string): string {
+  if (message.length <= MAX_MESSAGE) return message;
+  const kept = MAX_MESSAGE / 2;
+  return `${message.slice(0, kept)}\n…\n${message.slice(-kept)}`;
+}
 
 export function toProblem(root: string, diagnostic: ts.Diagnostic): TypeProblem {
   const text = withoutHostPaths(root, ts.flattenDiagnosticMessageText(diagnostic.messageText, "\n"));
-  const message = text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
-  const base = { code: `TS${diagnostic.code}`, message };
+  const base = { code: `TS${diagnostic.code}`, message: shortened(text).toWellFormed() };
   const { file, start } = diagnostic;
   if (!file || start === undefined) return { file: file ? shownPath(root, file.fileName) : null, line: null, column: null, ...base };
   const { line, character } = ts.getLineAndCharacterOfPosition(file, start);
