@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 
 const { root, functions, programs, linted } = JSON.parse(process.env.COLD_SETTINGS);
 const sources = process.env.COLD_SOURCES;
-const { CLIENT_RULES, FUNCTION_RULES, LANGUAGE, PLUGINS } = await import(pathToFileURL(path.join(sources, "checker", "lint.ts")).href);
+const { CLIENT_RULES, FUNCTION_RULES, LANGUAGE, clientPlugins } = await import(pathToFileURL(path.join(sources, "checker", "lint.ts")).href);
 
 const inFolder = (file) => file.startsWith(`${functions}/`);
 const shown = (file) => path.relative(root, file);
@@ -15,7 +15,7 @@ export default programs.flatMap(({ file: project, judged }) =>
     files: [...judged.filter((file) => linted.includes(file) && inFolder(file) === (rules === FUNCTION_RULES)).map((file) => shown(file).replace(/[[\]{}()*?!+@]/g, "\\$&")), "\u0000"],
     languageOptions: { ...LANGUAGE, parserOptions: { project } },
     linterOptions: { noInlineConfig: true, reportUnusedDisableDirectives: "off" },
-    plugins: PLUGINS,
+    plugins: clientPlugins(),
     rules,
   })),
 );

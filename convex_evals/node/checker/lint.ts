@@ -1,7 +1,9 @@
 /** Lint of one project, on the same TypeScript programs as its type check. */
+import { createRequire } from "node:module";
 import path from "node:path";
-import { Linter, type ESLint } from "eslint";
-import reactHooks from "eslint-plugin-react-hooks";
+import type { ESLint } from "eslint";
+// The linter without what finds files and settings, which takes as long to load.
+import { Linter } from "eslint/universal";
 import { parser, plugin } from "typescript-eslint";
 import type ts from "typescript";
 import { withoutHostPaths } from "../push/host_paths.ts";
@@ -35,19 +37,28 @@ function rulesFor(...scopes: Scope[]): Linter.RulesRecord {
 export const FUNCTION_RULES = rulesFor("everywhere", "functions");
 export const CLIENT_RULES = rulesFor("everywhere", "client");
 
-// The two plugins are typed against their own copies of ESLint's types.
-export const PLUGINS = { "@typescript-eslint": plugin, "react-hooks": reactHooks } as unknown as Record<string, ESLint.Plugin>;
+type Plugins = Record<string, ESLint.Plugin>;
+
+const require = createRequire(import.meta.url);
+
+// The plugins are typed against their own copies of ESLint's types.
+const FUNCTION_PLUGINS = { "@typescript-eslint": plugin } as unknown as Plugins;
+
+/** What the rules for clients come from. React's plugin brings a compiler: it is loaded with the first client. */
+export function clientPlugins(): Plugins {
+  return { ...FUNCTION_PLUGINS, "react-hooks": require("eslint-plugin-react-hooks") as ESLint.Plugin };
+}
 
 export const LANGUAGE = { parser: parser as unknown as Linter.Parser };
 
-function configFor(program: ts.Program, rules: Linter.RulesRecord): Linter.Config[] {
+function configFor(program: ts.Program, rules: Linter.RulesRecord, plugins: Plugins): Linter.Config[] {
   return [
     {
       files: ["**/*.ts", "**/*.tsx", "**/*.mts", "**/*.cts"],
       languageOptions: { ...LANGUAGE, parserOptions: { programs: [program] } },
       // Comments of the graded project must not switch off what judges it.
       linterOptions: { noInlineConfig: true, reportUnusedDisableDirectives: "off" },
-      plugins: PLUGINS,
+      plugins,
       rules,
     },
   ];
@@ -63,8 +74,10 @@ function lintFile(linter: Linter, project: CheckedProject, file: string): LintPr
   const owner = project.programs.find(({ judged }) => judged.some((source) => source.fileName === file));
   const source = owner?.program.getSourceFile(file);
   if (!owner || !source) return [];
-  const rules = file.startsWith(`${functionsFolder(project.root)}/`) ? FUNCTION_RULES : CLIENT_RULES;
-  const messages = linter.verify(source.text, configFor(owner.program, rules), { filename: file });
+  const config = file.startsWith(`${functionsFolder(project.root)}/`)
+    ? configFor(owner.program, FUNCTION_RULES, FUNCTION_PLUGINS)
+    : configFor(owner.program, CLIENT_RULES, clientPlugins());
+  const messages = linter.verify(source.text, config, { filename: file });
   // Warnings are ESLint's own, about comments that have no effect here.
   return messages.filter(({ severity }) => severity === 2).map((message) => ({
     file: shownPath(project.root, file),
