@@ -46,13 +46,6 @@ test("a long message keeps its end, which says what does not fit", async (t) => 
   assert.ok(problem && problem.message.length < 2100);
 });
 
-test("half of a surrogate pair in a message becomes a character that files can hold", async (t) => {
-  const project = await makeProject(t, "bare", { "convex/wrong.ts": 'export const wrong: number = "\\ud800" as const;\n', "convex/tsconfig.json": CONVEX_TSCONFIG });
-  const messages = typecheck(project).diagnostics.map(({ message }) => message);
-  assert.equal(messages.length, 1);
-  assert.ok(messages[0]?.isWellFormed(), messages[0]);
-});
-
 test("a missing tsconfig is seeded and said so", async (t) => {
   const project = await makeProject(t, "bare", {
     "convex/web.ts": "export const all = async (r: Response) => { for await (const c of r.body!) console.log(c); };\n",

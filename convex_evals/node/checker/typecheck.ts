@@ -34,7 +34,7 @@ function shortened(message: string): string {
 
 export function toProblem(root: string, diagnostic: ts.Diagnostic): TypeProblem {
   const text = withoutHostPaths(root, ts.flattenDiagnosticMessageText(diagnostic.messageText, "\n"));
-  const base = { code: `TS${diagnostic.code}`, message: shortened(text).toWellFormed() };
+  const base = { code: `TS${diagnostic.code}`, message: shortened(text) };
   const { file, start } = diagnostic;
   if (!file || start === undefined) return { file: file ? shownPath(root, file.fileName) : null, line: null, column: null, ...base };
   const { line, character } = ts.getLineAndCharacterOfPosition(file, start);
