@@ -5,6 +5,7 @@
 Times `cli --help`, and has Python list what it imported: litellm must not be there. Then makes N runs of 110 evals by
 20 models under two experiments in a temporary folder (500 runs: 55,000 trials, all their files), and times
 `cli leaderboard` over them. Both are whole processes; the median counts. Exit code 1 where a target is missed.
+Says also what it saves to read prices without importing litellm, where nobody is asked.
 """
 
 from __future__ import annotations
@@ -33,6 +34,12 @@ EXPERIMENTS = ("default", "no_guidelines")
 REPLY = "# Files\n\n## convex/main.ts\n\n```ts\nexport const answer = 42;\n```\n"
 
 
+PRICES = (
+    "from convex_evals.generate.provider import load_litellm; assert load_litellm().model_cost",
+    "from convex_evals.generate.price import price_map; assert price_map()",
+)
+
+
 @dataclass(frozen=True)
 class Figures:
     help_s: float  # `cli --help`, whole process
@@ -40,6 +47,8 @@ class Figures:
     runs: int
     trials: int
     ranked: int  # standings that the leaderboard printed
+    litellm_s: float  # Python that imports litellm, whole process
+    prices_s: float  # Python that reads its prices, whole process
 
 
 def fabricate(suite: Path, runs: int) -> int:
@@ -71,6 +80,17 @@ def timed(folder: Path, times: int, *arguments: str) -> tuple[float, str]:
     return round(statistics.median(seconds), 4), out
 
 
+def price_seconds(times: int) -> tuple[float, float]:
+    """Median seconds of both `PRICES`, in turns."""
+    seconds: tuple[list[float], list[float]] = [], []
+    for _ in range(times):
+        for way, code in zip(seconds, PRICES, strict=True):
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+            way.append(time.perf_counter() - start)
+    return round(statistics.median(seconds[0]), 4), round(statistics.median(seconds[1]), 4)
+
+
 def cli(folder: Path, *arguments: str, flags: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     argv = [sys.executable, *flags, str(ROOT / "cli.py"), *arguments]
     return subprocess.run(argv, cwd=folder, env=dict(os.environ), capture_output=True, text=True, check=True)
@@ -91,7 +111,8 @@ def measure(runs: int, times: int) -> Figures:
         help_s, _ = timed(suite, times, "--help")
         trials = fabricate(suite, runs)
         leaderboard_s, out = timed(suite, times, "leaderboard", "--json")
-        return Figures(help_s, leaderboard_s, runs, trials, len(json.loads(out)["standings"]))
+        ranked = len(json.loads(out)["standings"])
+        return Figures(help_s, leaderboard_s, runs, trials, ranked, *price_seconds(times))
 
 
 def render(figures: Figures, met: dict[str, bool]) -> str:
@@ -99,11 +120,15 @@ def render(figures: Figures, met: dict[str, bool]) -> str:
         "help_s": "cli --help, without litellm",
         "leaderboard_s": f"cli leaderboard, {figures.runs} runs, {figures.trials:,} trials",
     }
-    return "\n".join(
+    lines = [
         f"{label:46} {getattr(figures, name):6.3f} s   target: at most {TARGETS[name]:g} s: "
         f"{'met' if met[name] else 'MISSED'}"
         for name, label in labels.items()
-    )
+    ]
+    prices, litellm = figures.prices_s, figures.litellm_s
+    label = "prices, without importing litellm"
+    lines.append(f"{label:46} {prices:6.3f} s   importing it: {litellm:.3f} s, ratio {litellm / prices:.1f}")
+    return "\n".join(lines)
 
 
 def main() -> int:

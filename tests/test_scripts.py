@@ -46,6 +46,7 @@ def test_starting_and_ranking_can_be_measured() -> None:
     assert done.returncode == (0 if all(report["met"].values()) else 1), done.stderr
     # The 41st run is the second of its model under its experiment.
     assert (report["runs"], report["trials"], report["ranked"]) == (41, 4_510, 40)
+    assert min(report["prices_s"], report["litellm_s"]) > 0
 
 
 @pytest.mark.grading
