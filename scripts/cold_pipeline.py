@@ -261,6 +261,6 @@ def _comparable(text: str | None) -> str | None:
 
 
 def _words(text: str) -> str:
-    """Without colours, and without the folders of the machine that we do not show."""
-    plain = re.sub(r"\x1b\[[0-9;]*m|\\x1b\[[0-9;]*m", "", text)
+    """Without colours and the command line's marks, and without the folders of the machine that we do not show."""
+    plain = re.sub(r"\x1b\[[0-9;]*m|\\x1b\[[0-9;]*m|^✖ ", "", text, flags=re.MULTILINE)
     return " ".join(_FOLDERS.sub("", plain).split())
