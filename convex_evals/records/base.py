@@ -14,7 +14,7 @@ def _well_formed(value: object) -> object:
     return well_formed(value) if isinstance(value, str) else value
 
 
-# Of fields that quote what others wrote: pydantic refuses strings that UTF-8 cannot hold.
+# Of fields that quote what others wrote, which files in UTF-8 may not be able to hold.
 WELL_FORMED = BeforeValidator(_well_formed)
 Quoted = Annotated[str | None, WELL_FORMED]
 
