@@ -32,8 +32,11 @@ function sh(command, options = {}) {
   return `${done.status ?? done.signal ?? done.error?.code} ${(done.stdout ?? "").slice(0, 150)} ${(done.stderr ?? "").slice(0, 150)}`;
 }
 const perl = (program, ...args) => execFileSync("perl", ["-e", program, ...args.map(String)], { encoding: "utf8", timeout: 6000 });
-/** Connect, say who we are, and hear what is answered. */
-function talk(where, text) {
+/**
+ * Connect, say who we are, and hear what is answered. Only who greets as expected counts: a port of the machine may have the number
+ * of one of the trial's own.
+ */
+function talk(where, text, greeting = "") {
   return new Promise((resolve) => {
     let heard = "";
     const socket = net.connect(where, () => socket.write(text));
@@ -41,8 +44,8 @@ function talk(where, text) {
       socket.destroy();
       resolve(`${JSON.stringify(where)}: ${what}`);
     };
-    socket.on("data", (data) => done(`PWNED, it says ${(heard += data).slice(0, 100)}`));
+    socket.on("data", (data) => done(`${(heard += data).startsWith(greeting) ? "PWNED, it says" : "somebody else says"} ${heard.slice(0, 100)}`));
     socket.on("error", (error) => done(error.code));
-    socket.setTimeout(800, () => done(socket.connecting ? "no answer" : "PWNED, connected"));
+    socket.setTimeout(800, () => done(socket.connecting ? "no answer" : greeting ? "no greeting" : "PWNED, connected"));
   });
 }
