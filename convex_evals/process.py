@@ -2,7 +2,7 @@
 
 Every child leads its own process group and is registered with a reaper, a tiny process that outlives us by
 moments: when this process goes away for whatever reason, `kill -9` included, the pipe to the reaper closes and
-it kills every group that is still registered.
+it kills every group that is still registered. A child that has just started may not be, for a millisecond.
 """
 
 from __future__ import annotations
@@ -37,6 +37,10 @@ class Reaper:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
+
+    def stand_by(self) -> None:
+        """Before a child starts, so that it is registered the moment after."""
+        self._pipe()
 
     def register(self, pgid: int) -> None:
         self._tell(f"+{pgid}\n")
@@ -175,6 +179,7 @@ class _Subprocess:
     pass_fds: Sequence[int]
 
     async def __call__(self, stdin: int, stdout: int, stderr: int) -> Started:
+        REAPER.stand_by()
         process = await asyncio.create_subprocess_exec(
             *self.argv,
             cwd=self.cwd,

@@ -21,8 +21,9 @@ import pytest
 
 from convex_evals.process import spawn
 async def main():
-    argv = ["sh", "-c", "sleep 300 & echo $! $$ > pids; wait"]
-    child = await spawn(argv, cwd=Path(sys.argv[1]), env=dict(os.environ))
+    folder = Path(sys.argv[1])
+    child = await spawn(["sh", "-c", "sleep 300 & echo $! $$ > pids; wait"], cwd=folder, env=dict(os.environ))
+    (folder / "spawned").touch()
     await child.wait()
 asyncio.run(main())
 """
@@ -66,8 +67,8 @@ def test_endless_output_is_cut(tmp_path: Path) -> None:
 def test_kill_minus_nine_leaves_nobody(tmp_path: Path) -> None:
     parent = subprocess.Popen([sys.executable, "-c", FAMILY, str(tmp_path)], cwd=ROOT)
     pids = tmp_path / "pids"
-    for _ in range(100):
-        if pids.is_file() and pids.read_text().strip():
+    for _ in range(400):
+        if (tmp_path / "spawned").exists() and pids.is_file() and pids.read_text().strip():
             break
         time.sleep(0.05)
     parent.send_signal(signal.SIGKILL)
