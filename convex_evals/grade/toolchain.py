@@ -64,7 +64,7 @@ async def ensure_toolchain(cache: Path, progress: Progress) -> Toolchain:
     base = toolchain.node_modules.parent
     await make_once(base, lambda folder: _install(toolchain.node, folder, progress), progress)
     await make_once(toolchain.sealed_node.parent, lambda folder: _seal(toolchain.node, folder), progress)
-    await make_once(toolchain.sources, lambda folder: _build(toolchain, folder), progress)
+    await make_once(toolchain.sources, lambda folder: _build(toolchain, folder, progress), progress)
     _drop_old_sources(toolchain.sources.parent)
     return toolchain
 
@@ -73,7 +73,8 @@ async def _install(node: Node, folder: Path, progress: Progress) -> None:
     for name in ("package.json", "package-lock.json"):
         shutil.copyfile(SOURCES / name, folder / name)
     packages = json.loads((folder / "package-lock.json").read_text())["packages"]
-    total = sum(1 for path, entry in packages.items() if path and "os" not in entry)
+    # Those inside of others are not counted on the way either.
+    total = sum(1 for path, entry in packages.items() if path.count("node_modules/") == 1 and "os" not in entry)
     watcher = asyncio.create_task(_watch(folder / "node_modules", total, progress))
     try:
         failure = await npm(node, ["ci"], cwd=folder, timeout=_INSTALL_SECONDS)
@@ -98,7 +99,8 @@ async def _watch(node_modules: Path, total: int, progress: Progress) -> None:
         await asyncio.sleep(0.5)
 
 
-async def _build(toolchain: Toolchain, folder: Path) -> None:
+async def _build(toolchain: Toolchain, folder: Path, progress: Progress) -> None:
+    progress("building the toolchain (once)", 0, 1)
     for path in _source_files():
         target = folder / path.relative_to(SOURCES)
         target.parent.mkdir(parents=True, exist_ok=True)
