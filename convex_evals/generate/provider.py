@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,7 +98,8 @@ def load_litellm() -> Any:
     import warnings
 
     warnings.filterwarnings("ignore", message="Pydantic serializer warnings")
-    import litellm
+    with _uncollected():
+        import litellm
 
     do_without_gateway()
     litellm.suppress_debug_info = True
@@ -105,6 +108,22 @@ def load_litellm() -> Any:
     for name in ("LiteLLM", "httpx", "openai"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     return litellm
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the garbage collector, which would look at 300,000 new objects again and again and find none to drop.
+
+    They stay for as long as the process does, so it need not look at them later either.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.freeze()
+            gc.enable()
 
 
 def takes_search_options(name: str) -> bool:
