@@ -2,7 +2,7 @@
 
 Every child leads its own process group and is registered with a reaper, a tiny process that outlives us by
 moments: when this process goes away for whatever reason, `kill -9` included, the pipe to the reaper closes and
-it kills every group that is still registered. A child that has just started may not be, for a millisecond.
+it kills every group that is still registered. A child that has just started may not be, for some milliseconds.
 """
 
 from __future__ import annotations
