@@ -32,8 +32,6 @@ TARGETS = {"help_s": 0.2, "leaderboard_s": 1.0}
 MODELS, EVALS = 20, 110
 EXPERIMENTS = ("default", "no_guidelines")
 REPLY = "# Files\n\n## convex/main.ts\n\n```ts\nexport const answer = 42;\n```\n"
-
-
 PRICES = (
     "from convex_evals.generate.provider import load_litellm; assert load_litellm().model_cost",
     "from convex_evals.generate.price import price_map; assert price_map()",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -360,6 +361,13 @@ def test_retry_after_is_waited_for() -> None:
             return asyncio.get_running_loop().time() - start
 
     assert asyncio.run(scenario()) >= 0.19
+
+
+def test_litellm_is_set_up_once() -> None:
+    """Each request asks for it; what is alive then must not be kept for good."""
+    loaded = provider_module.load_litellm()
+    kept = gc.get_freeze_count()
+    assert provider_module.load_litellm() is loaded and gc.get_freeze_count() == kept
 
 
 def test_the_price_map_is_the_one_that_litellm_loads() -> None:

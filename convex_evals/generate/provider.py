@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from convex_evals.config import is_secret
@@ -88,6 +89,7 @@ async def stream(entry: ModelEntry, call: Call, on_text: Callable[[str], None]) 
     )
 
 
+@cache
 def load_litellm() -> Any:
     """LiteLLM, quiet, with the price map that it brings: nothing is fetched, nothing is reported to anybody."""
     # Otherwise it would read a .env of its own finding.
