@@ -15,6 +15,7 @@
 import { AsyncLocalStorage, executionAsyncId } from "node:async_hooks";
 import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
+import { getCallSites } from "node:util";
 import { Worker } from "node:worker_threads";
 import { BUNDLED_WATCHDOG } from "./bundled_runtime.ts";
 import { detached } from "../timers.ts";
@@ -236,6 +237,10 @@ function judge(): void {
     answer(VERDICT.spare);
     return;
   }
+  if (keepsAsyncIds()) {
+    answer(VERDICT.later);
+    return;
+  }
   condemned.push({ execution, limitMs });
   forgetAsyncStack();
   answer(VERDICT.end);
@@ -260,6 +265,20 @@ function exceeded(execution: Execution | null): number | null {
   const stuckMs = now - Math.max(execution.aliveMs, lastBeatMs);
   if (stuckMs > busyMs && (computedMs > busyMs * MIN_CPU_SHARE || stuckMs > 10 * busyMs)) return busyMs;
   return now - Math.max(execution.startedMs, lastBeatMs) > totalMs ? totalMs : null;
+}
+
+// Node's own code that pushes async ids, or is about to without another point at which V8 could interrupt it.
+const KEEPERS_OF_ASYNC_IDS = /^node:(async_hooks|internal\/(async_hooks|timers|process\/(task_queues|promises)))$/;
+// Of `judge` itself: this function, it, and the inspector's call.
+const OWN_FRAMES = 3;
+
+/**
+ * Whether the interrupted code is Node's, between two callbacks of the app: it would go on and push an async id before
+ * it ends, after `forgetAsyncStack`. The next look finds it elsewhere.
+ */
+function keepsAsyncIds(): boolean {
+  const interrupted = getCallSites(OWN_FRAMES + 1)[OWN_FRAMES];
+  return interrupted !== undefined && KEEPERS_OF_ASYNC_IDS.test(interrupted.scriptName);
 }
 
 // Node keeps a stack of async ids that JavaScript pushes and pops; what is

@@ -1,7 +1,10 @@
+/** Short by default; SOAK=1 ends many more. */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { api, deploy, emptyBackend, errorOf, makeProject, startPush } from "./harness.ts";
 
+const SOAK = process.env["SOAK"] === "1";
 const SPINS = `
 import { query, mutation, action, internalMutation, internalAction } from "./_generated/server"; import { internal } from "./_generated/api"; import { v } from "convex/values";
 export const inQuery = query({ args: {}, handler: async () => { for (;;) {} } });
@@ -25,6 +28,9 @@ const FILES = {
   "convex/spins.ts": SPINS,
   "convex/http.ts": 'import { httpRouter } from "convex/server"; import { httpAction } from "./_generated/server"; const http = httpRouter(); http.route({ path: "/spin", method: "GET", handler: httpAction(async () => { for (;;) {} }) }); export default http;',
   "convex/nodeSpin.ts": '"use node"; import { action } from "./_generated/server"; export const spin = action({ args: {}, handler: async () => { await new Promise((resolve) => setImmediate(resolve)); for (;;) {} } });\nexport const inImmediate = action({ args: {}, handler: async () => await new Promise(() => { setImmediate(() => { for (;;) {} }); }) });',
+  "convex/nodeQueues.ts": `"use node"; import { action } from "./_generated/server";
+    export const ticks = action({ args: {}, handler: async () => await new Promise(() => { const again = (): void => process.nextTick(again); again(); }) });
+    export const microtasks = action({ args: {}, handler: async () => await new Promise(() => { const again = (): void => queueMicrotask(again); again(); }) });`,
 };
 const TIMED_OUT = /Function execution timed out \(maximum duration: 0\.3s\)/;
 
@@ -52,6 +58,15 @@ test("code that never lets go is ended, and the backend goes on", async (t) => {
       const before = await http.mutation(spins.add, { name: "x" });
       assert.ok(before);
       assert.match((await errorOf(() => http.action(path))).message, TIMED_OUT);
+    });
+  }
+
+  // Whoever is ended between two callbacks must not take Node's stack of async ids along, and the process with it.
+  for (const name of ["ticks", "microtasks"]) {
+    await t.test(`queues that never run empty: ${name}`, async () => {
+      for (let round = 0; round < (SOAK ? 100 : 4); round++) {
+        assert.match((await errorOf(() => http.action(api.nodeQueues[name]))).message, TIMED_OUT);
+      }
     });
   }
 
