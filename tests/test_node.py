@@ -43,8 +43,14 @@ def run(toolchain: Toolchain, *arguments: str | Path, seconds: float = 120, soak
     env = clean_environment(PATH=f"{toolchain.node.bin_dir}:/usr/bin:/bin", NO_COLOR="1", **more)
     argv = [toolchain.node.executable, *arguments]
     done = subprocess.run(argv, cwd=SOURCES, env=env, capture_output=True, text=True, timeout=seconds, check=False)
-    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-4000:]
+    assert done.returncode == 0, (reported_failures(done.stdout) + done.stderr)[:8000]
     return done.stdout
+
+
+def reported_failures(output: str) -> str:
+    """What went wrong, without the hundreds of tests that passed: a log that is cut must not lose it."""
+    _, heading, failures = output.partition("✖ failing tests:")
+    return failures if heading else output[-4000:]
 
 
 @pytest.mark.grading
@@ -52,6 +58,15 @@ def test_what_is_built_has_no_part_in_a_graders_fingerprint(node: Toolchain) -> 
     assert list(node.script("grader").glob("*.bundle.*.code"))
     sources = {path.name for path in (SOURCES / "grader").glob("*.ts") if not path.name.endswith(".test.ts")}
     assert {path for path in library_sources(node.script("grader")) if "/" not in path} == sources
+
+
+@pytest.mark.grading
+def test_a_failure_is_told_before_what_passed(node: Toolchain, tmp_path: Path) -> None:
+    passing = "\n".join(f'test("passes {index}", () => {{}});' for index in range(200))
+    file = tmp_path / "some.test.mjs"
+    file.write_text(f'import {{ test }} from "node:test";\n{passing}\ntest("fails", () => {{ throw Error("why"); }});')
+    with pytest.raises(AssertionError, match=r"\A\s*test at .*some\.test\.mjs:202:1\n\s*✖ fails .*\n\s*Error: why"):
+        run(node, "--test", "--test-reporter=spec", file)
 
 
 @pytest.mark.grading
