@@ -9,7 +9,7 @@ from typing import NoReturn
 import click
 
 from convex_evals import __version__
-from convex_evals.errors import ExitCode, InfrastructureError, UserError
+from convex_evals.errors import ExitCode, InfrastructureError, UserError, first_cause
 
 # name: (module, attribute); loaded when used, so that `--help` stays fast.
 COMMANDS = {
@@ -93,24 +93,14 @@ def main() -> NoReturn:
     except click.ClickException as error:
         error.show()
         sys.exit(ExitCode.USAGE)
-    except (UserError, InfrastructureError) as error:
-        _say(f"error: {error}")
-        sys.exit(ExitCode.USER_ERROR)
     except Exception as error:
-        leaf = _leaf(error)
-        if isinstance(leaf, (UserError, InfrastructureError)):
-            _say(f"error: {leaf}")
+        cause = first_cause(error)
+        if isinstance(cause, (UserError, InfrastructureError)):
+            _say(f"error: {cause}")
             sys.exit(ExitCode.USER_ERROR)
-        what = f"{type(leaf).__name__}: {leaf}".partition("\n")[0]
+        what = f"{type(cause).__name__}: {cause}".partition("\n")[0]
         _say(f"error: this is a bug in convex-evals: {what}; details in {_log(error)}")
         sys.exit(ExitCode.BUG)
-
-
-def _leaf(error: BaseException) -> BaseException:
-    """The first cause inside of exception groups."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 def _say(line: str) -> None:

@@ -27,3 +27,10 @@ class ProcessFault(InfrastructureError):
 
     The project may have caused it: the grading is repeated beside a canary before anybody is blamed.
     """
+
+
+def first_cause(error: BaseException) -> BaseException:
+    """What went wrong first inside of exception groups; the error itself where it is none."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

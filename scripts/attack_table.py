@@ -25,6 +25,7 @@ from convex_evals.grade.sandbox.base import Level
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from scripts.command import start  # noqa: E402
 from tests.attacks.bench import FULL, NORMAL, TAME, Result, Size, run_attacks  # noqa: E402
 from tests.attacks.projects import ATTACKS, KNOWN  # noqa: E402
 
@@ -99,4 +100,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

@@ -14,7 +14,6 @@ import asyncio
 import json
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator
@@ -30,6 +29,7 @@ from convex_evals.grade.sandbox.base import Launch, Level, Network, NoSandbox
 from convex_evals.grade.sandbox.client import LauncherClient, open_launcher
 from convex_evals.grade.toolchain import Toolchain, ensure_toolchain
 from convex_evals.process import Child
+from scripts.command import start
 
 TARGETS = {"ready_s": 0.25, "idle_mib": 120.0}
 SETTLE_SECONDS = 1.0
@@ -168,4 +168,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    start(main)

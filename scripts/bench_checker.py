@@ -28,6 +28,7 @@ from convex_evals.grade.packages import PackageStore, link_packages
 from convex_evals.grade.scratch import write_files
 from convex_evals.grade.toolchain import Toolchain, ensure_toolchain
 from convex_evals.suite import Eval, load_suite, read_generated
+from scripts.command import start
 
 ROOT = Path(__file__).parents[1]
 _TICK = os.sysconf("SC_CLK_TCK")
@@ -148,4 +149,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

@@ -19,6 +19,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from scripts.command import start
 from scripts.fabricate import Campaign, eval_ids, make_repository, models, texts
 
 ROOT = Path(__file__).parents[1]
@@ -83,4 +84,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    start(main)

@@ -23,6 +23,7 @@ from convex_evals.grade.sandbox.choice import Containment
 from convex_evals.grade.setup import ready_grader
 from convex_evals.suite import load_suite
 from scripts.bench_pipeline import Case, again, cases_of, memory_mib
+from scripts.command import start
 
 ROOT = Path(__file__).parents[1]
 MOST_MEMORY, MOST_TIME = 1.1, 1.25
@@ -102,4 +103,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

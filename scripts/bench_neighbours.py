@@ -17,11 +17,14 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from convex_evals.config import cache_dir
+from convex_evals.errors import UserError
 from convex_evals.grade.sandbox.base import Level
 from convex_evals.records import Outcome
+from scripts.command import start
 from tests.attacks.bench import FULL, NORMAL, Bench, Size, open_bench
 from tests.attacks.projects import ATTACKS, FUNCTION, Attack
 
@@ -58,8 +61,21 @@ async def beside(bench: Bench, attack: Attack) -> list[float]:
     return found
 
 
-async def measure(level: Level, wanted: str, rounds: int, size: Size) -> tuple[list[float], dict[str, list[float]]]:
-    attacks = [attack for attack in ATTACKS if attack.beside and re.search(wanted, attack.name)]
+def chosen(pattern: str) -> list[Attack]:
+    """Attacks that may run beside a neighbour, by a regular expression. Raises `UserError` where there is none."""
+    try:
+        found = [attack for attack in ATTACKS if attack.beside and re.search(pattern, attack.name)]
+    except re.error as error:
+        raise UserError(f"--attacks {pattern!r}: not a regular expression: {error}") from None
+    if not found:
+        there = ", ".join(attack.name for attack in ATTACKS if attack.beside)
+        raise UserError(f"--attacks {pattern!r}: no attack matches; there are: {there}")
+    return found
+
+
+async def measure(
+    level: Level, attacks: Sequence[Attack], rounds: int, size: Size
+) -> tuple[list[float], dict[str, list[float]]]:
     with tempfile.TemporaryDirectory(prefix="neighbours-", dir="/tmp") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -85,7 +101,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", dest="as_json")
     options = parser.parse_args()
     size = FULL if options.full else NORMAL
-    alike, found = asyncio.run(measure(options.level, options.attacks, options.rounds, size))
+    alike, found = asyncio.run(measure(options.level, chosen(options.attacks), options.rounds, size))
     usual = statistics.median(alike)
     ratios = {name: statistics.median(seconds) / usual for name, seconds in found.items()}
     if options.as_json:
@@ -99,4 +115,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

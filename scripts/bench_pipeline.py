@@ -31,6 +31,7 @@ from convex_evals.grade.setup import ready_grader
 from convex_evals.records import StepName, Verdict
 from convex_evals.suite import Eval, load_suite
 from scripts.cold_pipeline import ColdAttempt, differences
+from scripts.command import start
 
 ROOT = Path(__file__).parents[1]
 _TICK = os.sysconf("SC_CLK_TCK")
@@ -330,4 +331,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

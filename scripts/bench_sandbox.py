@@ -26,6 +26,7 @@ from convex_evals.grade.sandbox.choice import Containment
 from convex_evals.grade.setup import ready_grader
 from convex_evals.records import Outcome
 from convex_evals.suite import Eval, load_suite
+from scripts.command import start
 
 ROOT = Path(__file__).parents[1]
 
@@ -111,4 +112,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

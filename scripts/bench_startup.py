@@ -25,6 +25,7 @@ from convex_evals.records import Summary
 from convex_evals.store.paths import slug_folders
 from convex_evals.store.runs import PLAN_NAME, SUMMARY_NAME, Run
 from convex_evals.summary import summarize
+from scripts.command import start
 from scripts.fabricate import eval_files, make_plan, write_all
 
 ROOT = Path(__file__).parents[1]
@@ -145,4 +146,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    start(main)

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from convex_evals.config import cache_dir
 from convex_evals.grade.node import find_node
+from scripts.command import start
 
 SERVER = """
 const server = require("node:http").createServer((request, response) => response.end("hello"));
@@ -108,4 +109,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

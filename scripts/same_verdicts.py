@@ -26,6 +26,7 @@ from convex_evals.records import Outcome, Verdict
 from convex_evals.suite import load_suite, sha256_files, sha256_parts
 from scripts.bench_pipeline import ROOT, Case, Grade, cases_of, grade_cold, opened
 from scripts.cold_pipeline import differences
+from scripts.command import start
 
 _AGAIN = 3  # times
 
@@ -148,4 +149,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(main)

@@ -42,6 +42,7 @@ from convex_evals.stats import (
     paired,
     together,
 )
+from scripts.command import start
 
 EASE = (0.6, 0.2)  # parameters of the Beta distribution of pass probabilities: U-shaped, mean 0.75
 REPAIRED = 0.8  # of an eval's failures, where a change helps it
@@ -579,4 +580,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    start(main)

@@ -59,3 +59,14 @@ def test_what_containment_costs_can_be_measured(toolchain: Path) -> None:
     report = json.loads(done.stdout)
     assert report["throughput"] == pytest.approx(report["none_s"] / report["strict_s"])
     assert set(report["times_s"]) == {"none", "strict"}
+
+
+@pytest.mark.parametrize("script", ["bench_checker", "bench_pipeline", "bench_sandbox", "same_verdicts --kept none"])
+@pytest.mark.parametrize("pattern", ["(", "no such eval"])
+def test_a_bad_filter_is_one_line(script: str, pattern: str) -> None:
+    name, *more = script.split()
+    argv = [sys.executable, f"scripts/{name}.py", *more, "--filter", pattern]
+    env = clean_environment(PYTHONPATH=str(ROOT))
+    done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1), done.stderr
+    assert done.stderr.startswith("error: -f '(': not a regular" if pattern == "(" else "error: no eval matches")
