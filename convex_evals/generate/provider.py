@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from convex_evals.config import is_secret
+from convex_evals.generate.exceptions import fault_of
 from convex_evals.generate.faults import Fault, ProviderFault
 from convex_evals.generate.responses import Events, do_without_gateway, stream_for_real, tap
 from convex_evals.records import Usage
@@ -251,96 +250,3 @@ class _Peek:
         if choices and getattr(getattr(choices[0], "delta", None), "refusal", None):
             self._found.refusal = "refusal"
         return chunk
-
-
-_QUOTA = re.compile(r"insufficient_quota|insufficient credits|exceeded your current quota|credit balance|billing", re.I)
-
-
-def fault_of(error: Exception, entry: ModelEntry) -> ProviderFault:
-    """The row of the table for an exception of LiteLLM."""
-    import httpx
-    import litellm.exceptions as lite
-
-    if isinstance(error, ProviderFault):
-        return error
-    message = redacted(_first_line(error), entry)
-    status = getattr(error, "status_code", None)
-    wait = _retry_after(error)
-    if isinstance(error, lite.MidStreamFallbackError):
-        inner = error.original_exception
-        return fault_of(inner, entry) if isinstance(inner, Exception) else ProviderFault(Fault.CUT, message)
-    table: list[tuple[bool, Fault]] = [
-        (status in (402, 429) and bool(_QUOTA.search(str(error))), Fault.QUOTA),
-        (status == 402, Fault.QUOTA),
-        (isinstance(error, lite.RateLimitError) or status == 429, Fault.RATE_LIMIT),
-        (isinstance(error, TimeoutError | lite.Timeout | httpx.TimeoutException), Fault.TIMEOUT),
-        (isinstance(error, lite.ContextWindowExceededError), Fault.CONTEXT),
-        (isinstance(error, lite.ContentPolicyViolationError), Fault.FILTERED),
-        (isinstance(error, lite.AuthenticationError | lite.PermissionDeniedError) or status in (401, 403), Fault.AUTH),
-        (isinstance(error, lite.NotFoundError) or status == 404, Fault.UNKNOWN_MODEL),
-        (isinstance(error, httpx.RemoteProtocolError | httpx.ReadError), Fault.CUT),
-        (isinstance(error, httpx.NetworkError), Fault.CONNECTION),
-        (_is_cut(error), Fault.CUT),
-        (_is_connection(error), Fault.CONNECTION),
-        (isinstance(error, ValueError | KeyError | TypeError | AttributeError | IndexError), Fault.MALFORMED),
-        ("JSON" in str(error) or "json" in str(error) or "Expecting" in str(error), Fault.MALFORMED),
-        (isinstance(error, lite.BadRequestError | lite.UnprocessableEntityError), Fault.REQUEST),
-        (isinstance(error, lite.APIConnectionError) and not isinstance(status, int), Fault.CONNECTION),
-    ]
-    fault = next((fault for holds, fault in table if holds), Fault.SERVER)
-    return ProviderFault(fault, message, wait)
-
-
-def _is_cut(error: Exception) -> bool:
-    words = (
-        "peer closed connection",
-        "incomplete chunked read",
-        "payload is not completed",
-        "TransferEncodingError",
-        "stream before any terminal event",
-    )
-    return any(word in str(error) for word in words)
-
-
-def _is_connection(error: Exception) -> bool:
-    words = ("Connection error", "Connection refused", "Connection reset", "Cannot connect", "Server disconnected")
-    return any(word in str(error) for word in words)
-
-
-def _first_line(error: Exception) -> str:
-    line = (str(error).strip().splitlines() or [type(error).__name__])[0]
-    line = re.sub(r"^litellm\.(\w+): ?(\1: ?)?", "", line)
-    return line[:300] or type(error).__name__
-
-
-def redacted(text: str, entry: ModelEntry) -> str:
-    """Without anything that looks like a key: providers like to quote them."""
-    keys = [os.environ.get(entry.key_env or "", "")]
-    keys += [v for k, v in os.environ.items() if is_secret(k)]
-    for key in keys:
-        if len(key) >= 8:
-            text = text.replace(key, "[key]")
-    return re.sub(r"\b(sk|pk|key|Bearer)[-_ ][\w*.-]{8,}", "[key]", text)
-
-
-def _retry_after(error: Exception) -> float | None:
-    """Seconds, from the header in either of its forms."""
-    headers = getattr(error, "litellm_response_headers", None)
-    headers = headers or getattr(getattr(error, "response", None), "headers", None) or {}
-    value = headers.get("retry-after-ms")
-    try:
-        if value:
-            return max(0.0, float(value) / 1000)
-        value = headers.get("retry-after")
-        return max(0.0, float(value)) if value else None
-    except ValueError:
-        return _until(str(value))
-
-
-def _until(date: str) -> float | None:
-    import email.utils
-
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(date).timestamp() - time.time())
-    except ValueError:
-        return None
