@@ -20,6 +20,7 @@ from markdown_it import MarkdownIt
 
 from convex_evals.prompt import guidelines_sha256
 from scripts.fabricate import Campaign, eval_ids, make_repository, models, texts
+from tests.commands import command
 from tests.conftest import ROOT, Invoke, clean_environment
 from tests.factories import make_eval, make_git_repo, make_plan, make_run, write_files
 from tests.provider import Provider, models_yaml, serve
@@ -330,9 +331,8 @@ def test_a_huge_rule_shows_what_changed_in_it(form: str, suite: Path, invoke: In
 def test_what_is_missing_can_be_run(suite: Path) -> None:
     with serve(Provider(reply="There is nothing to write.\n" * 20)) as stub:
         write_files(suite, {"models.yaml": models_yaml(stub.url), ".env": "STUB_KEY=key"})
-        argv = [sys.executable, str(ROOT / "cli.py"), "diff-guidelines", "HEAD", "-m", "model", "--run"]
-        argv += ["--budget", "5", "--format", "json"]
-        done = subprocess.run(argv, cwd=suite, env=clean_environment(), capture_output=True, text=True, timeout=300)
+        words = ["diff-guidelines", "HEAD", "-m", "model", "--run", "--budget", "5", "--format", "json"]
+        done = command(suite, *words)
         assert done.returncode == 0, done.stderr
         found = json.loads(done.stdout)
         assert found["missing"] == [] and [m["model"] for m in found["models"]] == ["stub/model"]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -19,7 +17,8 @@ from convex_evals.store.journal import Journal
 from convex_evals.store.runs import RunStore
 from convex_evals.suite import Eval, load_suite
 from convex_evals.summary import summarize
-from tests.conftest import ROOT, Invoke, clean_environment
+from tests.commands import command
+from tests.conftest import Invoke
 from tests.factories import (
     make_eval,
     make_generation,
@@ -45,8 +44,7 @@ NAMES = ("000-first", "001-second")
 
 
 def cli(cwd: Path, *arguments: str, status: int = 0) -> str:
-    argv = [sys.executable, str(ROOT / "cli.py"), *arguments]
-    done = subprocess.run(argv, cwd=cwd, env=clean_environment(), capture_output=True, text=True, timeout=300)
+    done = command(cwd, *arguments)
     assert done.returncode == status, done.stderr + done.stdout
     return done.stdout
 
@@ -113,16 +111,7 @@ def test_an_edited_grader_judges_stored_replies(suite: Path) -> None:
     write_files(suite, {f"evals/000-words/{NAMES[1]}/TASK.txt": "Another task.\n"})
     left = regrade(suite)
     assert left["graded"] == 0 and "the reply answers another task" in left["left_out"][f"000-words/{NAMES[1]}"]
-    assert (
-        "no such revision"
-        in subprocess.run(
-            [sys.executable, str(ROOT / "cli.py"), "regrade", "last", "--since", "nowhere"],
-            cwd=suite,
-            env=clean_environment(),
-            capture_output=True,
-            text=True,
-        ).stderr
-    )
+    assert "no such revision" in command(suite, "regrade", "last", "--since", "nowhere").stderr
 
     cli(suite, "prune", "--keep", "0", "--yes")
     pruned = regrade(suite, "--edited-tasks")

@@ -17,6 +17,7 @@ import pytest
 
 from convex_evals.records import GenerationFile, GradeFile
 from convex_evals.store.records import read_record
+from tests.commands import command
 from tests.conftest import ROOT, clean_environment
 from tests.factories import make_eval, make_git_repo, write_files
 from tests.provider import Provider, models_yaml, serve
@@ -46,8 +47,7 @@ def suite(tmp_path: Path, stub: Provider) -> Path:
 
 
 def cli(cwd: Path, *arguments: str, status: int = 0) -> str:
-    argv = [sys.executable, str(ROOT / "cli.py"), *arguments]
-    done = subprocess.run(argv, cwd=cwd, env=clean_environment(), capture_output=True, text=True, timeout=300)
+    done = command(cwd, *arguments)
     assert done.returncode == status, done.stderr + done.stdout
     assert KEY not in done.stdout + done.stderr
     return done.stdout
@@ -126,8 +126,7 @@ def test_no_key_in_any_file(suite: Path, stub: Provider) -> None:
 
 def test_a_stopped_model_is_one_line_and_counts_against_nobody(suite: Path, stub: Provider) -> None:
     stub.behave = lambda n, body: "quota"
-    argv = [sys.executable, str(ROOT / "cli.py"), "run", "-m", "model"]
-    done = subprocess.run(argv, cwd=suite, env=clean_environment(), capture_output=True, text=True, check=False)
+    done = command(suite, "run", "-m", "model")
     (line,) = [x for x in done.stderr.splitlines() if x.startswith("error:")]
     assert done.returncode == 1 and "stub/model" in line and "top up the account" in line
     stub.behave = lambda n, body: "ok"
@@ -165,8 +164,7 @@ def test_who_asks_nobody_does_not_wait_for_litellm(suite: Path, stub: Provider) 
 
 
 def test_budget_of_a_run(suite: Path, stub: Provider) -> None:
-    argv = [sys.executable, str(ROOT / "cli.py"), "run", "-m", "model", "--json", "--budget", "0.000001"]
-    done = subprocess.run(argv, cwd=suite, env=clean_environment(), capture_output=True, text=True, check=False)
+    done = command(suite, "run", "-m", "model", "--json", "--budget", "0.000001")
     assert done.returncode == 1 and "3 trials were not asked: the budget is used up" in done.stderr
     assert stub.requests == [] and json.loads(done.stdout)[0]["complete"] is False
     for _ in range(3):
@@ -257,8 +255,7 @@ def test_searches_are_recorded_and_a_model_that_cannot_is_skipped(suite: Path, s
     unable = able.replace("stub/model", "stub/blind").replace("true", "false").removeprefix("models:\n")
     write_files(suite, {"models.yaml": able + unable})
     stub.searches = 2
-    argv = [sys.executable, str(ROOT / "cli.py"), "run", "-m", "model", "-m", "blind", "-e", "web_search", "--json"]
-    done = subprocess.run(argv, cwd=suite, env=clean_environment(), capture_output=True, text=True, check=True)
+    done = command(suite, "run", "-m", "model", "-m", "blind", "-e", "web_search", "--json")
     assert "blind, web_search: skipped, the model has no web search of its provider's" in done.stderr
     (found,) = json.loads(done.stdout)
     assert found["model"] == "stub/model" and found["summary"]["searches"] == 6

@@ -20,6 +20,7 @@ from markdown_it import MarkdownIt
 
 from convex_evals.hunks import hunks
 from convex_evals.store.runs import Run, RunStore
+from tests.commands import command
 from tests.conftest import ROOT, Invoke, clean_environment
 from tests.factories import make_eval, make_git_repo, write_files
 from tests.provider import Provider, models_yaml, serve
@@ -105,8 +106,7 @@ WORDS = ["-m", "model", "--trials", "1", "--confirm", "5"]
 
 
 def cli(suite: Path, *arguments: str, status: int = 0) -> tuple[str, str]:
-    argv = [sys.executable, str(ROOT / "cli.py"), "validate-guidelines", *arguments]
-    done = subprocess.run(argv, cwd=suite, env=clean_environment(), capture_output=True, text=True, timeout=300)
+    done = command(suite, "validate-guidelines", *arguments)
     assert done.returncode == status, done.stderr + done.stdout
     return done.stdout, done.stderr
 
