@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Self
 
 OUTPUT_LIMIT = 64 * 1024
+_LOOK_SECONDS = 0.2
 _LONGEST_LINE = 64 * 1024 * 1024
 _REAPER_SOURCE = """
 import os, signal, sys
@@ -255,15 +256,23 @@ async def _drain(stream: asyncio.StreamReader, into: TailBuffer) -> None:
 class Completed:
     """A subprocess that has ended."""
 
-    status: int | None  # exit status, negative for a signal; None when the time limit ended it
+    status: int | None  # exit status, negative for a signal; None where `run` ended it
     stdout: str  # the last 64 KiB
     stderr: str  # the last 64 KiB
 
 
 async def run(
-    argv: Sequence[str | os.PathLike[str]], *, cwd: Path, env: Mapping[str, str], timeout: float
+    argv: Sequence[str | os.PathLike[str]],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    timeout: float,
+    hopeless: Callable[[str], bool] = lambda stderr: False,
 ) -> Completed:
-    """Run a command to its end, at most `timeout` seconds; then its whole process group is killed."""
+    """Run a command to its end, at most `timeout` seconds; then its whole process group is killed.
+
+    It is killed earlier once `hopeless` says so of the end of its standard error, which is asked now and then.
+    """
     async with await spawn(argv, cwd=cwd, env=env, capture=True) as child:
         assert child.stdout is not None
         child.stdin.close()
@@ -271,8 +280,12 @@ async def run(
         drain = asyncio.create_task(_drain(child.stdout, out))
         status: int | None = None
         try:
-            status = await asyncio.wait_for(child.wait(), timeout)
-            await asyncio.wait({drain, child.drained}, timeout=1)
+            async with asyncio.timeout(timeout):
+                while status is None and not hopeless(child.stderr.text()):
+                    with contextlib.suppress(TimeoutError):
+                        status = await asyncio.wait_for(child.wait(), _LOOK_SECONDS)
+            if status is not None:
+                await asyncio.wait({drain, child.drained}, timeout=1)
         except TimeoutError:
             pass
         finally:

@@ -17,8 +17,6 @@ ENV = {"PATH": os.environ["PATH"]}
 FAMILY = """
 import asyncio, os, sys
 from pathlib import Path
-import pytest
-
 from convex_evals.process import spawn
 async def main():
     folder = Path(sys.argv[1])
@@ -47,6 +45,13 @@ def test_a_time_limit_ends_the_whole_group(tmp_path: Path) -> None:
     done = asyncio.run(run(["sh", "-c", "sleep 300 & echo $!; wait"], cwd=tmp_path, env=ENV, timeout=0.5))
     assert done.status is None and time.monotonic() - start < 5
     assert gone(int(done.stdout), 2)
+
+
+def test_a_hopeless_command_is_ended(tmp_path: Path) -> None:
+    start = time.monotonic()
+    script, hopeless = "echo all is lost >&2; sleep 300", lambda text: "lost" in text
+    done = asyncio.run(run(["sh", "-c", script], cwd=tmp_path, env=ENV, timeout=60, hopeless=hopeless))
+    assert (done.status, done.stderr) == (None, "all is lost\n") and time.monotonic() - start < 10
 
 
 def test_whoever_left_the_group_holds_nobody_up(tmp_path: Path) -> None:

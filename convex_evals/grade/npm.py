@@ -86,7 +86,10 @@ class NpmFailure:
 async def npm(node: Node, arguments: Sequence[str], *, cwd: Path, timeout: float) -> NpmFailure | None:
     """Run npm in `cwd`; None on success."""
     argv: list[str | Path] = [node.executable, node.npm_cli, *arguments, *_FLAGS]
-    done = await run(argv, cwd=cwd, env=node.npm_environment(), timeout=timeout)
+    # On a full disk it would go on for half a minute, unpacking what finds no place.
+    done = await run(
+        argv, cwd=cwd, env=node.npm_environment(), timeout=timeout, hopeless=lambda x: bool(_TORN.search(x))
+    )
     torn = _TORN.search(done.stderr)
     if torn:
         return NpmFailure(torn[1], "a package could not be unpacked")
