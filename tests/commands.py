@@ -30,7 +30,7 @@ def command(
         reading, writing = os.pipe()
         with os.fdopen(reading, "rb", buffering=0) as answer:
             try:
-                socket.send_fds(_loaded(), [json.dumps(asked).encode()], [out.fileno(), err.fileno(), writing])
+                socket.send_fds(_loaded()[0], [json.dumps(asked).encode()], [out.fileno(), err.fileno(), writing])
             finally:
                 os.close(writing)
             pid = int(answer.readline())
@@ -44,13 +44,14 @@ def command(
 
 
 @cache
-def _loaded() -> socket.socket:
-    """To the process that commands are forked from; it ends when this one does."""
+def _loaded() -> tuple[socket.socket, subprocess.Popen[bytes]]:
+    """The process that commands are forked from, and the way to it; it ends when this one does."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         argv = [sys.executable, "-m", "tests.commands", str(theirs.fileno())]
-        subprocess.Popen(argv, cwd=ROOT, env=clean_environment(), pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
-    return ours
+        fds = [theirs.fileno()]
+        process = subprocess.Popen(argv, cwd=ROOT, env=clean_environment(), pass_fds=fds, stdin=subprocess.DEVNULL)
+    return ours, process
 
 
 def _serve(asked: socket.socket) -> None:

@@ -48,9 +48,13 @@ def run(toolchain: Toolchain, *arguments: str | Path, seconds: float = 120, soak
 
 
 def reported_failures(output: str) -> str:
-    """What went wrong, without the hundreds of tests that passed: a log that is cut must not lose it."""
-    _, heading, failures = output.partition("✖ failing tests:")
-    return failures if heading else output[-4000:]
+    """What went wrong, without the hundreds of tests that passed: a log that is cut must not lose it.
+
+    A process that crashed is listed without a reason; its last words stand between the tests.
+    """
+    before, _, failures = output.partition("✖ failing tests:")
+    others = [line for line in before.splitlines() if not line.lstrip().startswith(("✔", "▶", "ℹ"))]
+    return "\n".join([failures, *others])
 
 
 @pytest.mark.grading
@@ -66,6 +70,9 @@ def test_a_failure_is_told_before_what_passed(node: Toolchain, tmp_path: Path) -
     file = tmp_path / "some.test.mjs"
     file.write_text(f'import {{ test }} from "node:test";\n{passing}\ntest("fails", () => {{ throw Error("why"); }});')
     with pytest.raises(AssertionError, match=r"\A\s*test at .*some\.test\.mjs:202:1\n\s*✖ fails .*\n\s*Error: why"):
+        run(node, "--test", "--test-reporter=spec", file)
+    file.write_text(f'import {{ test }} from "node:test";\n{passing}\ntest("crashes", () => process.abort());')
+    with pytest.raises(AssertionError, match=r"(?s)'test failed'.*Native stack trace"):
         run(node, "--test", "--test-reporter=spec", file)
 
 
