@@ -14,33 +14,77 @@ import socket
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
+from io import FileIO
 from pathlib import Path
+from typing import IO, Any
 
 from tests.conftest import ROOT, clean_environment
 
 
-def command(
-    cwd: Path, *arguments: str, env: dict[str, str] | None = None, timeout: float = 300
-) -> subprocess.CompletedProcess[str]:
-    """What `cli ARGUMENTS` in `cwd` prints and exits with. Raises `TimeoutExpired` after `timeout` seconds."""
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        asked = {"arguments": arguments, "cwd": str(cwd), "env": clean_environment() if env is None else env}
-        # A pipe of its own: what comes of a command that took too long must not be read as the next one's.
-        reading, writing = os.pipe()
-        with os.fdopen(reading, "rb", buffering=0) as answer:
-            try:
-                socket.send_fds(_loaded()[0], [json.dumps(asked).encode()], [out.fileno(), err.fileno(), writing])
-            finally:
-                os.close(writing)
-            pid = int(answer.readline())
-            if not select.select([answer], [], [], timeout)[0]:
-                os.kill(pid, signal.SIGKILL)
-                raise subprocess.TimeoutExpired(["cli", *arguments], timeout)
-            status = int(answer.readline())
-        out.seek(0)
-        err.seek(0)
-        return subprocess.CompletedProcess(["cli", *arguments], status, out.read(), err.read())
+@dataclass
+class Command:
+    """A running command, with as much of `Popen` as tests need."""
+
+    pid: int
+    _answer: FileIO  # gets a line with the exit status
+    _out: IO[str]
+    _err: IO[str]
+    returncode: int | None = None
+
+    def poll(self) -> int | None:
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def wait(self, timeout: float = 300) -> int:
+        """The exit status. Raises `TimeoutExpired` after `timeout` seconds."""
+        if self.returncode is None:
+            if not select.select([self._answer], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired("cli", timeout)
+            self.returncode = int(self._answer.readline())
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout: float = 300) -> tuple[str, str]:
+        """What it printed to stdout and to stderr. One that takes longer than `timeout` seconds is killed."""
+        try:
+            self.wait(timeout)
+        finally:
+            self.kill()
+        texts = []
+        for file in (self._out, self._err):
+            file.seek(0)
+            texts.append(file.read())
+        return texts[0], texts[1]
+
+
+def start(cwd: Path, *arguments: str, env: dict[str, str] | None = None) -> Command:
+    """Start `cli ARGUMENTS` in `cwd`."""
+    out, err = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")  # noqa: SIM115 closed with the command
+    asked = {"arguments": arguments, "cwd": str(cwd), "env": clean_environment() if env is None else env}
+    reading, writing = os.pipe()
+    try:
+        socket.send_fds(_loaded()[0], [json.dumps(asked).encode()], [out.fileno(), err.fileno(), writing])
+    finally:
+        os.close(writing)
+    answer = FileIO(reading)
+    return Command(int(answer.readline()), answer, out, err)
+
+
+def command(cwd: Path, *arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """What `cli ARGUMENTS` in `cwd` prints and exits with."""
+    process = start(cwd, *arguments, env=env)
+    out, err = process.communicate()
+    return subprocess.CompletedProcess(["cli", *arguments], process.wait(), out, err)
 
 
 @cache
@@ -49,8 +93,14 @@ def _loaded() -> tuple[socket.socket, subprocess.Popen[bytes]]:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         argv = [sys.executable, "-m", "tests.commands", str(theirs.fileno())]
-        fds = [theirs.fileno()]
-        process = subprocess.Popen(argv, cwd=ROOT, env=clean_environment(), pass_fds=fds, stdin=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            argv,
+            cwd=ROOT,
+            env=clean_environment(),
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for pytest
+        )
     return ours, process
 
 
@@ -59,28 +109,35 @@ def _serve(asked: socket.socket) -> None:
     from convex_evals.generate.provider import load_litellm
 
     load_litellm()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who waits for a command is nobody's business
     while True:
         message, fds, _, _ = socket.recv_fds(asked, 1 << 20, 3)
         if not message:
             return
-        out, err, answer = fds
-        pid = os.fork()
-        if pid == 0:
+        if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             asked.close()
-            told = json.loads(message)
-            os.dup2(out, 1)
-            os.dup2(err, 2)
-            os.closerange(3, answer + 1)
-            os.chdir(told["cwd"])
-            os.environ.clear()
-            os.environ.update(told["env"])
-            sys.argv = ["cli", *told["arguments"]]
-            app.main()
-        os.write(answer, f"{pid}\n".encode())
-        _, status = os.waitpid(pid, 0)
-        os.write(answer, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+            out, err, answer = fds
+            pid = os.fork()
+            if pid == 0:
+                _become(json.loads(message), out, err)
+                os.closerange(3, max(fds) + 1)
+                app.main()
+            os.write(answer, f"{pid}\n".encode())
+            _, status = os.waitpid(pid, 0)
+            os.write(answer, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+            os._exit(0)
         for fd in fds:
             os.close(fd)
+
+
+def _become(asked: dict[str, Any], out: int, err: int) -> None:
+    os.dup2(out, 1)
+    os.dup2(err, 2)
+    os.chdir(asked["cwd"])
+    os.environ.clear()
+    os.environ.update(asked["env"])
+    sys.argv = ["cli", *asked["arguments"]]
 
 
 if __name__ == "__main__":

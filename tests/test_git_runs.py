@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,7 +18,9 @@ from convex_evals.delivery import Delivery
 from convex_evals.errors import UserError
 from convex_evals.shard import Shard, parse_shard
 from convex_evals.store.runs import Run, RunStore
-from tests.conftest import ROOT, Invoke, clean_environment
+from tests import commands
+from tests.commands import Command
+from tests.conftest import Invoke, clean_environment
 from tests.factories import make_eval, make_generation_file, make_git_repo, make_grade_file, make_plan, write_files
 from tests.provider import Provider, models_yaml, serve
 
@@ -306,16 +307,9 @@ def suite(tmp_path: Path, stub: Provider) -> Path:
     return tmp_path / "origin.git"
 
 
-def start(cwd: Path, *arguments: str) -> subprocess.Popen[str]:
+def start(cwd: Path, *arguments: str) -> Command:
     who = {f"GIT_{w}_{k}": v for w in ("AUTHOR", "COMMITTER") for k, v in (("NAME", "T"), ("EMAIL", "t@example.org"))}
-    return subprocess.Popen(
-        [sys.executable, str(ROOT / "cli.py"), *arguments],
-        cwd=cwd,
-        env=clean_environment(STUB_KEY="sk-stub-000000000000", **who),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return commands.start(cwd, *arguments, env=clean_environment(STUB_KEY="sk-stub-000000000000", **who))
 
 
 def cli(cwd: Path, *arguments: str) -> Any:

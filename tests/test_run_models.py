@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -17,7 +15,7 @@ import pytest
 
 from convex_evals.records import GenerationFile, GradeFile
 from convex_evals.store.records import read_record
-from tests.commands import command
+from tests.commands import command, start
 from tests.conftest import ROOT, clean_environment
 from tests.factories import make_eval, make_git_repo, write_files
 from tests.provider import Provider, models_yaml, serve
@@ -197,13 +195,10 @@ def test_kill_minus_nine_loses_no_reply(suite: Path, stub: Provider, soak: bool)
         make_eval(suite, f"000-fundamentals/{i:03}-eval", {"TASK.txt": f"Task {i}.\n"})
     stub.pause = 0.004
     chance = random.Random(3)
-    argv = [sys.executable, str(ROOT / "cli.py"), "run", "-m", "model", "--concurrency", "8"]
     kills = 50 if soak else 4
     killed = 0
     while killed < kills:
-        process = subprocess.Popen(
-            argv, cwd=suite, env=clean_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        process = start(suite, "run", "-m", "model", "--concurrency", "8")
         before = len(stub.requests)
         deadline = time.monotonic() + 120
         while len(stub.requests) == before and process.poll() is None and time.monotonic() < deadline:
@@ -211,7 +206,7 @@ def test_kill_minus_nine_loses_no_reply(suite: Path, stub: Provider, soak: bool)
         time.sleep(chance.uniform(0, 0.3))
         if process.poll() is not None:
             break
-        os.kill(process.pid, signal.SIGKILL)
+        process.kill()
         process.wait()
         killed += 1
     ended = ended_replies(suite)

@@ -7,8 +7,6 @@ import itertools
 import json
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -20,8 +18,8 @@ from markdown_it import MarkdownIt
 
 from convex_evals.hunks import hunks
 from convex_evals.store.runs import Run, RunStore
-from tests.commands import command
-from tests.conftest import ROOT, Invoke, clean_environment
+from tests.commands import command, start
+from tests.conftest import Invoke
 from tests.factories import make_eval, make_git_repo, write_files
 from tests.provider import Provider, models_yaml, serve
 from tests.wire import question
@@ -212,11 +210,8 @@ def test_who_is_asked_may_refuse(suite: Path, model: Model, invoke: Invoke, monk
 
 def test_interrupted_in_either_round_nothing_is_paid_twice(suite: Path, stub: Provider, model: Model) -> None:
     stub.pause = 0.01
-    argv = [sys.executable, str(ROOT / "cli.py"), "validate-guidelines", "HEAD", *WORDS, "-y", "-c", "first"]
     for sent in (2, 4 + 5):
-        process = subprocess.Popen(
-            argv, cwd=suite, env=clean_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        )
+        process = start(suite, "validate-guidelines", "HEAD", *WORDS, "-y", "-c", "first")
         deadline = time.monotonic() + 60
         while len(stub.requests) < sent and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.005)
