@@ -4,10 +4,9 @@ import assert from "node:assert/strict";
 import net from "node:net";
 import { test } from "node:test";
 import type { Backend } from "../server.ts";
-import { api, deploy, eventually, MESSAGES, MESSAGES_SCHEMA } from "../test/harness.ts";
+import { api, deploy, eventually, MESSAGES, MESSAGES_SCHEMA, SOAK } from "../test/harness.ts";
 import { SyncSocket } from "./test/sync_socket.ts";
 
-const SOAK = process.env["SOAK"] === "1";
 // Idle, it takes some milliseconds; the test and the backend share a process, and others use the machine.
 const IN_TIME_MS = 5000;
 const MEBIBYTE = 1 << 20;

@@ -3,9 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConvexHttpClient } from "convex/browser";
-import { api, deploy, eventually } from "./harness.ts";
+import { api, deploy, eventually, SOAK } from "./harness.ts";
 
-const SOAK = process.env["SOAK"] === "1";
 const FILES = {
   "convex/schema.ts": 'import { defineSchema, defineTable } from "convex/server"; import { v } from "convex/values"; export default defineSchema({ counters: defineTable({ name: v.string(), value: v.number() }).index("by_name", ["name"]) });',
   "convex/counters.ts": `

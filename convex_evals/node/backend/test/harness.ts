@@ -15,6 +15,9 @@ import { ADMIN_KEY } from "../versions.ts";
 /** File contents by path below the project folder. */
 export type Files = Readonly<Record<string, string>>;
 
+/** Whether tests run in full size. */
+export const SOAK = process.env["SOAK"] === "1";
+
 // The apps of these tests exist only at run time: there is no type to be had.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export const api = anyApi as any;

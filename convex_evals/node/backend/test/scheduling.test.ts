@@ -122,9 +122,11 @@ test("scheduled functions", async (t) => {
     assert.equal(new TextDecoder().decode(listed[1]!.cronSpec.udfArgs), '[{"name":"cron"}]');
     const fired = await eventually(async () => {
       const ticks = ((await http.query(jobs.ticks)) as Tick[]).filter((item) => item.name === "cron");
-      return ticks.length >= 3 ? ticks : null;
+      const apartMs = ticks.slice(1).map((item, index) => item.at - ticks[index]!.at);
+      // A busy machine is late at times, and brings two of them nearer to each other.
+      return ticks.length >= 3 && apartMs.some((ms) => ms >= 900 && ms < 1500) ? ticks : null;
     });
-    // At once with each of the two deployments, then each second; how far apart two of them are, a busy machine decides.
+    // At once with each of the two deployments, then each second.
     const seconds = (Date.now() - startedMs) / 1000;
     assert.ok(fired.length <= 2 + seconds, `${fired.length} times in ${seconds} s`);
   });

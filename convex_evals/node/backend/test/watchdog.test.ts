@@ -2,9 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { api, deploy, emptyBackend, errorOf, makeProject, startPush } from "./harness.ts";
+import { api, deploy, emptyBackend, errorOf, makeProject, SOAK, startPush } from "./harness.ts";
 
-const SOAK = process.env["SOAK"] === "1";
 const SPINS = `
 import { query, mutation, action, internalMutation, internalAction } from "./_generated/server"; import { internal } from "./_generated/api"; import { v } from "convex/values";
 export const inQuery = query({ args: {}, handler: async () => { for (;;) {} } });
