@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from convex_evals.blocks import Fenced, Heading, blocks
+
 MAX_FILES = 1_000
 MAX_FILE_BYTES = 1_048_576
 MAX_TOTAL_BYTES = 8 * 1_048_576
+# Of a response: the largest set of files, and as much text around them.
+MAX_RESPONSE = 2 * MAX_TOTAL_BYTES
+_MAX_NOTES = 20
+# Reading more than this takes longer than other tasks should wait.
+_AT_ONCE = 32_768
 _MAX_NAME = 200
 _MAX_PATH = 400
 _MAX_DEPTH = 20
@@ -36,25 +44,37 @@ def extract(response: str) -> Extraction:
     """Files of a response: a `# Files` heading, then a `## path` heading and one fenced block per file.
 
     Never raises, whatever the text. A path that occurs twice: the last one counts. A second block under one
-    heading is not a file. Without a `# Files` heading, path headings anywhere count.
+    heading is not a file. Without a `# Files` heading, path headings anywhere count. A response of more than
+    `MAX_RESPONSE` characters has no files.
     """
-    from markdown_it import MarkdownIt
-
-    tokens = MarkdownIt("commonmark").parse(response)
+    if len(response) > MAX_RESPONSE:
+        return Extraction({}, (f"{len(response):,} characters (at most {MAX_RESPONSE:,}) were not read",))
+    found = list(blocks(response))
     start = 0
-    for i, token in enumerate(tokens):
-        if token.type == "heading_open" and token.tag == "h1" and _bare(tokens[i + 1].content).lower() == "files":
-            start = i + 3
+    for i, block in enumerate(found):
+        if isinstance(block, Heading) and block.level == 1 and _bare(block.title).lower() == "files":
+            start = i + 1
     state = _State()
-    for i in range(start, len(tokens)):
-        token = tokens[i]
-        if token.type == "heading_open":
-            title = _bare(tokens[i + 1].content)
-            state.path = title if token.tag != "h1" and _looks_like_path(title) else None
+    for block in found[start:]:
+        if isinstance(block, Fenced):
+            _take(state, block.text)
+        else:
+            title = _bare(block.title)
+            state.path = title if block.level != 1 and _looks_like_path(title) else None
             state.taken = False
-        elif token.type == "fence":
-            _take(state, token.content)
-    return Extraction(state.files, tuple(state.notes))
+    return Extraction(state.files, _shortened(state.notes))
+
+
+async def extract_aside(response: str) -> Extraction:
+    """`extract` for an event loop, which goes on with other tasks while a long response is read."""
+    if len(response) <= _AT_ONCE:
+        return extract(response)
+    return await asyncio.to_thread(extract, response)
+
+
+def _shortened(notes: list[str]) -> tuple[str, ...]:
+    more = len(notes) - _MAX_NOTES
+    return (*notes[:_MAX_NOTES], f"and {more} more of the kind") if more > 0 else tuple(notes)
 
 
 def _take(state: _State, content: str) -> None:

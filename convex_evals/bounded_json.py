@@ -1,0 +1,112 @@
+"""JSON that others wrote, decoded only where what becomes of it is small: in memory, in time, and in depth.
+
+A megabyte of JSON may become thirty in memory (`[{},{},...`), a deep document ends in a `RecursionError` somewhere
+later, and a long number takes time that grows with its square. All of that is counted before anything is decoded, in
+time that is linear in the text and ends at the limit.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+# Every alternative matches all that it can and never gives anything back: one pass, whatever the text.
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]|,', re.DOTALL)
+_STRING, _COMMA = b'"'[0], b","[0]
+_OPENING = frozenset(b"[{")
+# No number of ours has more, and a double in full has 17 digits, or 308 where somebody spells it out.
+_LONGEST_NUMBER = 400
+
+
+class TooLarge(ValueError):
+    """Within its grammar, but more than whoever reads it takes; the message says of what."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a document may be. Decoded, it takes at most about `4 * size + 150 * values` bytes."""
+
+    size: int  # bytes
+    values: int = 100_000  # items of lists and objects, keys apart, and those inside of them; 0.1 s
+    depth: int = 64
+    repeated_keys: bool = True  # False: a key that an object has twice is refused, instead of the first being dropped
+
+
+def decode(document: bytes | str, limits: Limits) -> Any:
+    """The value of a JSON document.
+
+    Raises `TooLarge` where it is over a limit, another `ValueError` where it is not JSON, not UTF-8, or has a number
+    that is none (NaN) or does not fit.
+    """
+    data = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else document
+    check(data, limits)
+    text = document if isinstance(document, str) else data.decode()
+    pairs = None if limits.repeated_keys else _unique
+    return json.loads(text, parse_int=_integer, parse_float=_double, parse_constant=_refuse, object_pairs_hook=pairs)
+
+
+def decode_object(document: bytes | str, limits: Limits) -> dict[str, Any]:
+    """`decode` for a document that is an object. Raises `ValueError` where it is another value, too."""
+    value = decode(document, limits)
+    if not isinstance(value, dict):
+        raise ValueError("JSON, but no object")
+    return value
+
+
+def check(data: bytes, limits: Limits) -> None:
+    """Raise `TooLarge` where the JSON in `data` is over a limit, whatever surrounds it; it need not be JSON at all."""
+    if len(data) > limits.size:
+        raise TooLarge(f"{len(data):,} bytes of JSON (at most {limits.size:,})")
+    opened, commas = data.count(b"[") + data.count(b"{"), data.count(b",")
+    # Counted inside of strings too, so never too low.
+    if opened <= limits.depth and opened + commas < limits.values:
+        return
+    depth = values = strings = 0
+    for token in _TOKEN.finditer(data):
+        first = data[token.start()]
+        if first == _STRING:
+            strings += 1
+        elif first == _COMMA:
+            values += 1
+        elif first in _OPENING:
+            values += 1
+            depth += 1
+            if depth > limits.depth:
+                raise TooLarge(f"JSON that is nested deeper than {limits.depth}")
+        elif depth == 0:
+            return  # more was closed than opened: no JSON from here on, and none is read
+        else:
+            depth -= 1
+        if max(values, strings // 2) >= limits.values:
+            raise TooLarge(f"JSON of more than {limits.values:,} values")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is there twice in one object of the JSON")
+    return found
+
+
+def _integer(text: str) -> int:
+    return int(_number(text))
+
+
+def _double(text: str) -> float:
+    value = float(_number(text))
+    if not math.isfinite(value):
+        raise ValueError("a number in the JSON does not fit")
+    return value
+
+
+def _number(text: str) -> str:
+    if len(text) > _LONGEST_NUMBER:
+        raise TooLarge(f"a number of more than {_LONGEST_NUMBER} digits in the JSON")
+    return text
+
+
+def _refuse(text: str) -> float:
+    raise ValueError(f"{text} is no JSON")
