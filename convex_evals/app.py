@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import sys
 from typing import NoReturn
 
@@ -10,6 +11,8 @@ import click
 
 from convex_evals import __version__
 from convex_evals.errors import ExitCode, InfrastructureError, UserError, first_cause
+from convex_evals.output import complain, say
+from convex_evals.text import printable
 
 # name: (module, attribute); loaded when used, so that `--help` stays fast.
 COMMANDS = {
@@ -88,32 +91,37 @@ def main() -> NoReturn:
     except click.exceptions.Exit as error:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        _say("interrupted")
+        say("interrupted", err=True)
         sys.exit(ExitCode.INTERRUPTED)
     except click.ClickException as error:
-        error.show()
+        _show_usage(error)
         sys.exit(ExitCode.USAGE)
     except Exception as error:
         cause = first_cause(error)
         if isinstance(cause, (UserError, InfrastructureError)):
-            _say(f"error: {cause}")
+            complain(str(cause))
             sys.exit(ExitCode.USER_ERROR)
         what = f"{type(cause).__name__}: {cause}".partition("\n")[0]
-        _say(f"error: this is a bug in convex-evals: {what}; details in {_log(error)}")
+        complain(f"this is a bug in convex-evals: {what}; details in {_log(error)}")
         sys.exit(ExitCode.BUG)
 
 
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)
+def _show_usage(error: click.ClickException) -> None:
+    told = io.StringIO()
+    error.show(file=told)
+    say(told.getvalue(), err=True, end="")
 
 
 def _log(error: BaseException) -> str:
     import tempfile
     import traceback
 
+    text = printable("".join(traceback.format_exception(error)))
     try:
-        with tempfile.NamedTemporaryFile("w", prefix="convex-evals-bug-", suffix=".log", delete=False) as file:
-            file.write("".join(traceback.format_exception(error)))
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", prefix="convex-evals-bug-", suffix=".log", delete=False
+        ) as file:
+            file.write(text)
         return file.name
     except OSError as reason:
         return f"no file: {reason.strerror}"

@@ -6,10 +6,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from convex_evals.confined import remove_file
 from convex_evals.errors import UserError
 from convex_evals.grade.grader import Grader
 from convex_evals.store.files import write_atomic
 from convex_evals.suite import Eval, read_generated
+from convex_evals.suite_files import refuse_links
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,12 @@ class Generated:
     def write(self) -> None:
         """Make the folder agree."""
         answer = self.ev.path / "answer"
+        for path in [*self.stale, *self.surplus]:
+            refuse_links(self.ev.root, answer / path)
         for path in self.stale:
-            write_atomic(answer / path, self.files[path])
+            write_atomic(answer / path, self.files[path], self.ev.root)
         for path in self.surplus:
-            (answer / path).unlink()
+            remove_file(answer / path, self.ev.root)
 
 
 async def generate(grader: Grader, ev: Eval) -> Generated:

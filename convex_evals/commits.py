@@ -10,22 +10,19 @@ import random
 import re
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from convex_evals.errors import UserError
-from convex_evals.git import open_repository
-
-if TYPE_CHECKING:
-    import git
+from convex_evals.git import working_tree
+from convex_evals.git_command import GitFailed, write_git
+from convex_evals.text import spelled_out
 
 _TRIES = 40
 _LONGEST_PAUSE = 3.0  # seconds
 _UNCLEAR_TRIES = 3
 _TOKENS = ("GH_TOKEN", "GITHUB_TOKEN")
-_TIMEOUT = 300  # seconds, of one fetch or push
 _LOST_RACE = re.compile(
     r"fetch first|non-fast-forward|stale info|cannot lock ref|failed to (update|lock) ref|incorrect old value"
     r"|reference already exists|Unable to create '[^']*\.lock'"
@@ -34,10 +31,6 @@ _REFUSED = re.compile(
     r"remote rejected|denied|declined|protected|not permitted|forbidden|error: 40[13]|Authentication failed"
     r"|could not read (Username|Password)|does not appear to be a git repository|[Rr]epository .*not found",
 )
-
-
-class _GitFailed(Exception):
-    """A git command failed; the message is its last lines."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +63,6 @@ class Pushed:
 class Branch:
     """The checked-out branch of a repository, and the one at a remote that it is pushed to."""
 
-    repository: git.Repo
     root: Path
     name: str
     remote: str | None
@@ -80,7 +72,7 @@ class Branch:
         """Commit all files below `folders`, and nothing else. Raises `UserError`."""
         try:
             return self._commit(self._files(folders), message)
-        except _GitFailed as error:
+        except GitFailed as error:
             raise UserError(f"{self.root}: cannot commit: {error}") from None
 
     def push(self, committed: Committed, replaceable: frozenset[str] = frozenset()) -> Pushed:
@@ -99,7 +91,7 @@ class Branch:
                     return Pushed(False, self._follow(committed.commit, theirs))
                 self._git("push", "-q", self._remote, f"{made}:refs/heads/{self.upstream}")
                 return Pushed(True, self._follow(committed.commit, made))
-            except _GitFailed as error:
+            except GitFailed as error:
                 if _LOST_RACE.search(str(error)):
                     continue
                 unclear += 1
@@ -120,14 +112,22 @@ class Branch:
 
     def _files(self, folders: Sequence[Path]) -> Files:
         roots = [self.inside(folder) for folder in folders]
-        paths = sorted(
-            p.relative_to(self.root).as_posix()
-            for folder in roots
-            for p in (self.root / folder).rglob("*")
-            if p.is_file() and not p.name.startswith(".tmp-")
-        )
-        hashed = self._git("hash-object", "-w", "--stdin-paths", stdin="".join(f"{p}\n" for p in paths)).split()
+        paths = sorted(path for folder in roots for path in self._below(self.root / folder))
+        # The files are committed as they are: a filter is a command, and which one applies the working tree says.
+        lines = "".join(f"{p}\n" for p in paths)
+        hashed = self._git("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=lines).split()
         return Files(dict(zip(paths, hashed, strict=True)), tuple(roots))
+
+    def _below(self, folder: Path) -> Iterator[str]:
+        """Files below `folder`, relative to the top. Raises `UserError` for what git would follow or misread."""
+        for directory, names, files in os.walk(folder):
+            for name in [*names, *files]:
+                path = Path(directory, name)
+                if path.is_symlink() or not name.isprintable():
+                    shown = spelled_out(str(path)).replace("\n", "\\n")
+                    raise UserError(f"{shown}: a link, or an odd name; results are plain files, so remove it")
+            paths = [Path(directory, name) for name in files if not name.startswith(".tmp-")]
+            yield from (path.relative_to(self.root).as_posix() for path in paths if path.is_file())
 
     def inside(self, folder: Path) -> str:
         """`folder` relative to the top of the repository. Raises `UserError` where it is elsewhere."""
@@ -164,7 +164,7 @@ class Branch:
         tracking = f"refs/remotes/{self._remote}/{self.upstream}"
         try:
             self._git("fetch", "-q", "--no-tags", self._remote, f"+refs/heads/{self.upstream}:{tracking}")
-        except _GitFailed as error:
+        except GitFailed as error:
             if "couldn't find remote ref" in str(error):
                 return None
             raise
@@ -205,7 +205,7 @@ class Branch:
         self._git("update-index", "-q", "--refresh", check=False)
         try:
             self._git("read-tree", "-m", "-u", local, pushed)
-        except _GitFailed:
+        except GitFailed:
             return f"{self.name} stays behind: your uncommitted changes are in the way; `git pull --rebase` later"
         self._git("update-ref", "-m", "results pushed", f"refs/heads/{self.name}", pushed, local)
         return None
@@ -224,7 +224,7 @@ class Branch:
         return self._git("config", *options, "--get", name, check=False)
 
     def _git(self, *arguments: str, stdin: str = "", env: dict[str, str] | None = None, check: bool = True) -> str:
-        return _run(self.repository, arguments, stdin, env or {}, check)
+        return _run(self.root, arguments, stdin, env or {}, check)
 
 
 def open_branch(folder: Path, *, push: bool) -> Branch:
@@ -233,65 +233,59 @@ def open_branch(folder: Path, *, push: bool) -> Branch:
     Raises `UserError` for whatever would keep a commit, or with `push` a push, from being made: better before a run
     than after it.
     """
-    import git
-
     there = next(p for p in [folder.absolute(), *folder.absolute().parents] if p.is_dir())
-    try:
-        repository = open_repository(there)
-    except (git.GitError, OSError):
-        raise UserError(
-            f"{folder}: not in a Git repository, so nothing can be committed; `git init` one, or leave out --commit"
-        ) from None
-    if repository.working_tree_dir is None:
-        raise UserError(f"{folder}: a repository without a working tree; use --runs-dir in a clone of it")
-    root = Path(str(repository.working_tree_dir)).resolve()
-    name = _asked(repository, "symbolic-ref", "-q", "--short", "HEAD")
+    root = _root(folder, there)
+    name = _asked(root, "symbolic-ref", "-q", "--short", "HEAD")
     if not name:
         raise UserError(f"{root}: no branch is checked out (detached HEAD); `git switch BRANCH` first")
     for who in ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"):
-        if not _asked(repository, "var", who):
+        if not _asked(root, "var", who):
             raise UserError(f"{root}: Git does not know who commits; `git config user.name` and `user.email` tell it")
-    remote, upstream = _upstream(repository, name)
+    remote, upstream = _upstream(root, name)
     if push and remote is None:
         raise UserError(f"{root}: no remote to push to; `git remote add origin URL`, or leave out --push")
-    return Branch(repository, root, name, remote, upstream)
+    return Branch(root, name, remote, upstream)
 
 
-def _upstream(repository: git.Repo, branch: str) -> tuple[str | None, str]:
+def _upstream(root: Path, branch: str) -> tuple[str | None, str]:
     """Remote and branch that `branch` follows; where it follows none, `origin` or the only remote, and its own name."""
-    remotes = _asked(repository, "remote").split()
-    configured = _asked(repository, "config", "--get", f"branch.{branch}.remote")
+    remotes = _asked(root, "remote").split()
+    configured = _asked(root, "config", "--get", f"branch.{branch}.remote")
     if configured in remotes:
-        merge = _asked(repository, "config", "--get", f"branch.{branch}.merge").removeprefix("refs/heads/")
+        merge = _asked(root, "config", "--get", f"branch.{branch}.merge").removeprefix("refs/heads/")
         return configured, merge or branch
     if "origin" in remotes:
         return "origin", branch
     return (remotes[0] if len(remotes) == 1 else None), branch
 
 
-def _asked(repository: git.Repo, *arguments: str) -> str:
-    return _run(repository, arguments, "", {}, False)
+def _root(folder: Path, there: Path) -> Path:
+    """The top of the working tree that `there` is in."""
+    try:
+        return working_tree(there)
+    except GitFailed as error:
+        if "work tree" in str(error) or "bare repository" in str(error):
+            what = "a repository without a working tree; use --runs-dir in a clone of it"
+            raise UserError(f"{folder}: {what}") from None
+        if "core.worktree" in str(error):
+            raise UserError(f"{folder}: {error}") from None
+        raise UserError(
+            f"{folder}: not in a Git repository, so nothing can be committed; `git init` one, or leave out --commit"
+        ) from None
 
 
-def _run(repository: git.Repo, arguments: Sequence[str], stdin: str, env: dict[str, str], check: bool) -> str:
-    """What git prints; where it fails, `_GitFailed`, or nothing without `check`."""
-    argv = ["git", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.quotePath=false", *arguments]
-    with tempfile.TemporaryFile() as file:
-        file.write(stdin.encode())
-        file.seek(0)
-        status, out, err = repository.git.execute(
-            argv,
-            istream=file,
-            env={**_tokens(), "GIT_TERMINAL_PROMPT": "0", **env},
-            with_extended_output=True,
-            with_exceptions=False,
-            kill_after_timeout=_TIMEOUT,
-        )
-    if status == 0:
-        return str(out)
-    if check:
-        raise _GitFailed(_short(str(err)))
-    return ""
+def _asked(root: Path, *arguments: str) -> str:
+    return _run(root, arguments, "", {}, False)
+
+
+def _run(root: Path, arguments: Sequence[str], stdin: str, env: dict[str, str], check: bool) -> str:
+    """What git prints; where it fails, `GitFailed`, or nothing without `check`."""
+    try:
+        return write_git(root, arguments, stdin, {**_tokens(), **env})
+    except GitFailed as error:
+        if check:
+            raise GitFailed(_short(str(error))) from None
+        return ""
 
 
 def _tokens() -> dict[str, str]:

@@ -8,17 +8,42 @@ import re
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
 from convex_evals.errors import UserError
 from convex_evals.records.base import Record
 from convex_evals.records.human import parse_human
-from convex_evals.text import read_text
+from convex_evals.suite_files import is_there, read_inside
 
 CONFIG_NAME = "convex-evals.yaml"
+# Below the folder that results stand in.
+JOURNAL = Path(".cache", "convex-evals", "journal")
+HUNKS = Path(".cache", "convex-evals", "hunks")  # guidelines that `cli validate-guidelines` made
 PACKAGES_BEFORE = date(2026, 11, 20)
+
+
+class Thinking(Record):
+    type: Literal["enabled", "disabled", "adaptive"]
+    budget_tokens: int | None = Field(default=None, ge=0, le=1_000_000)
+
+
+class Sent(Record):
+    """The parameters that an experiment may set."""
+
+    frequency_penalty: float | None = Field(default=None, ge=-10, le=10)
+    min_p: float | None = Field(default=None, ge=0, le=1)
+    presence_penalty: float | None = Field(default=None, ge=-10, le=10)
+    reasoning_effort: Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None = None
+    repetition_penalty: float | None = Field(default=None, ge=0, le=10)
+    seed: int | None = Field(default=None, ge=-(2**63), lt=2**63)
+    stop: Annotated[str, Field(max_length=100)] | Annotated[list[str], Field(max_length=16)] | None = None
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    thinking: Thinking | None = None
+    top_k: int | None = Field(default=None, ge=0, le=1_000_000)
+    top_p: float | None = Field(default=None, ge=0, le=1)
+    verbosity: Literal["low", "medium", "high"] | None = None
 
 
 class Experiment(Record):
@@ -30,7 +55,23 @@ class Experiment(Record):
     )
     prompt: str = Field(default="guidelines/prompt.j2", description="template of the messages, relative to this file")
     web_search: bool = Field(default=False, description="offer the provider's own web search")
-    parameters: dict[str, Any] = Field(default={}, description="sent with every request, as LiteLLM names them")
+    parameters: dict[str, Any] = Field(
+        default={},
+        description="sent with every request, as LiteLLM names them: frequency_penalty, min_p, presence_penalty, "
+        "reasoning_effort, repetition_penalty, seed, stop, temperature, thinking, top_k, top_p, verbosity",
+    )
+
+    @field_validator("parameters")
+    @classmethod
+    def _are_harmless(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Neither where requests go, nor what they carry besides, nor how much they may cost."""
+        for name in parameters:
+            if name not in Sent.model_fields:
+                near = difflib.get_close_matches(name, Sent.model_fields, n=1)
+                hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(sorted(Sent.model_fields))}"
+                raise ValueError(f"'{name}' is no parameter of a model; {hint}")
+        Sent.model_validate(parameters)
+        return parameters
 
 
 EXPERIMENTS = {
@@ -46,11 +87,15 @@ class ProjectConfig(Record):
 
     runs_dir: str = Field(
         default="runs",
-        description="where results are written, relative to this file or absolute; not used with -C",
+        description="where results are written: a folder below this file's, else give --runs-dir; not used with -C",
     )
     packages_before: date = Field(
         default=PACKAGES_BEFORE,
         description="npm packages published after this day are not used, so that `^1.31` means the same next year",
+    )
+    strict_types: bool = Field(
+        default=True,
+        description="whether projects are type-checked strictly whatever their tsconfig.json says; false: as it says",
     )
     experiments: dict[str, Experiment] = Field(
         default=EXPERIMENTS, description="by name; default, no_guidelines, web_search, web_search_no_guidelines ship"
@@ -61,6 +106,13 @@ class ProjectConfig(Record):
     workers: int | None = Field(
         default=None, ge=1, le=64, description="projects graded at the same time; default: the cores"
     )
+
+    @field_validator("runs_dir")
+    @classmethod
+    def _is_inside(cls, path: str) -> str:
+        if not is_inside(path):
+            raise ValueError("leads out of this folder; name a folder in it, and others with --runs-dir")
+        return path
 
     @field_validator("experiments")
     @classmethod
@@ -90,6 +142,11 @@ class Workspace:
     config: ProjectConfig
 
     @property
+    def is_own(self) -> bool:
+        """Whether it is the user's own suite, whose code people have read; not one that -C names."""
+        return self.suite == self.home
+
+    @property
     def workers(self) -> int:
         return self.config.workers or os.cpu_count() or 1
 
@@ -103,18 +160,18 @@ def open_workspace(suite: Path | None, runs_dir: Path | None, cwd: Path) -> Work
     root = _suite_root(suite or cwd, given=suite is not None)
     config = load_config(root)
     home = root if suite is None else cwd
+    if suite is not None:
+        # How much of this machine is used its user says, not the suite.
+        own = load_config(cwd)
+        config = config.model_copy(update={"workers": own.workers, "concurrency": own.concurrency})
     if runs_dir is None:
         runs_dir = home / (config.runs_dir if suite is None else ProjectConfig().runs_dir)
-    return Workspace(
-        root, home.absolute(), runs_dir.absolute(), home.absolute() / ".cache" / "convex-evals" / "journal", config
-    )
+    return Workspace(root, home.absolute(), runs_dir.absolute(), home.absolute() / JOURNAL, config)
 
 
 def load_config(root: Path) -> ProjectConfig:
     path = root / CONFIG_NAME
-    if not path.is_file():
-        return ProjectConfig()
-    return parse_human(read_text(path), path, ProjectConfig)
+    return parse_human(read_inside(root, path), path, ProjectConfig) if is_there(root, path) else ProjectConfig()
 
 
 def _suite_root(folder: Path, *, given: bool) -> Path:
@@ -128,6 +185,18 @@ def _suite_root(folder: Path, *, given: bool) -> Path:
     raise UserError(
         f"{folder}: not a suite (no evals/ folder); go to one, name one with -C DIR, or make one with `cli init DIR`"
     )
+
+
+def is_inside(path: str) -> bool:
+    """Whether a relative path stays in its folder, as it is written."""
+    return bool(path) and not Path(path).is_absolute() and ".." not in Path(path).parts and "\0" not in path
+
+
+def is_hidden(path: str) -> bool:
+    """Whether a path leads to hidden files, where keys stand (`.env`, `.git/config`), and which no prompt needs."""
+    parts, made = Path(path).parts, HUNKS.parts
+    own = parts[len(made) :] if parts[: len(made)] == made else parts
+    return any(part.startswith(".") and part != ".." for part in own)
 
 
 def is_secret(variable: str) -> bool:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -18,10 +16,12 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
+from rich.text import Text
 
-from convex_evals.results import printable
+from convex_evals.output import say
+from convex_evals.text import one_line, printable
 
-_MARKS = {"passed": "[green]✓[/]", "failed": "[red]✗[/]", "unscored": "[yellow]?[/]", "off": "[red]![/]"}
+_MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "unscored": ("?", "yellow"), "off": ("!", "red")}
 _PLAIN = {"passed": "pass", "failed": "FAIL", "unscored": "????", "off": "OFF "}
 
 
@@ -37,7 +37,7 @@ class Display:
         if self.console.is_terminal:
             self._live = Progress(
                 SpinnerColumn(),
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(bar_width=30),
                 MofNCompleteColumn(),
                 TimeElapsedColumn(),
@@ -60,8 +60,8 @@ class Display:
         """Set-up work. `total` is 0 where it is not known."""
         if self._live:
             if self._preparing is None:
-                self._preparing = self._live.add_task(what)
-            self._live.update(self._preparing, description=what, completed=done, total=total or None)
+                self._preparing = self._live.add_task(_shown(what))
+            self._live.update(self._preparing, description=_shown(what), completed=done, total=total or None)
         else:
             last, when = self._told
             if total and (what != last or time.monotonic() - when >= 3):
@@ -74,15 +74,15 @@ class Display:
             if self._preparing is not None:
                 self._live.remove_task(self._preparing)
                 self._preparing = None
-            self._items = self._live.add_task(what, total=total)
+            self._items = self._live.add_task(_shown(what), total=total)
         else:
             self._line(f"{what}: {total}")
 
     def item(self, mark: str, name: str, seconds: float, note: str = "") -> None:
         """One item is finished."""
         if self._live and self._items is not None:
-            tail = f" [dim]{escape(printable(note))}[/]" if note else ""
-            self._live.console.print(f"{_MARKS[mark]} {escape(name)} [dim]{seconds:.1f}s[/]{tail}")
+            tail = f" {_shown(note)}" if note else ""
+            self._live.console.print(Text.assemble(_MARKS[mark], f" {_shown(name)} ", (f"{seconds:.1f}s{tail}", "dim")))
             self._live.advance(self._items)
         else:
             self._line(f"{_PLAIN[mark]} {name} {seconds:.1f}s{'  ' + note if note else ''}")
@@ -92,6 +92,11 @@ class Display:
 
     def _line(self, text: str) -> None:
         if self._live:
-            self._live.console.print(escape(printable(text)))
+            self._live.console.print(Text(_shown(text)))
         else:
-            print(printable(text), file=sys.stderr, flush=True)
+            say(one_line(text), err=True)
+
+
+def _shown(text: str) -> str:
+    """As one line that a terminal and a CI log may see."""
+    return printable(one_line(text))

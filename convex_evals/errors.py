@@ -29,6 +29,10 @@ class ProcessFault(InfrastructureError):
     """
 
 
+class InstallFault(ProcessFault):
+    """A project's packages could not be installed, or not in time; a canary's installation tells whose fault it is."""
+
+
 def first_cause(error: BaseException) -> BaseException:
     """What went wrong first inside of exception groups; the error itself where it is none."""
     while isinstance(error, BaseExceptionGroup):

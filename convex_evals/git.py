@@ -1,23 +1,17 @@
-"""What we ask of Git."""
+"""What we ask of Git about a suite: nothing of it is written, and nothing that its repository names is executed."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from convex_evals.config import is_secret
 from convex_evals.errors import UserError
+from convex_evals.git_command import GitFailed, read_git, read_git_text
+from convex_evals.git_folder import refuse_borrowed
 
-if TYPE_CHECKING:
-    import git
-
-# GitPython asks git for its version when it is imported; without git on PATH the import itself would fail.
-os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
+LONGEST_TEXT = 8 * 1024 * 1024  # bytes of a file that is read from a commit
 
 
 def clean_commit(folder: Path) -> str | None:
@@ -25,33 +19,31 @@ def clean_commit(folder: Path) -> str | None:
 
     Commits of results are none of it: processes that start before and after one name the same.
     """
-    import git
-
     results = [f":(exclude,top){name}" for name in ("runs", ".cache", "reports")]
+    where = ("--", str(folder.absolute()), *results)
     try:
-        repository = open_repository(folder)
-        # Looking must not write: git would refresh its index.
-        with repository.git.custom_environment(GIT_OPTIONAL_LOCKS="0"):
-            changed = repository.git.status("--porcelain", "--untracked-files=normal", "--", str(folder), *results)
-        if changed:
+        working_tree(folder)
+        if read_git(folder, "status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all", *where):
             return None
-        return repository.git.log("-1", "--format=%H", "HEAD", "--", str(folder), *results) or None
-    except (git.GitError, ValueError, OSError):
+        return read_git_text(folder, "log", "-1", "--format=%H", "HEAD", *where) or None
+    except GitFailed:
         return None
 
 
-def open_repository(folder: Path) -> git.Repo:
-    """The repository that `folder` is in; its git sees no keys. Raises what GitPython does."""
-    import git
+def working_tree(folder: Path) -> Path:
+    """The top of the working tree that `folder` is in. Raises `GitFailed`.
 
-    repository = git.Repo(folder, search_parent_directories=True)
-    repository.git.update_environment(**no_secrets())
-    return repository
-
-
-def no_secrets() -> dict[str, str]:
-    """Keys of providers blanked: git has no use for them, and its environment is in the process listing."""
-    return {name: "" for name in os.environ if is_secret(name)}
+    A repository's own settings may place its working tree anywhere: it has to be where the repository is found.
+    And what is found may be somebody else's, whose files would be read in its place.
+    """
+    top = Path(read_git_text(folder, "rev-parse", "--show-toplevel")).resolve()
+    if not folder.resolve().is_relative_to(top) or not os.path.lexists(top / ".git"):
+        raise GitFailed(f"core.worktree of its repository leads to {top}; unset it")
+    own, shared = (
+        (folder / read_git_text(folder, "rev-parse", option)).resolve() for option in ("--git-dir", "--git-common-dir")
+    )
+    refuse_borrowed(top, own, shared)
+    return top
 
 
 @dataclass(frozen=True)
@@ -63,10 +55,7 @@ class Checkout:
 
     def run(self, *command: str) -> str:
         """What git prints. Raises `GitFailed`."""
-        return self._run(command).decode("utf-8", "replace").rstrip("\n")
-
-    def _run(self, command: Sequence[str]) -> bytes:
-        return _git(self.folder, command)
+        return read_git_text(self.folder, *command)
 
     def commit(self, revision: str) -> str | None:
         """The commit that `revision` means, in any spelling that git has; None where it means none."""
@@ -106,9 +95,13 @@ class Checkout:
         """The text of `path` in a commit, with LF line ends; None where it is not there. Raises `UserError`."""
         inside = self.inside(path)
         try:
-            data = self._run(["cat-file", "blob", f"{commit}:{inside}"]) if inside else None
-        except GitFailed:
+            blob = f"{commit}:{inside}"
+            size = int(self.run("cat-file", "-s", blob)) if inside else 0
+            data = read_git(self.folder, "cat-file", "blob", blob) if inside and size <= LONGEST_TEXT else None
+        except (GitFailed, ValueError):
             return None
+        if size > LONGEST_TEXT:
+            raise UserError(f"{path}@{commit[:12]}: {size} bytes, more than {LONGEST_TEXT}; make it shorter")
         try:
             return None if data is None else data.decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
@@ -117,8 +110,29 @@ class Checkout:
     def earlier_path(self, path: str, commit: str, until: str | None) -> str | None:
         """What the file that is `path` in `until` (None: here and now) was called in `commit`, by git's detection."""
         inside = self.inside(path)
-        compared = ["diff", "--diff-filter=R", "--name-status", "-M", "-z", commit, *([until] if until else [])]
-        follow = ["log", "--follow", "--diff-filter=R", "--name-status", "-M", "-z", "--format="]
+        compared = [
+            "diff",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--ignore-submodules=all",
+            "--diff-filter=R",
+            "--name-status",
+            "-M",
+            "-z",
+            commit,
+            *([until] if until else []),
+        ]
+        follow = [
+            "log",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--follow",
+            "--diff-filter=R",
+            "--name-status",
+            "-M",
+            "-z",
+            "--format=",
+        ]
         try:
             # From one end to the other, else step by step: after many edits the ends may have little in common.
             for command in (compared, [*follow, f"{commit}..{until or 'HEAD'}", "--", str(self.root / str(inside))]):
@@ -133,31 +147,15 @@ class Checkout:
         return None
 
 
-class GitFailed(Exception):
-    """A git command failed; the message is what it said."""
-
-
-def _git(folder: Path, command: Sequence[str]) -> bytes:
-    # Without GitPython, whose import takes longer than what is asked.
-    environment = {**os.environ, **no_secrets(), "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-    try:
-        done = subprocess.run(["git", *command], cwd=folder, env=environment, capture_output=True, check=False)
-    except (OSError, ValueError) as error:
-        raise GitFailed(str(error)) from None
-    if done.returncode:
-        raise GitFailed(done.stderr.decode("utf-8", "replace").strip())
-    return done.stdout
-
-
 def open_checkout(folder: Path, purpose: str) -> Checkout:
     """The repository that `folder` stands in. Raises `UserError`, with what it was needed for."""
     try:
-        root = _git(folder, ["rev-parse", "--show-toplevel"]).decode("utf-8", "replace").rstrip("\n")
+        root = working_tree(folder)
     except GitFailed as error:
         if "not a git repository" in str(error):
             raise UserError(f"{folder}: not in a Git repository, so {purpose}") from None
         raise UserError(f"{folder}: {str(error).partition(chr(10))[0]}; so {purpose}") from None
-    return Checkout(folder, Path(root).resolve())
+    return Checkout(folder, root)
 
 
 def text_at(folder: Path, revision: str, path: str) -> str:
@@ -177,17 +175,14 @@ def changed_since(folder: Path, revision: str) -> frozenset[str]:
 
     Raises `UserError`.
     """
-    import git
-
+    checkout = open_checkout(folder, f"nothing is known of '{revision}'")
+    commit = checkout.commit(revision)
+    if commit is None:
+        raise UserError(f"--since {revision}: no such revision; `git log --oneline` lists some")
+    quiet = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
     try:
-        repository = open_repository(folder)
-        commit = repository.commit(revision).hexsha
-        command = git.Git(str(folder))
-        command.update_environment(**no_secrets())
-        listed = command.diff("--name-only", "--relative", "--no-renames", "-z", commit, "--", ".")
-        new = command.ls_files("--others", "--exclude-standard", "-z", "--", ".")
-    except git.InvalidGitRepositoryError:
-        raise UserError(f"{folder}: not in a Git repository, so nothing is known of '{revision}'") from None
-    except (git.GitError, git.BadName, ValueError, IndexError):
-        raise UserError(f"--since {revision}: no such revision; `git log --oneline` lists some") from None
+        listed = checkout.run("diff", *quiet, "--name-only", "--relative", "--no-renames", "-z", commit, "--", ".")
+        new = checkout.run("ls-files", "--others", "--exclude-standard", "-z", "--", ".")
+    except GitFailed as error:
+        raise UserError(f"{folder}: {str(error).partition(chr(10))[0]}; so nothing is known of '{revision}'") from None
     return frozenset(path for path in f"{listed}\0{new}".split("\0") if path)

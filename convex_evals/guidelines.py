@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
-from convex_evals.prompt import COMMENT, given_guidelines
+from convex_evals.prompt import comments as find_comments
+from convex_evals.prompt import given_guidelines
 
 _EVALS = re.compile(r"<!--\s*evals:(.*?)-->", re.DOTALL)
 _NAME = re.compile(r"[^\s,]+")
@@ -142,14 +143,14 @@ def _split(text: str) -> tuple[str, list[_Comment], _Places]:
     comments: list[_Comment] = []
     length, done = 0, 0
     seams: list[tuple[int, int]] = [(0, 0)]
-    for match in COMMENT.finditer(text):
-        kept.append(text[done : match.start()])
-        length += match.start() - done
-        done = match.end()
+    for start, end in find_comments(text):
+        kept.append(text[done:start])
+        length += start - done
+        done = end
         seams.append((length, done))
-        named = _EVALS.match(match[0])
+        named = _EVALS.match(text[start:end])
         if named:
-            comments.append(_Comment(length, match.start(), tuple(_NAME.findall(named[1]))))
+            comments.append(_Comment(length, start, tuple(_NAME.findall(named[1]))))
     return "".join([*kept, text[done:]]), comments, _Places(text, seams)
 
 

@@ -18,6 +18,7 @@ from convex_evals.grade.node import NodeMissing
 from convex_evals.grade.npm import Progress
 from convex_evals.grade.sandbox.base import Level
 from convex_evals.grade.sandbox.choice import CHOSEN, INSTALL_SANDBOX, REVIEWED
+from convex_evals.grade.sandbox.client import open_launcher
 from convex_evals.grade.sandbox.probe import probe
 from convex_evals.grade.setup import ready_grader
 from convex_evals.grade.toolchain import locate_toolchain
@@ -100,7 +101,17 @@ async def inspect_sandboxes() -> list[Finding]:
         mend = INSTALL_SANDBOX if needed else None
         results = {**found.attacks, **found.needs}
         findings.append(Finding(f"sandbox {found.level}", status, found.summary, mend, results))
-    return findings
+    return [*findings, await _inspect_limits()]
+
+
+async def _inspect_limits() -> Finding:
+    """What limits the memory and processes of all that a launch starts."""
+    async with open_launcher() as launcher:
+        means = await launcher.means()
+    if means:
+        return Finding("limits", "ok", f"{means}: the kernel's own, for strict and landlock")
+    detail = "no cgroup of our own: memory is counted 2 to 20 times a second, and a little of the kernel's is not"
+    return Finding("limits", "absent", detail, "systemd-run --user --scope -p Delegate=yes COMMAND")
 
 
 def _backend_local() -> Finding:

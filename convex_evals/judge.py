@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from convex_evals.extract import extract
+from convex_evals.extract import extract_aside
 from convex_evals.generate.faults import BY_WORD, Meaning
 from convex_evals.grade.grader import Grader
 from convex_evals.grade.verdict import failed_reply, unscored
@@ -17,4 +17,5 @@ async def judge(grader: Grader, ev: Eval, generation: Generation, response: str 
     fault = BY_WORD.get(generation.fault or "")
     if fault and fault.meaning is Meaning.MODEL:
         return failed_reply(f"{fault.word}: {fault.happened}")
-    return await grader.grade(ev, extract(response or "").files)
+    extraction = await extract_aside(response or "")
+    return await grader.grade(ev, extraction.files)

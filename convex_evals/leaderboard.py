@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from convex_evals.config import ProjectConfig
-from convex_evals.records import Counts, RunPlan, Summary
+from convex_evals.confined import is_file
+from convex_evals.records import Counts, Summary
 from convex_evals.results import dollars, duration, interval, percent, rate_to_data, table
 from convex_evals.stats import tied_ranks
 from convex_evals.store.records import read_data, to_record
-from convex_evals.store.runs import CONFIRMATION, PLAN_NAME, SUMMARY_NAME, RunStore
+from convex_evals.store.runs import CONFIRMATION, SUMMARY_NAME, RunStore, open_run, refuse_elsewhere
 
 # A run of fewer evals than this share of the widest run's is of a part of the suite (`-f`, `-c`); one with fewer of its
 # trials scored says more about a provider's bad day than about the model.
@@ -96,7 +97,7 @@ def read_leaderboard(store: RunStore, config: ProjectConfig, experiment: str | N
                 left_out["newer but with other guidelines than the experiment names"] += 1
             else:
                 latest[found.key] = found
-    summaries = [to_record(f.data, f.path, Summary) for f in latest.values()]
+    summaries = [_checked(f) for f in latest.values()]
     names = sorted({s.experiment for s in summaries}, key=lambda name: (name != "default", name))
     return Leaderboard({name: rank([s for s in summaries if s.experiment == name]) for name in names}, dict(left_out))
 
@@ -105,12 +106,11 @@ def _candidates(store: RunStore, experiment: str | None, left_out: Counter[str])
     """Runs that could be ranked, newest first."""
     for folder in store.folders():
         path = folder / SUMMARY_NAME
-        if not path.is_file():
-            plan = folder / PLAN_NAME
-            if experiment is None or read_data(plan, RunPlan).get("experiment") == experiment:
+        if not is_file(path, store.root):
+            if experiment is None or open_run(folder).plan.experiment == experiment:
                 left_out["not complete"] += 1
             continue
-        data = read_data(path, Summary)
+        data = read_data(path, Summary, store.root)
         if not _is_plain(data):
             to_record(data, path, Summary)
         if experiment is not None and data["experiment"] != experiment:
@@ -130,9 +130,15 @@ def _candidates(store: RunStore, experiment: str | None, left_out: Counter[str])
             yield _Found(path, data)
 
 
+def _checked(found: _Found) -> Summary:
+    summary = to_record(found.data, found.path, Summary)
+    refuse_elsewhere(found.path, summary)
+    return summary
+
+
 def _given_others(found: _Found, config: ProjectConfig) -> bool:
     own = config.experiments.get(found.data["experiment"])
-    given = read_data(found.path.with_name(PLAN_NAME), RunPlan).get("guidelines")
+    given = open_run(found.path.parent).plan.guidelines
     return own is not None and given is not None and given != own.guidelines
 
 
@@ -142,7 +148,7 @@ def _is_plain(data: dict[str, Any]) -> bool:
     names = (data.get("experiment"), data.get("model"))
     return (
         isinstance(counts, dict)
-        and all(type(n) is int and n >= 0 for n in counts.values())
+        and all(type(n) is int and 0 <= n < 10**15 for n in counts.values())
         and counts.keys() <= Counts.model_fields.keys()
         and isinstance(evals, dict)
         and all(isinstance(name, str) for name in names)

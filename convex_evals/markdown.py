@@ -34,9 +34,10 @@ _LANGUAGE = re.compile(r"[a-z0-9+-]*")
 _DRAWN = {"mermaid", "math", "geojson", "topojson", "stl"}
 _TICKS = re.compile(r"`+")
 _LINE_TICKS = re.compile(r"^[ ]{0,3}(`+)", re.MULTILINE)
-# GitHub's workflow commands, where what is printed becomes a CI log: `::name::` begins a line, `##[name]` is anywhere.
+# Commands of CI systems, where what is printed becomes a log: `::name::` begins a line, `##[name]` and `##vso[` are
+# anywhere.
 _COMMAND_LINE = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
-_COMMAND = re.compile(r"##(?=\[)")
+_COMMAND = re.compile(r"##(?=\w*\[)")
 # A renderer keeps the length of a fence in one byte.
 _LONGEST_FENCE = 200
 

@@ -14,6 +14,7 @@ from convex_evals.models import load_models
 from convex_evals.order import DEFAULT_EXPERIMENT, Order
 from convex_evals.store.runs import Run, RunStore
 from convex_evals.suite import load_suite, pattern_of
+from convex_evals.text import one_line, printable
 
 _DEMO = DEMO_SLUG.partition("/")[0]
 _REFERENCE = REFERENCE_SLUG.partition("/")[0]
@@ -40,7 +41,7 @@ def choose(order: Order, workspace: Workspace, given: Sequence[str]) -> Choice:
         again = _failures(workspace) if order == _NOTHING_SAID else None
         chosen = again if again and _wants(again) else Choice(_ask(order, workspace))
         command = shlex.join(["cli", *given, *_added(order, chosen)])
-        if not _answer("confirm", f"{command}\n  Run this?", default=True):
+        if not _answer("confirm", f"{_shown(command)}\n  Run this?", default=True):
             raise KeyboardInterrupt
     except EOFError:
         raise KeyboardInterrupt from None
@@ -62,7 +63,7 @@ def _added(before: Order, chosen: Choice) -> list[str]:
 def _ask(order: Order, workspace: Workspace) -> Order:
     import questionary
 
-    entries = load_models([workspace.home, workspace.suite])
+    entries = load_models(workspace.home)
     evals = load_suite(workspace.suite).select(order.pattern, order.categories)
     titles = {e.slug: f"{e.name or e.slug}  ({e.slug})" for e in entries}
     titles |= {name: f"{name}  ({what})" for name, what in _STAND_INS.items()}
@@ -71,7 +72,7 @@ def _ask(order: Order, workspace: Workspace) -> Order:
     models: list[str] = _answer(
         "checkbox",
         "Models:",
-        choices=[questionary.Choice(title, value) for value, title in titles.items()],
+        choices=[questionary.Choice(_shown(title), value) for value, title in titles.items()],
         instruction=_HOW,
         validate=lambda picked: bool(picked) or "choose at least one",
     )
@@ -88,7 +89,8 @@ def _ask(order: Order, workspace: Workspace) -> Order:
             "checkbox",
             "Experiments:",
             choices=[
-                questionary.Choice(name, checked=name == DEFAULT_EXPERIMENT) for name in workspace.config.experiments
+                questionary.Choice(_shown(name), name, checked=name == DEFAULT_EXPERIMENT)
+                for name in workspace.config.experiments
             ],
             instruction=_HOW,
             validate=lambda picked: bool(picked) or "choose at least one",
@@ -99,7 +101,10 @@ def _ask(order: Order, workspace: Workspace) -> Order:
 
 def _some(message: str, values: Sequence[str]) -> list[str]:
     """None chosen is all."""
-    picked: list[str] = _answer("checkbox", message, choices=list(values), instruction=_HOW_ALL)
+    import questionary
+
+    choices = [questionary.Choice(_shown(value), value) for value in values]
+    picked: list[str] = _answer("checkbox", message, choices=choices, instruction=_HOW_ALL)
     return [] if len(picked) == len(values) else picked
 
 
@@ -112,7 +117,7 @@ def _wants(again: Choice) -> bool:
 
     order = again.order
     what = f"the failures of the last run again, with new replies  ({order.models[0]}, {order.experiments[0]})"
-    choices = [questionary.Choice("choose models and evals", False), questionary.Choice(what, True)]
+    choices = [questionary.Choice("choose models and evals", False), questionary.Choice(_shown(what), True)]
     return bool(_answer("select", "What to run:", choices=choices))
 
 
@@ -122,6 +127,10 @@ def _answer(kind: str, message: str, **options: Any) -> Any:
     return getattr(questionary, kind)(message, **options).unsafe_ask()
 
 
+def _shown(text: str) -> str:
+    return printable(one_line(text))
+
+
 def _failures(workspace: Workspace) -> Choice | None:
     """The order that asks again what the last run failed; None where nothing failed, or nobody can be asked again."""
     run = next(RunStore(workspace.runs_dir).all(), None)
@@ -129,7 +138,7 @@ def _failures(workspace: Workspace) -> Choice | None:
     if run is None or summary is None:
         return None
     failed = [e for e, found in summary.evals.items() if found.counts.failed]
-    askable = {DEMO_SLUG, REFERENCE_SLUG, *(e.slug for e in load_models([workspace.home, workspace.suite]))}
+    askable = {DEMO_SLUG, REFERENCE_SLUG, *(e.slug for e in load_models(workspace.home))}
     experiment = workspace.config.experiments.get(run.plan.experiment)
     here = [e for e in load_suite(workspace.suite).evals if e.id in failed]
     if not here or run.plan.model not in askable or experiment is None:

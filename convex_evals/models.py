@@ -9,18 +9,15 @@ from pathlib import Path
 from convex_evals.errors import UserError
 from convex_evals.records.human import parse_human
 from convex_evals.records.models import ModelEntry, ModelsFile
-from convex_evals.text import read_text
+from convex_evals.suite_files import is_there, read_inside
 
 MODELS_NAME = "models.yaml"
 
 
-def load_models(folders: Sequence[Path]) -> tuple[ModelEntry, ...]:
-    """From the first of `folders` that has a models.yaml; none where nobody has."""
-    for folder in folders:
-        path = folder / MODELS_NAME
-        if path.is_file():
-            return parse_human(read_text(path), path, ModelsFile).models
-    return ()
+def load_models(home: Path) -> tuple[ModelEntry, ...]:
+    """Those of models.yaml in `home`, the user's own folder: a suite that is named by -C brings no models."""
+    path = home / MODELS_NAME
+    return parse_human(read_inside(home, path), path, ModelsFile).models if is_there(home, path) else ()
 
 
 def find_model(name: str, models: Sequence[ModelEntry]) -> ModelEntry:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from convex_evals.config import Experiment, Workspace, is_secret
+from convex_evals.config import Experiment, Workspace, is_hidden, is_inside, is_secret
 from convex_evals.errors import UserError
 from convex_evals.generate import Answerer
 from convex_evals.generate.answerers import Answerers
@@ -21,17 +23,23 @@ from convex_evals.generate.replay import ReplayAnswerer
 from convex_evals.git import clean_commit, text_at
 from convex_evals.models import load_models
 from convex_evals.plan import Request
-from convex_evals.prompt import Prompt, PromptSource, guidelines_sha256
+from convex_evals.prompt import SHIPPED, Prompt, PromptSource, guidelines_sha256
 from convex_evals.records import Usage
-from convex_evals.starter import FILES
 from convex_evals.store.runs import Run
 from convex_evals.suite import Eval, load_suite, refuse_incomplete
+from convex_evals.suite_files import is_there, read_inside
 from convex_evals.text import read_text
 from convex_evals.tokens import usual_tokens
 
 DEFAULT_EXPERIMENT = "default"
+_LEADS_ELSEWHERE = re.compile(r"(?i)(^|_)(URL|URI|BASE|ENDPOINT|PROXY|HOST|SERVERS)$")
+_NOT_SECRET = frozenset(
+    {
+        *("AWS_ACCESS_KEY_ID", "AWS_REGION", "AWS_REGION_NAME", "AWS_DEFAULT_REGION", "AZURE_API_VERSION"),
+        *("VERTEXAI_PROJECT", "VERTEXAI_LOCATION"),
+    }
+)
 _USUAL_REPLY = 2_500  # tokens: a project of this suite, with some reasoning
-_DEFAULT_PROMPT = FILES / "guidelines" / "prompt.j2"
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,7 @@ class Order:
     categories: Sequence[str] = ()
     trials: int = 1
     guidelines: str | None = None  # instead of what the experiments say
+    recorded: bool = False  # `guidelines` are what a run's plan says, and nobody typed
     run_id: str | None = None  # of the one run that these words mean; None: one is made up
     day: str | None = None  # of planning; None: today
 
@@ -67,7 +76,7 @@ def resolve(order: Order, workspace: Workspace, answerers: Answerers) -> Resolve
 def make_resolver(workspace: Workspace, budget: Budget) -> Callable[[Order], Resolved]:
     """`resolve`, for the models of `workspace`, with keys from its .env, and a budget that all of them share."""
     load_environment(workspace.home)
-    answerers = Answerers(load_models([workspace.home, workspace.suite]), workspace.config.concurrency, budget)
+    answerers = Answerers(load_models(workspace.home), workspace.config.concurrency, budget)
     return lambda order: resolve(order, workspace, answerers)
 
 
@@ -93,6 +102,7 @@ def resolve_planned(run: Run, model: str | None, workspace: Workspace, answerers
         guidelines=plan.guidelines if own and plan.guidelines != own.guidelines else None,
         run_id=plan.run_id,
         day=plan.date,
+        recorded=True,
     )
     found = _resolve(order, [by_id[e] for e in plan.evals], workspace, answerers)
     if len(found.requests) != 1 or found.requests[0].answerer.model != plan.model:
@@ -119,8 +129,8 @@ def _resolve(order: Order, evals: Sequence[Eval], workspace: Workspace, answerer
                 )
                 continue
             answerer = answerers.model(name, web_search=experiment.web_search, extra=experiment.parameters)
-            where, source = _source(experiment, order.guidelines, workspace)
-            prompts = {e.id: source.render(e.task) for e in evals}
+            where, source = _source(experiment, order, workspace)
+            prompts = source.render_all({e.id: e.task for e in evals})
             digest = None if source.guidelines is None else guidelines_sha256(source.guidelines)
             found.requests.append(_request(order, answerer, evals, prompts, experiment_name, where, digest, commit))
     return replace(found, requests=_once(found.requests))
@@ -175,26 +185,47 @@ def _recorded(answerer: Answerer, evals: Sequence[Eval], skipped: list[str]) -> 
     return chosen
 
 
-def _source(experiment: Experiment, override: str | None, workspace: Workspace) -> tuple[str | None, PromptSource]:
+def _source(experiment: Experiment, order: Order, workspace: Workspace) -> tuple[str | None, PromptSource]:
     """Where guidelines come from, and what the prompt is made of."""
-    template = workspace.suite / experiment.prompt
-    if not template.is_file() and experiment.prompt == Experiment().prompt:
-        template = _DEFAULT_PROMPT
-    where = experiment.guidelines and (override or experiment.guidelines)
-    text = guidelines_text(where, workspace.suite, given=override is not None) if where else None
-    return where, PromptSource(read_text(template), str(template), text)
+    suite, path = workspace.suite, experiment.prompt
+    ours = path == Experiment().prompt and not is_there(suite, path)
+    where = experiment.guidelines and (order.guidelines or experiment.guidelines)
+    typed = order.guidelines is not None and not order.recorded
+    _refuse_hidden(path)
+    if where and not typed:
+        _refuse_hidden(where)
+    template = read_text(SHIPPED) if ours else read_inside(suite, path)
+    if where and order.recorded and not is_there(suite, where) and is_there(workspace.home, where):
+        text: str | None = read_inside(workspace.home, where)  # what validate-guidelines made there
+    else:
+        text = guidelines_text(where, suite, given=typed) if where else None
+    return where, PromptSource(template, str(SHIPPED if ours else suite / path), text)
+
+
+def _refuse_hidden(path: str) -> None:
+    """Settings and plans of runs may be a pull request's, and `.env` is the user's."""
+    if is_hidden(path):
+        raise UserError(f"{path}: is hidden, where keys may stand; name another file, or type it after --guidelines")
 
 
 def guidelines_text(where: str, suite: Path, *, given: bool = False) -> str:
     """The guidelines at `where`, `path` or `path@REV`; `given` on the command line or by a file. Raises `UserError`."""
     path, _, revision = where.rpartition("@")
-    if path and revision and not (suite / where).exists() and not Path(where).exists():
+    if not given:
+        _refuse_hidden(where)
+    if path and revision and not is_there(suite, where) and not (given and Path(where).exists()):
+        if not given and not is_inside(path):
+            raise UserError(f"{where}: leads out of the suite; name a file in it, or give others with --guidelines")
         return text_at(suite, revision, path)
     # What is typed is relative to where it is typed; what a file says, to the file.
-    file = Path(where) if given and Path(where).exists() else suite / where
-    if not file.is_file():
+    file = Path(where).absolute() if given and Path(where).is_file() else suite / where
+    if not is_there(suite, file):
         raise UserError(f"{file}: no guidelines here; name others with --guidelines PATH, or use -e no_guidelines")
-    return read_text(file)
+    if file.is_relative_to(suite) or not given:
+        return read_inside(suite, where if not given else file)
+    # Elsewhere it is the user who says which file it is, and may well say it by a link.
+    file = file.resolve()
+    return read_inside(file.parent, file.name)
 
 
 def estimate(request: Request, left: Mapping[str, int] | None = None) -> dict[str, Any]:
@@ -226,19 +257,30 @@ def estimate(request: Request, left: Mapping[str, int] | None = None) -> dict[st
 
 
 def load_environment(folder: Path) -> None:
-    """Variables of `folder`/.env that are not set already.
+    """Keys of `folder`/.env that are not set already. Raises `UserError`.
 
     Keys are in memory from here on, so there is no core dump, and no child inherits them: they stand in `os.environ`,
     which libraries read, and not in the environment of the process itself.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-    path = folder / ".env"
-    if path.is_file():
-        import git  # noqa: F401  (it starts git, with the variables that there are by then)
-        from dotenv import dotenv_values
-
-        for name, value in dotenv_values(path).items():
-            if value is not None:
-                os.environ.setdefault(name, value)
+    for name, value in _read_environment(folder / ".env").items():
+        os.environ.setdefault(name, value)
     for name in filter(is_secret, os.environ):
         os.unsetenv(name)
+
+
+def _read_environment(path: Path) -> dict[str, str]:
+    """The keys of `.env`, and which account and region they are for. It may be a file of a pull request.
+
+    Raises `UserError` for variables that say where requests go: what they lead elsewhere is the user's keys.
+    """
+    if not is_there(path.parent, path):
+        return {}
+    from dotenv import dotenv_values
+
+    # Without `${...}`, which would copy any variable under another name.
+    values = dotenv_values(stream=StringIO(read_inside(path.parent, path)), interpolate=False)
+    for name in values:
+        if _LEADS_ELSEWHERE.search(name):
+            raise UserError(f"{path}: {name} says where requests go; set it in your shell, .env is for keys")
+    return {name: v for name, v in values.items() if v is not None and (is_secret(name) or name in _NOT_SECRET)}

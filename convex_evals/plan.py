@@ -14,12 +14,13 @@ from convex_evals.grade.grader import Grader, GraderCheck, check_graders
 from convex_evals.grade.toolchain import is_built
 from convex_evals.prompt import Prompt
 from convex_evals.records import BackendIdentity, EvalPlan, RunPlan, Toolchain
+from convex_evals.records.names import is_eval_id
 from convex_evals.store.runs import Run
 from convex_evals.suite import Eval, read_project, sha256_files, sha256_parts, sha256_text
-from convex_evals.text import read_text
+from convex_evals.suite_files import read_inside
 
 # Raised by hand when the meaning of a pass changes.
-GRADING_PROTOCOL = 1
+GRADING_PROTOCOL = 2
 LIBRARY = "convex-evals/grader"
 
 
@@ -48,6 +49,12 @@ async def make_plan(request: Request, grader: Grader) -> RunPlan:
     refuse_broken_graders(checks)
     backend = grader.backend.identity
     library = library_sources(grader.toolchain.script("grader"))
+    odd = next((e.id for e in request.evals if not is_eval_id(e.id)), None)
+    if odd is not None:
+        raise UserError(
+            f"evals/{odd}: results cannot stand in folders of that name; rename it: letters, digits, blanks and any of "
+            ".,+@~()=%_- , 100 at most"
+        )
     return RunPlan(
         run_id=request.run_id,
         date=request.date,
@@ -70,6 +77,7 @@ async def make_plan(request: Request, grader: Grader) -> RunPlan:
                 backend,
                 toolchain,
                 library,
+                grader.prepared.strict_types,
             )
             for e in request.evals
         },
@@ -84,6 +92,7 @@ def plan_eval(
     backend: BackendIdentity,
     toolchain: Toolchain,
     library: Mapping[str, str],
+    strict_types: bool = True,
 ) -> EvalPlan:
     task = sha256_text(ev.task)
     answer = sha256_files(ev.answer().files)
@@ -97,6 +106,7 @@ def plan_eval(
         "lint": toolchain.lint_rules_sha256,
         "typescript": toolchain.typescript,
         "backend": backend.model_dump(mode="json"),
+        **({} if strict_types else {"types": "as strictly as the project says"}),
     }
     return EvalPlan(
         task_sha256=task,
@@ -120,7 +130,7 @@ def library_sources(folder: Path) -> dict[str, str]:
 
 def grader_closure(ev: Eval, check: GraderCheck, library: Mapping[str, str]) -> dict[str, str]:
     """The texts of a grader and all its relative imports, and of the grader library where one of them uses it."""
-    texts = {path: read_text(ev.root / path) for path in check.inputs}
+    texts = {path: read_inside(ev.root, path) for path in check.inputs}
     if any(LIBRARY in text for text in texts.values()):
         texts |= {f"{LIBRARY}/{path}": text for path, text in library.items()}
     return texts

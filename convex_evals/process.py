@@ -18,9 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Self
 
+from convex_evals.clock import step_timeout
+
 OUTPUT_LIMIT = 64 * 1024
 _LOOK_SECONDS = 0.2
-_LONGEST_LINE = 64 * 1024 * 1024
+_LONGEST_WORDS = 1_000  # characters of a child's last line
+_LONGEST_LINE = 8 * 1024 * 1024
 _REAPER_SOURCE = """
 import os, signal, sys
 groups = set()
@@ -124,7 +127,7 @@ class Child:
     def last_words(self) -> str:
         """In one line, what it is known to have ended for."""
         lines = [line for line in self.stderr.text().splitlines() if line.strip()]
-        return self.reason or (lines[-1].strip() if lines else "no message")
+        return self.reason or (lines[-1].strip()[:_LONGEST_WORDS] if lines else "no message")
 
     async def wait(self) -> int:
         """The exit status; negative where a signal ended it."""
@@ -209,7 +212,7 @@ async def start_child(start: Callable[[int, int, int], Awaitable[Started]], *, c
     err, err_pipe, err_end = await _open_pipe()
     out, out_pipe, out_end = await _open_pipe() if capture else (None, None, os.open(os.devnull, os.O_WRONLY))
     in_end, in_write = os.pipe()
-    stdin = await _writer(in_write)
+    stdin = await open_writer(in_write)
     pipes = [p for p in (err_pipe, out_pipe) if p]
     try:
         started = await start(in_end, out_end, err_end)
@@ -229,11 +232,12 @@ async def start_child(start: Callable[[int, int, int], Awaitable[Started]], *, c
 async def _open_pipe() -> tuple[asyncio.StreamReader, asyncio.ReadTransport, int]:
     """A pipe: what reads it, and the end to write to."""
     read_end, write_end = os.pipe()
-    reader, transport = await _reader(read_end, _LONGEST_LINE)
+    reader, transport = await open_reader(read_end, _LONGEST_LINE)
     return reader, transport, write_end
 
 
-async def _reader(fd: int, limit: int) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
+async def open_reader(fd: int, limit: int) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
+    """What reads from a pipe, and what closes it."""
     reader = asyncio.StreamReader(limit=limit)
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(fd, "rb", 0)
@@ -241,7 +245,8 @@ async def _reader(fd: int, limit: int) -> tuple[asyncio.StreamReader, asyncio.Re
     return reader, transport
 
 
-async def _writer(fd: int) -> asyncio.StreamWriter:
+async def open_writer(fd: int) -> asyncio.StreamWriter:
+    """What writes to a pipe, and closes it."""
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(fd, "wb", 0))
     return asyncio.StreamWriter(transport, protocol, None, loop)
@@ -280,7 +285,7 @@ async def run(
         drain = asyncio.create_task(_drain(child.stdout, out))
         status: int | None = None
         try:
-            async with asyncio.timeout(timeout):
+            async with step_timeout(timeout):
                 while status is None and not hopeless(child.stderr.text()):
                     with contextlib.suppress(TimeoutError):
                         status = await asyncio.wait_for(child.wait(), _LOOK_SECONDS)

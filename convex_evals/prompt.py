@@ -1,16 +1,20 @@
-"""Task and guidelines to the messages that a model gets. Pure."""
+"""Task and guidelines to the messages that a model gets."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from convex_evals.errors import UserError
 from convex_evals.suite import sha256_text
+from convex_evals.templates import Job, TemplateFault, as_user_error, render_apart, render_here
+from convex_evals.text import read_text
 
-COMMENT = re.compile(r"<!--.*?-->[ \t]*\n?", re.DOTALL)
+SHIPPED = Path(__file__).parent / "starter" / "files" / "guidelines" / "prompt.j2"
 _BLOCKS = ("system", "user")
+_TEMPLATE = "prompt"
 
 
 @dataclass(frozen=True)
@@ -45,22 +49,27 @@ class PromptSource:
 
     def render(self, task: str) -> Prompt:
         """The messages for one task. Raises `UserError` where the template is at fault."""
-        import jinja2
+        return self.render_all({"": task})[""]
 
-        environment = jinja2.Environment(
-            undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=False
-        )
+    def render_all(self, tasks: Mapping[str, str]) -> dict[str, Prompt]:
+        """The messages for each of `tasks`. Raises `UserError` where the template is at fault."""
+        contexts = [{"task": task.strip(), "guidelines": self.given} for task in tasks.values()]
+        job = Job(_TEMPLATE, {_TEMPLATE: self.template}, contexts, _BLOCKS)
         try:
-            template = environment.from_string(self.template)
-            context = template.new_context({"task": task.strip(), "guidelines": self.given})
-            texts = {
-                name: "".join(template.blocks[name](context)).strip() for name in _BLOCKS if name in template.blocks
-            }
-        except jinja2.TemplateSyntaxError as error:
-            raise UserError(f"{self.template_name}:{error.lineno}: {error.message}") from None
-        except jinja2.TemplateError as error:
-            raise UserError(f"{self.template_name}: {error}; it may use `task` and `guidelines`") from None
-        return _checked(texts, task, self.template_name)
+            rendered = (render_here if self.template == shipped_template() else render_apart)(job)
+        except TemplateFault as fault:
+            error = as_user_error(fault, lambda _: self.template_name, self.template_name)
+            raise UserError(f"{error}; it may use `task` and `guidelines`") from None
+        return {
+            name: _checked({block: text.strip() for block, text in texts.items()}, task, self.template_name)
+            for (name, task), texts in zip(tasks.items(), rendered, strict=True)
+        }
+
+
+@cache
+def shipped_template() -> str:
+    """The prompt that a suite without one of its own has."""
+    return read_text(SHIPPED)
 
 
 def _checked(texts: Mapping[str, str], task: str, name: str) -> Prompt:
@@ -73,7 +82,24 @@ def _checked(texts: Mapping[str, str], task: str, name: str) -> Prompt:
 
 def without_comments(markdown: str) -> str:
     """Without HTML comments: what guidelines say to their editors is not for models."""
-    return COMMENT.sub("", markdown)
+    kept, done = [], 0
+    for start, end in comments(markdown):
+        kept.append(markdown[done:start])
+        done = end
+    return "".join([*kept, markdown[done:]])
+
+
+def comments(markdown: str) -> Iterator[tuple[int, int]]:
+    """Where HTML comments begin and end, the line end after one included. In linear time: one may never end."""
+    start = markdown.find("<!--")
+    while start >= 0 and (closing := markdown.find("-->", start + 4)) >= 0:
+        end = closing + 3
+        while markdown[end : end + 1] in (" ", "\t"):
+            end += 1
+        if markdown[end : end + 1] == "\n":
+            end += 1
+        yield start, end
+        start = markdown.find("<!--", end)
 
 
 def given_guidelines(markdown: str) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from convex_evals.config import Workspace
+from convex_evals.config import HUNKS, Workspace
 from convex_evals.diff_report import DiffReport
 from convex_evals.effect import Effect, ModelEffect
 from convex_evals.generate.budget import Budget
@@ -121,8 +120,8 @@ def _judged(answers: Sequence[Answered]) -> list[Answered]:
 
 def _version(workspace: Workspace, hunk: Hunk, after: Version) -> Version:
     """A file with the hunk alone: runs name the file that they were given."""
-    path = Path(".cache", "convex-evals", "hunks", f"{sha256_text(hunk.text)[:12]}.md")
-    write_atomic(workspace.home / path, hunk.text)
+    path = HUNKS / f"{sha256_text(hunk.text)[:12]}.md"
+    write_atomic(workspace.home / path, hunk.text, workspace.home)
     return Version(hunk.name, None, path.as_posix(), hunk.text, after.prompt)
 
 

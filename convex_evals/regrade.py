@@ -55,7 +55,8 @@ async def look_at(grader: Grader, evals: Sequence[Eval]) -> Today:
     refuse_broken_graders(checks)
     library = library_sources(grader.toolchain.script("grader"))
     identity = grader.backend.identity
-    plans = {e.id: plan_eval(e, {}, "", checks[e.id], identity, toolchain, library) for e in evals}
+    strict = grader.prepared.strict_types
+    plans = {e.id: plan_eval(e, {}, "", checks[e.id], identity, toolchain, library, strict) for e in evals}
     imports = {e.id: frozenset(checks[e.id].inputs) for e in evals}
     return Today({e.id: e for e in evals}, plans, toolchain, identity, imports)
 

@@ -10,7 +10,9 @@ from typing import Any
 from convex_evals.records import CategorySummary, Counts, RunPlan, Summary, Verdict, dump_json
 from convex_evals.stats import wilson
 from convex_evals.store.runs import Run
-from convex_evals.text import spelled_out
+from convex_evals.text import one_line, spelled_out
+
+_WIDEST = 200  # columns of a cell
 
 
 def percent(counts: Counts) -> str:
@@ -19,15 +21,40 @@ def percent(counts: Counts) -> str:
 
 
 def table(header: list[str], rows: list[list[str]], left: Sequence[int] = (0,)) -> str:
-    """Columns as wide as their widest cell; all but those of `left` are right-aligned."""
-    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    """Columns as wide as their widest cell, and no wider than `_WIDEST`; all but those of `left` are right-aligned.
+
+    A cell is one line of text that is seen, whatever it was made of.
+    """
+    rows = [[_cell(text) for text in row] for row in rows]
+    widths = [max(_width(row[i]) for row in [header, *rows]) for i in range(len(header))]
     lines = [
-        "  ".join(
-            cell.ljust(w) if i in left else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
-        )
+        "  ".join(_aligned(cell, w, i in left) for i, (cell, w) in enumerate(zip(row, widths, strict=True)))
         for row in [header, ["-" * w for w in widths], *rows]
     ]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _aligned(cell: str, width: int, left: bool) -> str:
+    padding = " " * (width - _width(cell))
+    return cell + padding if left else padding + cell
+
+
+def _cell(text: str) -> str:
+    shown = spelled_out(one_line(text[: 8 * _WIDEST])).replace("\t", " ")
+    if _width(shown) <= _WIDEST:
+        return shown
+    while _width(shown) >= _WIDEST:
+        shown = shown[: _WIDEST - 1] if len(shown) >= _WIDEST else shown[:-1]
+    return shown + "…"
+
+
+def _width(text: str) -> int:
+    """On a terminal, where a Chinese character takes two columns and a mark above a letter none."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 def category_table(summary: Summary) -> str:
@@ -185,18 +212,6 @@ def rate_to_data(counts: Counts) -> dict[str, Any]:
 
 def run_to_json(run: Run, summary: Summary | None) -> str:
     return dump_json(run_to_data(run, summary))
-
-
-_WORKFLOW_COMMAND = re.compile(r"^[^\S\n]*(?=::)|(?=##\[)", re.MULTILINE)
-
-
-def printable(text: str) -> str:
-    """With control characters spelled out: text of a model must not steer a terminal or a CI log.
-
-    That includes what reorders text (bidirectional marks), the carriage return, which overwrites a line, and GitHub's
-    workflow commands: `::name::` at the beginning of a line, `##[name]` anywhere.
-    """
-    return _WORKFLOW_COMMAND.sub(r"\g<0>\\", spelled_out(text))
 
 
 # Convex's clients put this before the message of a function that threw.

@@ -7,12 +7,12 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from convex_evals.config import CONFIG_NAME, Experiment, ProjectConfig, Workspace
+from convex_evals.config import CONFIG_NAME, Experiment, ProjectConfig, Workspace, is_hidden, is_inside
 from convex_evals.errors import UserError
 from convex_evals.git import Checkout, open_checkout
 from convex_evals.prompt import guidelines_sha256
 from convex_evals.records.human import parse_human
-from convex_evals.text import read_text
+from convex_evals.suite_files import is_there, read_inside
 
 WORKING_TREE = "working tree"
 
@@ -118,10 +118,14 @@ def _version(
     """The file that `experiment` gave in `commit`: as the settings of then say, else by the name it has `later`."""
     if checkout.inside(today.path) is None:
         raise UserError(f"{today.path}: not in the repository {checkout.root}; diff-guidelines compares what is")
+    if odd := _outside(today):
+        raise UserError(f"{odd}: leads out of the suite, or is hidden; name a file in it")
     if commit is None:
-        file, template = checkout.folder / today.path, checkout.folder / today.prompt
-        text = read_text(file) if file.is_file() else None
-        return Version(name, None, today.path, text, read_text(template) if template.is_file() else None)
+        text, template = (
+            read_inside(checkout.folder, path) if is_there(checkout.folder, path) else None
+            for path in (today.path, today.prompt)
+        )
+        return Version(name, None, today.path, text, template)
     then = _guided_in(checkout, commit, experiment)
     paths = dict.fromkeys([*([then.path] if then else []), later_path, today.path])
     found = [(p, text) for p in paths if (text := checkout.text(commit, p)) is not None]
@@ -138,9 +142,16 @@ def _guided_in(checkout: Checkout, commit: str, experiment: str) -> _Guided | No
     text = checkout.text(commit, CONFIG_NAME)
     try:
         config = parse_human(text or "", checkout.folder / CONFIG_NAME, ProjectConfig)
-        return _guided(experiment, config.experiment(experiment))
+        found = _guided(experiment, config.experiment(experiment))
     except UserError:
         return None
+    return None if _outside(found) else found
+
+
+def _outside(guided: _Guided) -> str | None:
+    """The path that leads out of the suite, though perhaps not out of the repository, or to hidden files."""
+    paths = (guided.path, guided.prompt)
+    return next((path for path in paths if not is_inside(path) or is_hidden(path)), None)
 
 
 def _commit(checkout: Checkout, revision: str) -> str:

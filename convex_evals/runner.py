@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from convex_evals.extract import extract
+from convex_evals.extract import extract_aside
 from convex_evals.generate import Answerer, Ask
 from convex_evals.generate.faults import Fault, ModelStopped
 from convex_evals.grade.grader import Grader
@@ -67,7 +67,7 @@ class Runner:
         Raises `UserError` where another process is doing it.
         """
         with self.journal.locked():
-            remove_temporary(self.run.folder)
+            remove_temporary(self.run.folder, self.run.root)
             async with asyncio.TaskGroup() as group:
                 for eval_id in only:
                     group.create_task(self._eval(evals[eval_id]))
@@ -80,7 +80,7 @@ class Runner:
 
     async def _eval(self, ev: Eval) -> None:
         if self.run.is_written(ev.id):
-            generations = {g.trial: g for g in self.run.generation(ev.id).trials}
+            generations = self.run.generations(ev.id)
             for t in self.run.grade(ev.id).trials:
                 self.emit(TrialDone(ev.id, t.trial, t.verdict, True, generations[t.trial]))
             return
@@ -173,7 +173,7 @@ class Runner:
             self.over_budget += 1
             return None
         generation = _joined(before.generation if before else None, reply.generation)
-        notes = extract(reply.response).notes if reply.response is not None else ()
+        notes = (await extract_aside(reply.response)).notes if reply.response is not None else ()
         entry = JournalEntry(
             generation_key=key,
             generation=generation.model_copy(update={"notes": notes}),

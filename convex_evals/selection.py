@@ -24,11 +24,11 @@ _HEX = re.compile(r"[0-9a-f]{4,64}")
 def select(text: str, workspace: Workspace) -> Side:
     """The runs that `text` names, newest first. Raises `UserError` where these are none."""
     store = RunStore(workspace.runs_dir)
-    if "=" not in text or (Path(text) / "run.json").is_file():
+    if "=" not in text or ("\0" not in text and (Path(text) / "run.json").is_file()):
         return Side(text, (store.find(text),))
     words = parse(text)
     if "model" in words:
-        listed = [m.slug for m in load_models([workspace.home, workspace.suite])]
+        listed = [m.slug for m in load_models(workspace.home)]
         runs = store.of_model(find_ran(words["model"], listed, store.models()))
     else:
         runs = list(store.all())

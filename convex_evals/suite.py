@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +12,15 @@ from pathlib import Path, PurePosixPath
 from convex_evals.errors import UserError
 from convex_evals.records import EvalConfig, StepName
 from convex_evals.records.human import parse_human
-from convex_evals.text import read_text
+from convex_evals.suite_files import (
+    MOST_FOLDERS,
+    files_below,
+    folders_in,
+    is_there,
+    problem_with,
+    read_inside,
+    refuse_odd_name,
+)
 
 GRADER_NAME = "grader.test.ts"
 TASK_NAME = "TASK.txt"
@@ -59,20 +66,30 @@ class Eval:
 
     @property
     def task(self) -> str:
-        return read_text(self.path / TASK_NAME)
+        return read_inside(self.root, self.path / TASK_NAME)
+
+    @property
+    def grader_text(self) -> str:
+        return read_inside(self.root, self.grader)
 
     def answer(self) -> Project:
         """package.json and the TypeScript of `answer/`: what a model would have written, without `_generated`."""
-        return Project("answer", read_project(self.path / "answer", keep=_is_answer_file))
+        return Project("answer", read_project(self.path / "answer", keep=_is_answer_file, root=self.root))
 
     def wrong(self) -> list[Project]:
-        return [self._variant("wrong", folder) for folder in _folders(self.path / "wrong")]
+        return [self._variant("wrong", folder) for folder in self._projects("wrong")]
 
     def accept(self) -> list[Project]:
-        return [self._variant("accept", folder) for folder in _folders(self.path / "accept")]
+        return [self._variant("accept", folder) for folder in self._projects("accept")]
+
+    def _projects(self, kind: str) -> list[Path]:
+        found = folders_in(self.root, self.path / kind, _NOT_OURS)
+        for folder in found:
+            refuse_odd_name(folder)
+        return found
 
     def _variant(self, kind: str, folder: Path) -> Project:
-        own = read_project(folder)
+        own = read_project(folder, root=self.root)
         deleted = [line.strip() for line in own.pop(DELETE_NAME, "").splitlines() if line.strip()]
         reason = own.pop(REASON_NAME, None)
         label = f"{kind}/{folder.name}"
@@ -88,12 +105,15 @@ class Eval:
     def problems(self) -> list[str]:
         """What is missing for this eval to be used, a line each."""
         missing = [self.config_problem] if self.config_problem else []
-        if not (self.path / TASK_NAME).is_file():
-            missing.append(f"{self.path}: no {TASK_NAME}; write what the model is asked")
-        if not self.grader.is_file():
-            missing.append(f"{self.path}: no {GRADER_NAME}; write the grader")
-        if not (self.path / "answer").is_dir():
-            missing.append(f"{self.path}: no answer/; write the reference project")
+        for path, what, is_folder in (
+            (self.path / TASK_NAME, f"no {TASK_NAME}; write what the model is asked", False),
+            (self.grader, f"no {GRADER_NAME}; write the grader", False),
+            (self.path / "answer", "no answer/; write the reference project", True),
+        ):
+            if not is_there(self.root, path):
+                missing.append(f"{self.path}: {what}")
+            elif problem := problem_with(self.root, path, folder=is_folder):
+                missing.append(problem)
         return missing
 
 
@@ -145,12 +165,15 @@ def refuse_incomplete(evals: Sequence[Eval]) -> None:
 
 def load_suite(root: Path) -> Suite:
     """All evals under `root`/evals. Raises `UserError` where there is none."""
-    found = [
-        _load_eval(root, category, folder)
-        for category in _folders(root / "evals")
-        for folder in _folders(category)
-        if any((folder / part).exists() for part in (TASK_NAME, GRADER_NAME, "answer"))
-    ]
+    found = []
+    for category in folders_in(root, root / "evals", _NOT_OURS):
+        for folder in folders_in(root, category, _NOT_OURS):
+            if any(is_there(root, folder / part) for part in (TASK_NAME, GRADER_NAME, "answer")):
+                refuse_odd_name(category)
+                refuse_odd_name(folder)
+                found.append(_load_eval(root, category, folder))
+        if len(found) > MOST_FOLDERS:
+            raise UserError(f"{root / 'evals'}: more than {MOST_FOLDERS:,} evals; split the suite")
     if not found:
         raise UserError(f"{root / 'evals'}: no evals here; an eval is a folder evals/CATEGORY/NAME with a {TASK_NAME}")
     return Suite(root, tuple(found))
@@ -158,19 +181,19 @@ def load_suite(root: Path) -> Suite:
 
 def _load_eval(root: Path, category: Path, folder: Path) -> Eval:
     try:
-        return Eval(root, category.name, folder.name, _load_config(folder))
+        return Eval(root, category.name, folder.name, _load_config(root, folder))
     except UserError as error:
         return Eval(root, category.name, folder.name, EvalConfig(), str(error))
 
 
-def _load_config(folder: Path) -> EvalConfig:
+def _load_config(root: Path, folder: Path) -> EvalConfig:
     path = folder / "eval.yaml"
-    if path.is_file():
-        return parse_human(read_text(path), path, EvalConfig)
+    if is_there(root, path):
+        return parse_human(read_inside(root, path), path, EvalConfig)
     path = folder / "eval.json"
-    if path.is_file():
+    if is_there(root, path):
         # The format of other tools: what we do not know is theirs.
-        return parse_human(read_text(path), path, EvalConfig, ignore_unknown=True)
+        return parse_human(read_inside(root, path), path, EvalConfig, ignore_unknown=True)
     return EvalConfig()
 
 
@@ -185,38 +208,31 @@ def _caught_by(folder: Path, reason: str | None) -> StepName:
     return StepName(match[1].lower())
 
 
-def read_project(folder: Path, keep: Callable[[str], bool] | None = None) -> dict[str, str]:
-    """Text files below `folder` by posix path, without `node_modules`, `_generated` and links."""
-    files: dict[str, str] = {}
-    for directory, names, filenames in os.walk(folder):
-        names[:] = sorted(n for n in names if n not in _NOT_OURS)
-        for filename in sorted(filenames):
-            path = Path(directory) / filename
-            relative = path.relative_to(folder).as_posix()
-            if path.is_symlink() or (keep and not keep(relative)):
-                continue
-            files[relative] = read_text(path)
-    return files
+def read_project(
+    folder: Path, keep: Callable[[str], bool] | None = None, *, root: Path | None = None
+) -> dict[str, str]:
+    """Text files below `folder` by posix path, without `node_modules`, `_generated` and links.
+
+    `root` is the suite that it stands in, no folder of which is a link either. Raises `UserError`.
+    """
+    root = root or folder
+    paths = files_below(root, folder, _NOT_OURS, keep)
+    return {path: read_inside(root, folder / path) for path in paths}
 
 
 def read_generated(project: Path) -> dict[str, str]:
-    """The files below the `_generated` folders of a project, by posix path."""
-    folders = (project / "convex").glob(f"**/{GENERATED}")
-    files = [p for folder in folders for p in sorted(folder.rglob("*")) if p.is_file()]
-    return {p.relative_to(project).as_posix(): read_text(p) for p in files}
+    """The files below the `_generated` folders of a project, by posix path. Raises `UserError`."""
+    paths = files_below(project, project / "convex", _NOT_OURS - {GENERATED})
+    return {
+        f"convex/{path}": read_inside(project, Path("convex", path))
+        for path in paths
+        if GENERATED in PurePosixPath(path).parts
+    }
 
 
 def _is_answer_file(relative: str) -> bool:
     path = PurePosixPath(relative)
     return relative == "package.json" or path.suffix in {".ts", ".tsx"}
-
-
-def _folders(parent: Path) -> list[Path]:
-    if not parent.is_dir():
-        return []
-    return sorted(
-        p for p in parent.iterdir() if p.is_dir() and not p.name.startswith((".", "_")) and p.name not in _NOT_OURS
-    )
 
 
 def sha256_text(text: str) -> str:
@@ -239,7 +255,7 @@ def sha256_parts(parts: Iterable[str]) -> str:
 
 def package_files(root: Path) -> list[Path]:
     """Of a suite, what its graders' packages are found by."""
-    return [path for name in ("package.json", "node_modules") if (path := root / name).exists()]
+    return [path for name in ("package.json", "node_modules") if _may_be_shown(path := root / name)]
 
 
 def grader_files(root: Path) -> list[Path]:
@@ -248,4 +264,12 @@ def grader_files(root: Path) -> list[Path]:
         entries = sorted(root.iterdir())
     except OSError:
         return []
-    return [path for path in entries if not path.name.startswith(".") and path.name not in _NOT_FOR_GRADERS]
+    shown = [path for path in entries if not path.name.startswith(".") and path.name not in _NOT_FOR_GRADERS]
+    return [path for path in shown if _may_be_shown(path)]
+
+
+def _may_be_shown(path: Path) -> bool:
+    """Whether it is the suite's own; a link may lead to packages alone, as in a second working tree."""
+    if path.is_symlink():
+        return path.name == "node_modules" and path.resolve().name == "node_modules" and path.is_dir()
+    return path.is_dir() or path.is_file()

@@ -6,6 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pydantic import ValidationError
+
+from convex_evals.errors import UserError
 from convex_evals.records import (
     CategorySummary,
     Counts,
@@ -18,6 +21,7 @@ from convex_evals.records import (
     Verdict,
 )
 from convex_evals.records.generation import MISSING
+from convex_evals.records.human import explain
 from convex_evals.records.journal import MAX_ATTEMPTS, JournalEntry
 from convex_evals.store.runs import Run, grade_name
 
@@ -69,7 +73,21 @@ def summarize(
     `counting` names, by eval, the grade file that counts; without it those count that the summary names by now.
     An eval that is not in it counts under the plan's own key. `journalled` are trials of evals that are not written:
     they count where they have a verdict; their evals stay missing.
+
+    Raises `UserError` where figures, each of which can be, add up to what cannot.
     """
+    try:
+        return _summarize(run, only, counting, journalled)
+    except ValidationError as error:
+        raise UserError(f"{run.folder}: its figures add up to what cannot be: {explain(error, Summary)}") from None
+
+
+def _summarize(
+    run: Run,
+    only: Collection[str] | None,
+    counting: Mapping[str, str] | None,
+    journalled: Mapping[str, Sequence[JournalEntry]] | None,
+) -> Summary:
     if counting is None:
         before = run.summary()
         counting = {e: found.grade for e, found in before.evals.items()} if before else {}
@@ -84,7 +102,7 @@ def summarize(
         file = run.grade_file(eval_id, name)
         grades = file.trials
         sandboxes.add(file.sandbox)
-        own = {g.trial: g for g in run.generation(eval_id).trials}
+        own = run.generations(eval_id)
         verdicts = [t.verdict for t in grades]
         evals[eval_id] = _eval(verdicts, list(own.values()), name)
         for part in (whole, categories.setdefault(eval_id.partition("/")[0], _Part())):
@@ -119,7 +137,7 @@ def summarize(
 def given_up(run: Run, summary: Summary) -> bool:
     """Whether all that has no verdict was asked for, or graded, in as many runs as a command does by itself."""
     for eval_id in (e for e, found in summary.evals.items() if found.counts.unscored):
-        replies = {g.trial: g for g in run.generation(eval_id).trials}
+        replies = run.generations(eval_id)
         for grade in run.grade(eval_id).trials:
             reply = replies[grade.trial]
             rounds = grade.rounds if reply.received else reply.rounds

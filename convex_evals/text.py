@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
+import unicodedata
 from pathlib import Path
 
 from convex_evals.errors import UserError
 
-_SUSPECT = re.compile(r"[^\x20-\x7e\n\t]")
+_SUSPECT = re.compile(r"[^\x20-\x7e\n\t]+")
+# Python takes these for printable, and nothing of them is seen: fillers, joiners, selectors of variants, blanks.
+_UNSEEN = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0\U00016fe4"
+    + "".join(map(chr, [*range(0xFE00, 0xFE0E), *range(0xE0100, 0xE01F0)]))
+)
+# Marks above and below one letter that a script may need; more of them draw over the lines around.
+_MOST_MARKS = 4
+# Where printed text becomes a CI log, these are commands: `::name::` at the beginning of a line and `##[name]` anywhere
+# (GitHub), `##vso[` (Azure) and `##teamcity[` anywhere, `section_start:` (GitLab).
+_COMMAND = re.compile(r"^[^\S\n]*(?=::)|##(?=\w*\[)|section_(?:start|end)(?=:)", re.MULTILINE)
+_MOST_BYTES = 64 * 1024 * 1024
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)
+_LINE_END = re.compile(r"\s*\n\s*")
 
 
 def read_text(path: Path) -> str:
     """The text with LF line ends and without a byte order mark.
 
-    Raises `UserError` where it is missing, unreadable or not UTF-8.
+    Raises `UserError` where it is missing, unreadable, not UTF-8, endless (a pipe, a device) or too large.
     """
     try:
-        return path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
+        # A pipe would wait for a writer.
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _AT_ONCE)) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise UserError(f"{path}: not a file")
+            data = file.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            raise UserError(f"{path}: more than {_MOST_BYTES:,} bytes")
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
     except UnicodeDecodeError as error:
@@ -33,9 +56,32 @@ def well_formed(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def spelled_out(text: str) -> str:
-    """With what cannot be seen spelled out, line ends and tabs aside.
+def spelled_out(text: str, keep: str = "") -> str:
+    """With what cannot be seen spelled out, line ends, tabs and the characters of `keep` aside.
 
-    That are control characters, what reorders text (bidirectional marks), invisible ones, halves of surrogate pairs.
+    That are control characters, what reorders text (bidirectional marks), invisible ones, halves of surrogate pairs,
+    and combining marks that no script piles up so high.
     """
-    return _SUSPECT.sub(lambda c: c[0] if c[0].isprintable() else f"\\x{ord(c[0]):02x}", text)
+    return _SUSPECT.sub(lambda found: _spelled_out(found[0], keep), text)
+
+
+def _spelled_out(run: str, keep: str) -> str:
+    shown, marks = [], 0
+    for character in run:
+        marks = marks + 1 if unicodedata.category(character) in ("Mn", "Me") else 0
+        seen = character.isprintable() and character not in _UNSEEN and marks <= _MOST_MARKS
+        shown.append(character if seen or character in keep else f"\\x{ord(character):02x}")
+    return "".join(shown)
+
+
+def printable(text: str, keep: str = "") -> str:
+    """As `spelled_out`, and with a backslash inside of whatever a CI system takes for a command.
+
+    Text of others must neither steer a terminal nor a CI log. Doing it twice changes nothing more.
+    """
+    return _COMMAND.sub(r"\g<0>\\", spelled_out(text, keep))
+
+
+def one_line(text: str) -> str:
+    """With its lines joined by blanks."""
+    return _LINE_END.sub(" ", text.strip())

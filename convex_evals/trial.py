@@ -9,13 +9,15 @@ from typing import Any
 
 from convex_evals.extract import extract
 from convex_evals.records import Generation, Outcome, TrialGrade
-from convex_evals.results import printable, verdict_text
+from convex_evals.results import verdict_text
 from convex_evals.store.runs import Run
 from convex_evals.suite import Eval, sha256_files, sha256_text
-from convex_evals.text import read_text
 
 # In the order in which they are shown: what is looked for most stands last, next to the prompt.
 SECTIONS = ("task", "expected", "response", "diff", "verdict")
+
+# To compare longer files takes minutes where many lines are alike.
+_MOST_LINES = 5_000
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,12 @@ def read_source(run: Run, eval_id: str, ev: Eval | None) -> Source:
 
 def read_trials(run: Run, eval_id: str) -> list[Trial]:
     """All trials of a written eval, in order."""
-    generations = {g.trial: g for g in run.generation(eval_id).trials}
+    generations = run.generations(eval_id)
     pruned = run.pruned.date if run.pruned else None
     trials = []
     for grade in run.grade(eval_id).trials:
         path = run.eval_folder(eval_id) / f"{grade.trial}.md"
-        reply = read_text(path) if path.is_file() else None
+        reply = run.reply(eval_id, grade.trial)
         files = extract(reply).files if reply is not None else {}
         trials.append(Trial(grade.trial, generations[grade.trial], grade, str(path), reply, pruned, files))
     return trials
@@ -81,6 +83,9 @@ def unified_diff(expected: Mapping[str, str], files: Mapping[str, str]) -> str:
     lines: list[str] = []
     for path in sorted({*expected, *files}):
         before, after = expected.get(path), files.get(path)
+        if (after or "").count("\n") > _MOST_LINES:
+            lines.append(f"response/{path}: more than {_MOST_LINES:,} lines, not compared")
+            continue
         lines += difflib.unified_diff(
             (before or "").splitlines(),
             (after or "").splitlines(),
@@ -92,11 +97,11 @@ def unified_diff(expected: Mapping[str, str], files: Mapping[str, str]) -> str:
 
 
 def trial_to_text(trial: Trial, source: Source, sections: Sequence[str]) -> str:
-    """The chosen sections, under headings where there are several. Safe to print, whatever a model wrote."""
+    """The chosen sections, under headings where there are several."""
     texts = {name: _section(name, trial, source) for name in SECTIONS if name in sections}
     if len(texts) == 1:
-        return printable("".join(texts.values()))
-    return printable("\n\n".join(f"== {name}\n{text}" for name, text in texts.items()))
+        return "".join(texts.values())
+    return "\n\n".join(f"== {name}\n{text}" for name, text in texts.items())
 
 
 def _section(name: str, trial: Trial, source: Source) -> str:

@@ -78,7 +78,8 @@ class Work:
         requests = [request for batch in batches for request in batch]
         count = self.workers or space.workers
         self._places = asyncio.Semaphore(count)
-        containment = replace(self.containment, reviewed=all(r.answerer.model in REVIEWED_MODELS for r in requests))
+        reviewed = space.is_own and all(r.answerer.model in REVIEWED_MODELS for r in requests)
+        containment = replace(self.containment, reviewed=reviewed)
         async with ready_grader(
             space.suite, space.config, count, display.preparing, display.warn, containment
         ) as grader:

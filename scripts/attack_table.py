@@ -69,6 +69,8 @@ def measure(levels: Sequence[Level], size: Size) -> tuple[Outcomes, list[str]]:
             shutil.rmtree(folder)
         for name, result in results.items():
             outcomes[name][level.value] = _outcome(result)
+            if result.neighbours:
+                print(f"{level} {name}: {result.neighbours.line}", file=sys.stderr)
         if level is not Level.NONE:
             for name, result in results.items():
                 if (level.value, name) not in KNOWN:
@@ -80,6 +82,8 @@ def measure(levels: Sequence[Level], size: Size) -> tuple[Outcomes, list[str]]:
 def _outcome(result: Result) -> str:
     if result.harm:
         return "succeeds"
+    if result.neighbours and result.neighbours.problems:
+        return "changes its neighbours"
     return "stopped" if not result.problems else f"ends {result.verdict.outcome}"
 
 

@@ -1,10 +1,11 @@
-"""What attacks that use something up cost their neighbours: a benign project beside one, against beside its like.
+"""What attacks cost their neighbours: an honest project beside one, against beside its like.
 
     python scripts/bench_neighbours.py [--level strict] [--attacks REGEX] [--rounds N] [--json]
 
-Two projects are graded at a time. First the benign one beside itself, then beside each attack, over and over until the
-attack is over, then beside itself again. Prints medians and ratios; exit code 1 where a verdict differs, or where a
-neighbour takes more than twice as long.
+Two projects are graded at a time. First the honest one beside itself, then beside each attack, over and over until the
+attack is over, then beside itself again. Its bytes are new each time, so that every step does its work; time limits are
+those of the evals, which are longer than in the tests. Prints the median and the worst delay beside each attack, as
+ratios, and the worst of all. Exit code 1 where a verdict differs, or where the median beside an attack is more than 2.
 """
 
 from __future__ import annotations
@@ -26,16 +27,17 @@ from convex_evals.grade.sandbox.base import Level
 from convex_evals.records import Outcome
 from scripts.command import start
 from tests.attacks.bench import FULL, NORMAL, Bench, Size, open_bench
-from tests.attacks.projects import ATTACKS, FUNCTION, Attack
+from tests.attacks.neighbours import neighbours_of
+from tests.attacks.projects import ATTACKS, Attack
 
 MOST = 2.0
 
 
 async def neighbour(bench: Bench) -> float:
-    """Seconds that a benign project takes. Exits where it does not pass."""
-    ev = bench.evals[FUNCTION]
+    """Seconds that an honest project takes. Exits where it does not pass."""
+    honest = neighbours_of(bench.evals)[0]
     start = time.monotonic()
-    verdict = await bench.grader.grade(ev, ev.answer().files)
+    verdict = await bench.grader.grade(honest.ev, honest.variant())
     if verdict.outcome is not Outcome.PASSED:
         sys.exit(f"the neighbour {verdict.outcome.value}: {verdict.reason}")
     return time.monotonic() - start
@@ -62,13 +64,13 @@ async def beside(bench: Bench, attack: Attack) -> list[float]:
 
 
 def chosen(pattern: str) -> list[Attack]:
-    """Attacks that may run beside a neighbour, by a regular expression. Raises `UserError` where there is none."""
+    """Attacks by a regular expression. Raises `UserError` where there is none."""
     try:
-        found = [attack for attack in ATTACKS if attack.beside and re.search(pattern, attack.name)]
+        found = [attack for attack in ATTACKS if re.search(pattern, attack.name)]
     except re.error as error:
         raise UserError(f"--attacks {pattern!r}: not a regular expression: {error}") from None
     if not found:
-        there = ", ".join(attack.name for attack in ATTACKS if attack.beside)
+        there = ", ".join(attack.name for attack in ATTACKS)
         raise UserError(f"--attacks {pattern!r}: no attack matches; there are: {there}")
     return found
 
@@ -104,14 +106,17 @@ def main() -> None:
     alike, found = asyncio.run(measure(options.level, chosen(options.attacks), options.rounds, size))
     usual = statistics.median(alike)
     ratios = {name: statistics.median(seconds) / usual for name, seconds in found.items()}
+    worst = {name: max(seconds) / usual for name, seconds in found.items()}
     if options.as_json:
-        print(json.dumps({"calm_s": usual, "ratios": ratios}))
+        print(json.dumps({"calm_s": usual, "calm_worst": max(alike) / usual, "ratios": ratios, "worst": worst}))
     else:
-        print(f"beside its like: {usual:.2f} s")
-        for name, ratio in sorted(ratios.items(), key=lambda pair: -pair[1]):
-            print(f"{ratio:5.2f}x  {len(found[name]):3} times  {name}")
-        print(f"all of them: {statistics.median(ratios.values()):.2f}x")
-    sys.exit(1 if max(ratios.values(), default=0) > MOST else 0)
+        print(f"beside its like: {usual:.2f} s, at worst {max(alike) / usual:.2f}x")
+        for name, ratio in sorted(ratios.items(), key=lambda pair: -worst[pair[0]]):
+            print(f"{ratio:5.2f}x, at worst {worst[name]:5.2f}x of {len(found[name]):3} times  {name}")
+        name = max(worst, key=lambda name: worst[name])
+        print(f"median of all {len(ratios)}: {statistics.median(ratios.values()):.2f}x")
+        print(f"worst of all: {worst[name]:.2f}x ({worst[name] * usual:.1f} s beside {name})")
+    sys.exit(1 if max(ratios.values()) > MOST else 0)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from convex_evals.plan import GRADING_PROTOCOL
 from convex_evals.prompt import guidelines_sha256
 from convex_evals.records import (
     BackendIdentity,
@@ -174,7 +175,7 @@ def make_plan(
         guidelines=PATH if guidelines else None,
         guidelines_sha256=guidelines,
         suite_commit=None,
-        grading_protocol=1,
+        grading_protocol=GRADING_PROTOCOL,
         backend=BackendIdentity(kind="embedded", version="1"),
         toolchain=Toolchain(
             node="24.0.0",
@@ -204,11 +205,19 @@ _VERDICTS = {passed: _verdict(passed) for passed in (True, False)}
 
 def eval_files(run: str, eval_id: str, passes: Sequence[bool]) -> dict[str, str]:
     """What a run says of an eval, by file name: a trial for each of `passes`. `run` names it among others."""
-    files = {name: text.replace("@eval@", eval_id) for name, text in _template(tuple(passes)).items()}
+    files = {name: text.replace(_EVAL, eval_id) for name, text in _template(tuple(passes)).items()}
     for n in range(len(passes)):
         generation_id = sha256_text(f"{run} {eval_id} {n}")[:16]
-        files = {name: text.replace(f"@{n}@", generation_id) for name, text in files.items()}
+        files = {name: text.replace(_placeholder(n), generation_id) for name, text in files.items()}
     return files
+
+
+_EVAL = "000-placeholder/000-eval"  # what stands for an eval in a template
+
+
+def _placeholder(n: int) -> str:
+    """What stands for the identity of a reply in a template."""
+    return f"fab{n:013x}"
 
 
 @cache
@@ -217,7 +226,7 @@ def _template(passes: tuple[bool, ...]) -> dict[str, str]:
     generations = tuple(
         Generation(
             trial=n + 1,
-            generation_id=f"@{n}@",
+            generation_id=_placeholder(n),
             received=True,
             response_sha256="8" * 64,
             cost_usd=0.01,
@@ -227,11 +236,12 @@ def _template(passes: tuple[bool, ...]) -> dict[str, str]:
         for n in range(len(passes))
     )
     grades = tuple(
-        TrialGrade(trial=n + 1, generation_id=f"@{n}@", verdict=_VERDICTS[passed]) for n, passed in enumerate(passes)
+        TrialGrade(trial=n + 1, generation_id=_placeholder(n), verdict=_VERDICTS[passed])
+        for n, passed in enumerate(passes)
     )
-    file = GradeFile(eval="@eval@", grading_key=GRADING_KEY, sandbox="strict", trials=grades)
+    file = GradeFile(eval=_EVAL, grading_key=GRADING_KEY, sandbox="strict", trials=grades)
     return {
-        GENERATION_NAME: GenerationFile(eval="@eval@", generation_key=GENERATION_KEY, trials=generations).to_json(),
+        GENERATION_NAME: GenerationFile(eval=_EVAL, generation_key=GENERATION_KEY, trials=generations).to_json(),
         grade_name(GRADING_KEY): file.to_json(),
     }
 

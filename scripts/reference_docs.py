@@ -111,6 +111,8 @@ def _default(field: FieldInfo) -> str:
 
 def _type(annotation: typing.Any) -> str:
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Annotated:
+        return _type(arguments[0])
     if origin in (typing.Union, types.UnionType):
         return " or ".join(_type(a) for a in arguments)
     if origin is typing.Literal:

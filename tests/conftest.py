@@ -19,6 +19,8 @@ from convex_evals.grade.node import NPM_SETTINGS
 
 ROOT = Path(__file__).parents[1]
 REAL_CACHE = cache_dir()
+# What a test records of neighbours of an attack.
+NEIGHBOURS = "neighbours"
 NPM_USER_CONFIG = {"npm_config_userconfig": str(Path.home() / ".npmrc")}
 
 
@@ -57,6 +59,16 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Groups are worth minutes, and get lost silently where pytest-xdist does not know this pytest."""
     if session.items and session.config.getoption("loadgroup", False) and "@" not in session.items[0].nodeid:
         raise pytest.UsageError("--dist=loadgroup has no effect: this pytest-xdist is too old for this pytest")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What became of neighbours, a line for each attack; with pytest-xdist, reports come from other processes."""
+    reports = [r for found in terminalreporter.stats.values() for r in found if isinstance(r, pytest.TestReport)]
+    lines = [str(text) for report in reports for name, text in report.user_properties if name == NEIGHBOURS]
+    if lines:
+        terminalreporter.section("neighbours after each attack")
+        for line in sorted(set(lines)):
+            terminalreporter.line(line)
 
 
 @pytest.fixture(autouse=True)

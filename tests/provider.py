@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -42,6 +43,9 @@ class Provider:
     port: int = 0
     pause: float = 0.0  # seconds between two pieces
     searches: int = 0  # that each reply reports
+    elsewhere: str = ""  # where requests are redirected to
+    usage: dict[str, Any] | None = None  # that is reported instead of a true one
+    sent: int = 0  # bytes of bodies
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -129,6 +133,12 @@ class _Handler(BaseHTTPRequestHandler):
     def _quotes_key(self) -> None:
         self._status(500, f"cannot serve {self.headers['authorization']} now")
 
+    def _quotes_key_late(self) -> None:
+        self._status(500, f"{self.state.reply} {self.headers['authorization'].removeprefix('Bearer ')} now")
+
+    def _says_reply(self) -> None:
+        self._status(500, self.state.reply)
+
     def _overloaded(self) -> None:
         self._status(503, "overloaded")
 
@@ -191,7 +201,137 @@ class _Handler(BaseHTTPRequestHandler):
         self._begin()
         time.sleep(5)
 
+    # -- what a hostile one does: `tests/test_hostile_providers.py` --
+
+    def _redirects(self) -> None:
+        self.send_response(307)
+        self.send_header("location", self.state.elsewhere)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def _endless(self) -> None:
+        self._begin()
+        while True:
+            self._events(self.wire.text("and so on " * 100))
+
+    def _endless_comments(self) -> None:
+        self._begin()
+        while True:
+            self._raw_chunk(b": still there\n\n" * 1_000)
+
+    def _endless_line(self) -> None:
+        self._begin()
+        self._raw_chunk(b'data: {"x": "')
+        while True:
+            self._raw_chunk(b"a" * 65536)
+
+    def _endless_event(self) -> None:
+        """Of many lines: it is read only when a blank one comes."""
+        self._begin()
+        while True:
+            self._raw_chunk(b"data: a\n" * 8192)
+
+    def _endless_error(self) -> None:
+        self._head(500, {"content-type": "application/json"})
+        self._raw_chunk(b'{"error": {"message": "')
+        while True:
+            self._raw_chunk(b"a" * 65536)
+
+    def _endless_json(self) -> None:
+        self._head(200, {"content-type": "application/json"})
+        self._raw_chunk(b"[")
+        while True:
+            self._raw_chunk(b"{}," * 20_000)
+
+    def _endless_headers(self) -> None:
+        self.send_response(200)
+        while True:
+            self.wfile.write(b"x-a: b\r\n" * 1000)
+
+    def _long_header(self) -> None:
+        self._head(200, {"x-a": "b" * 1_000_000, "content-type": "text/event-stream"})
+
+    def _gzip_bomb(self) -> None:
+        self._bomb("gzip", 31)
+
+    def _deflate_bomb(self) -> None:
+        self._bomb("deflate", 15)
+
+    def _bomb_in_error(self) -> None:
+        self._bomb("gzip", 31, 500)
+
+    def _twice_compressed(self) -> None:
+        self._bomb("gzip, gzip", 31)
+
+    def _bomb(self, encoding: str, window: int, status: int = 200) -> None:
+        packer = zlib.compressobj(9, zlib.DEFLATED, window)
+        self._head(status, {"content-type": "text/event-stream", "content-encoding": encoding})
+        while True:
+            self._raw_chunk(packer.compress(b"\0" * 16_000_000) + packer.flush(zlib.Z_SYNC_FLUSH))
+
+    def _deep(self) -> None:
+        self._begin()
+        self._data('{"choices": ' + "[" * 100_000)
+        self._end("stop", None)
+
+    def _many_values(self) -> None:
+        self._begin()
+        self._data('{"choices": [' + "{}," * 300_000 + "{}]}")
+        self._end("stop", None)
+
+    def _hidden_values(self) -> None:
+        """Behind a quotation mark, after what Python's readers take for the end of a line."""
+        self._begin()
+        self._raw_chunk(b': "\xe2\x80\xa8data: {"choices": [' + b"{}," * 300_000 + b"{}]}\n\n")
+        self._end("stop", None)
+
+    def _many_events(self) -> None:
+        self._begin()
+        for _ in range(400):
+            self._raw_chunk(b"data: {}\n\n" * 1_000)
+        self._end("stop", None)
+
+    def _long_number(self) -> None:
+        self._begin()
+        self._data('{"choices": [{"index": ' + "1" * 500_000 + "}]}")
+        self._end("stop", None)
+
+    def _drips(self) -> None:
+        """A piece before each time limit, for ever."""
+        self._begin()
+        while True:
+            self._events(self.wire.text("x"))
+            time.sleep(0.2)
+
+    def _waits_for_years(self) -> None:
+        self._status(429, "slow down", {"retry-after": "1e300"})
+
+    def _waits_till_never(self) -> None:
+        self._status(429, "slow down", {"retry-after": "Fri, 31 Dec 99999 23:59:59 GMT"})
+
+    def _waits_nan(self) -> None:
+        self._status(429, "slow down", {"retry-after": "nan", "retry-after-ms": "-inf"})
+
+    def _strange_finish(self) -> None:
+        self._stream(self.state.reply, "\x1b[2J" + "x" * 10_000)
+
+    def _breaks_off(self) -> None:
+        self._stream(self.state.reply, "error")
+
+    def _odd_usage(self) -> None:
+        self._stream(self.state.reply, "stop", self.state.usage)
+
     # -- the protocol --
+
+    def _head(self, status: int, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in {**headers, "transfer-encoding": "chunked"}.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def _raw_chunk(self, data: bytes) -> None:
+        self.state.sent += len(data)
+        self._raw(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
     def _begin(self) -> None:
         self.send_response(200)
@@ -211,8 +351,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._data(json.dumps(event))
 
     def _data(self, text: str) -> None:
-        data = f"data: {text}\n\n".encode()
-        self._raw(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        self._raw_chunk(f"data: {text}\n\n".encode())
 
     def _raw(self, data: bytes) -> None:
         self.wfile.write(data)
@@ -224,6 +363,8 @@ class _Handler(BaseHTTPRequestHandler):
         "much_later": _much_later,
         "server_error": _server_error,
         "quotes_key": _quotes_key,
+        "quotes_key_late": _quotes_key_late,
+        "says_reply": _says_reply,
         "overloaded": _overloaded,
         "auth": _auth,
         "quota": _quota,
@@ -239,4 +380,29 @@ class _Handler(BaseHTTPRequestHandler):
         "truncated": _truncated,
         "refusal": _refusal,
         "hang": _hang,
+        "redirects": _redirects,
+        "endless": _endless,
+        "endless_comments": _endless_comments,
+        "endless_line": _endless_line,
+        "endless_event": _endless_event,
+        "endless_error": _endless_error,
+        "endless_json": _endless_json,
+        "endless_headers": _endless_headers,
+        "long_header": _long_header,
+        "gzip_bomb": _gzip_bomb,
+        "deflate_bomb": _deflate_bomb,
+        "bomb_in_error": _bomb_in_error,
+        "twice_compressed": _twice_compressed,
+        "deep": _deep,
+        "many_values": _many_values,
+        "hidden_values": _hidden_values,
+        "many_events": _many_events,
+        "long_number": _long_number,
+        "drips": _drips,
+        "waits_for_years": _waits_for_years,
+        "waits_till_never": _waits_till_never,
+        "waits_nan": _waits_nan,
+        "strange_finish": _strange_finish,
+        "breaks_off": _breaks_off,
+        "odd_usage": _odd_usage,
     }

@@ -6,7 +6,7 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,11 +15,11 @@ import pytest
 from convex_evals.errors import UserError
 from convex_evals.grade.sandbox.base import PROCESSES, Level
 from convex_evals.grade.sandbox.landlock import NEEDED_LANDLOCK, landlock_version
-from convex_evals.grade.sandbox.launcher import Request
-from convex_evals.grade.toolchain import locate_toolchain
+from convex_evals.grade.sandbox.request import Request
 from tests.attacks.bench import FULL, NORMAL, Bench, Change, Result, open_bench, run_attacks
 from tests.attacks.projects import ATTACKS, KNOWN, Attack
 from tests.attacks.world import SECRET_NAME
+from tests.conftest import NEIGHBOURS
 
 pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
 LEVELS = (Level.STRICT, Level.LANDLOCK, Level.CONTAINER)
@@ -115,14 +115,18 @@ def ran(request: pytest.FixtureRequest, folders: Path, toolchain: Path) -> Ran:
         folder = Path(tempfile.mkdtemp(prefix=f"{level.value}-", dir=folders))
         folder.chmod(0o755)
         try:
-            RAN[level] = Ran(level, *run_attacks(level, attacks, folder, toolchain, FULL if soak else NORMAL))
+            size = FULL if soak else NORMAL
+            RAN[level] = Ran(level, *run_attacks(level, attacks, folder, toolchain, size, all_neighbours=soak))
         except UserError as error:
             pytest.skip(str(error))
     return RAN[level]
 
 
-def test_attack(attack: str, ran: Ran) -> None:
-    assert ran.results[attack].problems == []
+def test_attack(attack: str, ran: Ran, record_property: Callable[[str, object], None]) -> None:
+    result = ran.results[attack]
+    assert result.neighbours
+    record_property(NEIGHBOURS, f"{ran.level} {attack}: {result.neighbours.line}")
+    assert result.problems == []
 
 
 @pytest.mark.parametrize("ran", LEVELS, indirect=True)
@@ -175,16 +179,7 @@ def any_number_of_processes(request: Request) -> Request:
 
 
 def any_disk(request: Request) -> Request:
-    argv = [
-        str(4 * 2**30) if before == "--size" else word
-        for before, word in zip(["", *request.argv], request.argv, strict=False)
-    ]
-    return replace(request, argv=argv, folders=[])
-
-
-def readable_node(request: Request) -> Request:
-    node = str(locate_toolchain(Path(os.environ["CONVEX_EVALS_CACHE"])).node.executable)
-    return replace(request, argv=[node if word.endswith("/sealed/node") else word for word in request.argv])
+    return replace(request, place_bytes=4 * 2**30, folders=[])
 
 
 def processes_in_sight(request: Request) -> Request:
@@ -211,7 +206,6 @@ COMMON = {
     "memory watch": (any_memory, "memory_in_many_processes-program"),
     "process limit": (any_number_of_processes, "fork_bomb-program"),
     "limit of what is written": (any_disk, "many_files-function"),
-    "sealed node": (readable_node, "tester_memory-program"),
     "clean environment": (our_environment, "environment-program"),
 }
 RULES: dict[Level, dict[str, tuple[Change, str]]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,6 +21,7 @@ from convex_evals.grade.gate import Gate
 from convex_evals.grade.grader import Grader
 from convex_evals.grade.pipeline import Attempt, Tools
 from convex_evals.grade.tester import TestReport
+from convex_evals.grade.verdict import summarize
 from convex_evals.records import Outcome, StepName, TestResult, Verdict
 from convex_evals.store.journal import Journal
 from convex_evals.suite import Eval, load_suite
@@ -68,15 +70,27 @@ Attempted = tuple[Verdict, Exception | None]
 def test_whom_the_canary_blames(
     attempts: list[Attempted], canary: Verdict, outcome: Outcome, count: int, ev: Eval, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    grader: Grader = cast(Any, Grader)(*[None] * 7, Gate(1))
+    grader: Grader = cast(Any, Grader)(*[None] * 8, Gate(1), None)
     left = list(attempts)
 
-    async def attempt(self: Grader, ev: Eval, files: object) -> Attempted:
+    async def attempt(self: Grader, ev: Eval, files: object, *, fresh: bool = False) -> Attempted:
         return left.pop(0) if ev.category != "000-canary" else (canary, None)
 
     monkeypatch.setattr(Grader, "_attempt", attempt)
     verdict = asyncio.run(grader.grade(ev, {}))
     assert (verdict.outcome, verdict.attempts, left) == (outcome, count, [])
+
+
+def test_who_is_graded_again_and_the_canary_get_fresh_processes(ev: Eval, monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh = []
+
+    async def attempt(self: Grader, ev: Eval, files: object, **more: bool) -> Attempted:
+        fresh.append((ev.category == "000-canary", more.get("fresh", False)))
+        return (PASSED, None) if ev.category == "000-canary" else (UNSCORED, FAULT)
+
+    monkeypatch.setattr(Grader, "_attempt", attempt)
+    asyncio.run(cast(Any, Grader)(*[None] * 8, Gate(1), None).grade(ev, {}))
+    assert fresh == [(False, False), (False, True), (True, True)]
 
 
 def test_alone_means_alone_and_does_not_wait_for_the_queue() -> None:
@@ -138,16 +152,20 @@ def serve(answer: Callable[[], tuple[int, bytes]]) -> ThreadingHTTPServer:
 class OverTcp(Endpoints):
     """A backend that is no process of ours."""
 
-    def client(self, timeout: float) -> httpx.AsyncClient:
+    def client(self, timeout: float | None) -> httpx.AsyncClient:
         return httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", timeout=timeout, trust_env=False)
 
 
 @pytest.mark.parametrize(
     ("status", "body", "error", "message"),
     [
-        (200, b"[]", ProcessFault, "is no object"),
-        (200, b"oops", ProcessFault, "without JSON"),
-        (200, b"[" * 200_000, ProcessFault, "without JSON"),
+        (200, b"[]", ProcessFault, "no object"),
+        (200, b"oops", ProcessFault, "cannot be read"),
+        (200, b"[" * 200_000, ProcessFault, "nested deeper than 64"),
+        (200, b'{"a": [' + b"{}," * 2_000_000 + b"{}]}", ProcessFault, "more than 100,000 values"),
+        (200, b'{"a": "' + b"a" * 9_000_000 + b'"}', ProcessFault, "more than 8,388,608 bytes"),
+        (200, b'{"a": 1' + b"0" * 1_000_000 + b"}", ProcessFault, "cannot be read"),
+        (200, gzip.compress(b"{" + b" " * 100_000_000 + b"}"), ProcessFault, "cannot be read"),
         (200, b'{"type": "inProgress"}', ProcessFault, "within 1 s"),
         (200, b'{"type": ["?"]}', ProcessFault, "the backend answered"),
         (400, b'{"code": "InvalidModules", "message": "no"}', DeployError, "^no$"),
@@ -173,3 +191,10 @@ def test_two_processes_do_not_share_a_run(tmp_path: Path) -> None:
         for other in (make_plan(run_id="run-2"), make_plan(run_id="run-1", model="acme/model-1")):
             with Journal(tmp_path, other).locked():
                 pass
+
+
+def test_a_problem_without_a_line_is_told_by_its_file() -> None:
+    found = summarize(
+        [{"file": "convex/main.ts", "line": None, "column": None, "rule": "syntax", "message": "too deep"}]
+    )
+    assert "convex/main.ts" in found and "too deep" in found and "None" not in found

@@ -63,6 +63,11 @@ HOSTILE: dict[str, tuple[Mapping[str, str], StepName, str]] = {
         StepName.DEPLOY,
         "half: \ufffd",
     ),
+    "a thousand functions in each other": (
+        {MAIN: f"{QUERY}export const nested = {'() => ' * 1_000}1;\n"},
+        StepName.DEPLOY,
+        "Failed to analyze main.js: .*call stack",
+    ),
     "nested twenty thousand times": (
         {MAIN: f"{QUERY}export const nested: number = {'(' * 20_000}1{')' * 20_000};\n"},
         StepName.TSC,

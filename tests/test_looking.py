@@ -13,13 +13,14 @@ import pytest
 from convex_evals.config import EXPERIMENTS
 from convex_evals.records import Outcome, StepName
 from convex_evals.records.journal import JournalEntry
-from convex_evals.results import category_table, go_on, printable, run_report
+from convex_evals.results import category_table, go_on, run_report
 from convex_evals.stats import wilson
 from convex_evals.status import again
 from convex_evals.store.journal import Journal
 from convex_evals.store.records import write_record
 from convex_evals.store.runs import grade_name
 from convex_evals.suite import load_suite, sha256_files, sha256_text
+from convex_evals.text import printable
 from tests.conftest import Invoke
 from tests.factories import make_eval, make_generation, make_plan, make_run, make_verdict
 
@@ -315,7 +316,7 @@ def test_text_of_a_model_is_inert() -> None:
     [
         ("::set-output name=x::y", "\\::set-output name=x::y"),
         ("fine\n  ::add-mask::secret", "fine\n  \\::add-mask::secret"),
-        ("a ##[error]b", "a \\##[error]b"),
+        ("a ##[error]b", "a ##\\[error]b"),
         ("std::vector", "std::vector"),
         ("\x1b[2J\r\u202e", "\\x1b[2J\\x0d\\x202e"),
     ],

@@ -831,7 +831,7 @@ def test_an_edit_meanwhile_is_not_lost(suite: Path) -> None:
     from convex_evals.reports.files import read, write
 
     path = suite / "r.md"
-    found = read(path, make_now(suite).plan)
+    found = read(path, make_now(suite).plan, suite)
     path.write_text("somebody else")
     with pytest.raises(UserError, match=r"r\.md: was edited meanwhile; give the command again"):
         write(found, "ours")

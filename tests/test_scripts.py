@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.bench_revisions import Measured, differences
 from tests.conftest import ROOT, clean_environment
 
 
@@ -70,3 +71,31 @@ def test_a_bad_filter_is_one_line(script: str, pattern: str) -> None:
     done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1), done.stderr
     assert done.stderr.startswith("error: -f '(': not a regular" if pattern == "(" else "error: no eval matches")
+
+
+def run_revisions(*words: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "scripts/bench_revisions.py", *words]
+    env = clean_environment(PYTHONPATH=str(ROOT))
+    return subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=300, check=False)
+
+
+def test_a_revision_that_is_not_there_is_one_line() -> None:
+    done = run_revisions("no-such-revision")
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1), done.stderr
+    assert done.stderr.startswith("error: no-such-revision: ")
+
+
+@pytest.mark.grading
+def test_revisions_are_compared(toolchain: Path, soak: bool) -> None:
+    if not soak:
+        pytest.skip("takes a minute: with --soak")
+    done = run_revisions("HEAD", "--filter", "000-crons", "--rounds", "1", "--json")
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["different"], len(report["wall_ratios"])) == (0, [], 1)
+    assert report["projects"] > 10
+
+
+def test_a_verdict_that_differs_is_named() -> None:
+    base = Measured(1.0, 1.0, {"a answer": ("passed", None), "b answer": ("passed", None)}, {})
+    new = Measured(1.0, 1.0, {"a answer": ("failed", "tsc"), "b answer": ("passed", None)}, {"a answer": "TS2345"})
+    assert differences(new, base) == ["a answer: ('passed', None) at BASE, ('failed', 'tsc') here: 'TS2345'"]

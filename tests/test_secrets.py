@@ -65,7 +65,7 @@ def test_a_planted_key_turns_up_nowhere(tmp_path: Path, stub: Provider) -> None:
                 with contextlib.suppress(FileNotFoundError):
                     assert KEY.encode() not in path.read_bytes(), path
     started = shown.read_text()
-    assert "STARTED git version" in started and "STARTED uname" in started
+    assert "STARTED git " in started and "STARTED uname" in started
     assert KEY not in started
     output = (tmp_path / "out").read_text()
     assert process.returncode == 0, output

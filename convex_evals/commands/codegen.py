@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from convex_evals.commands.options import filter_options, json_option, suite_path
+from convex_evals.output import say, say_json
 
 if TYPE_CHECKING:
     from convex_evals.codegen import Generated
@@ -45,21 +46,22 @@ def codegen(ctx: click.Context, pattern: str | None, categories: tuple[str, ...]
         done = asyncio.run(_generate(workspace, evals, check, display))
     stale = [g for g in done if not g.is_current]
     if as_json:
-        click.echo(json.dumps([{"eval": g.ev.id, "stale": g.stale, "surplus": g.surplus} for g in stale], indent=2))
+        say_json(json.dumps([{"eval": g.ev.id, "stale": g.stale, "surplus": g.surplus} for g in stale], indent=2))
     else:
         for g in stale:
-            click.echo(f"{g.ev.id}: {'out of date' if check else 'written'}: {', '.join([*g.stale, *g.surplus])}")
-        click.echo(f"{len(done) - len(stale)} of {len(done)} up to date")
+            say(f"{g.ev.id}: {'out of date' if check else 'written'}: {', '.join([*g.stale, *g.surplus])}")
+        say(f"{len(done) - len(stale)} of {len(done)} up to date")
     return ExitCode.EVALS_FAILED if check and stale else ExitCode.OK
 
 
 async def _generate(workspace: Workspace, evals: list[Eval], check: bool, display: Display) -> list[Generated]:
     from convex_evals.codegen import generate
-    from convex_evals.grade.sandbox.choice import REVIEWED
+    from convex_evals.grade.sandbox.choice import Containment
     from convex_evals.grade.setup import ready_grader
 
     done = []
-    async with ready_grader(workspace.suite, workspace.config, 1, display.preparing, display.warn, REVIEWED) as grader:
+    contained = Containment(reviewed=workspace.is_own)
+    async with ready_grader(workspace.suite, workspace.config, 1, display.preparing, display.warn, contained) as grader:
         display.start("generating code", len(evals))
         for ev in evals:
             generated = await generate(grader, ev)

@@ -16,6 +16,7 @@ from convex_evals.commands.options import (
     suite_path,
     workers_option,
 )
+from convex_evals.output import complain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +94,7 @@ def _slugs(names: Sequence[str], workspace: Workspace, store: RunStore) -> list[
 
     if not names:
         return None
-    known = [m.slug for m in load_models([workspace.home, workspace.suite])]
+    known = [m.slug for m in load_models(workspace.home)]
     return [find_slug(name, [*known, *store.models()], "`cli models list` shows what is there") for name in names]
 
 
@@ -159,13 +160,12 @@ def _run(gaps: Sequence[Gap], workspace: Workspace, store: RunStore, words: dict
     requests = [request for gap in gaps for request in gap.requests]
     work = carry_out(workspace, store, containment, words["workers"], requests)
     for line in work.stopped:
-        click.echo(f"error: {line}", err=True)
+        complain(line)
     return ExitCode.USER_ERROR if work.stopped else ExitCode.OK
 
 
 def _print(report: DiffReport, form: str) -> None:
     from convex_evals.diff_markdown import to_markdown
     from convex_evals.diff_terminal import to_text
-    from convex_evals.results import printable
 
-    show(form, report.to_data, lambda: to_markdown(report), lambda: printable(to_text(report)))
+    show(form, report.to_data, lambda: to_markdown(report), lambda: to_text(report))

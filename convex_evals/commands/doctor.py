@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from convex_evals.commands.options import json_option
+from convex_evals.output import say, say_json
 
 if TYPE_CHECKING:
     from convex_evals.health import Finding
@@ -39,7 +40,7 @@ def doctor(install: bool, as_json: bool) -> int:
             contained = asyncio.run(inspect_sandboxes()) if graded.status == "ok" else []
             findings = [*(inspect_machine() if install else findings), *contained, graded]
     if as_json:
-        click.echo(json.dumps([f.to_json() for f in findings], indent=2))
+        say_json(json.dumps([f.to_json() for f in findings], indent=2))
     else:
         _print(findings)
     return ExitCode.OK if all(f.status in ("ok", "absent") for f in findings) else ExitCode.USER_ERROR
@@ -51,8 +52,8 @@ def _is_ok(part: str, findings: list[Finding]) -> bool:
 
 def _print(findings: list[Finding]) -> None:
     for finding in findings:
-        click.echo(f"{finding.status:8} {finding.part:17} {finding.detail}")
+        say(f"{finding.status:8} {finding.part:17} {finding.detail}")
         if finding.mend:
-            click.echo(f"{'':26} -> {finding.mend}")
+            say(f"{'':26} -> {finding.mend}")
         for name, result in finding.tried.items():
-            click.echo(f"{'':26} {name:34} {result}")
+            say(f"{'':26} {name:34} {result}")

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from convex_evals.commands.options import delivery_options, json_option, open_delivery, runs_dir_option, suite_path
+from convex_evals.output import complain, say, say_json
 
 
 @click.command()
@@ -47,12 +48,12 @@ def finish(
         except UserError as error:
             errors.append(str(error))
     if as_json:
-        click.echo(json.dumps([run_to_data(r, s) for r, s in finished], indent=2))
+        say_json(json.dumps([run_to_data(r, s) for r, s in finished], indent=2))
     elif finished:
-        click.echo("\n\n".join(run_report(r, s) for r, s in finished))
+        say("\n\n".join(run_report(r, s) for r, s in finished))
     for line in errors:
-        click.echo(f"error: {line}", err=True)
+        complain(line)
     if delivery:
         for line in delivery.deliver([run for run, _ in finished], "finish"):
-            click.echo(line, err=as_json)
+            say(line, err=as_json)
     return ExitCode.USER_ERROR if errors else ExitCode.OK

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from convex_evals.commands.options import json_option, runs_dir_option, suite_path
+from convex_evals.output import complain, say, say_json
 
 
 @click.group()
@@ -43,7 +44,6 @@ def coverage(ctx: click.Context, experiment: str, runs_dir: Path | None, as_json
     from convex_evals.order import guidelines_text
     from convex_evals.prompt import guidelines_sha256
     from convex_evals.records import dump_json
-    from convex_evals.results import printable
     from convex_evals.store.runs import RunStore
     from convex_evals.suite import load_suite
 
@@ -57,7 +57,10 @@ def coverage(ctx: click.Context, experiment: str, runs_dir: Path | None, as_json
         RunStore(workspace.runs_dir), workspace.config.experiments, experiment, guidelines_sha256(found.text)
     )
     result = Coverage(path, found, evals, benefit)
-    click.echo(dump_json(result.to_data()) if as_json else printable(result.to_text()), nl=not as_json)
+    if as_json:
+        say_json(dump_json(result.to_data()))
+    else:
+        say(result.to_text())
     for line in result.errors:
-        click.echo(f"error: {printable(line)}", err=True)
+        complain(line)
     return ExitCode.USER_ERROR if result.errors else ExitCode.OK

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from convex_evals.commands.options import json_option, runs_dir_option, suite_path
+from convex_evals.output import say, say_json
 
 
 @click.command()
@@ -29,12 +30,11 @@ def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Pa
     from convex_evals.errors import UserError
     from convex_evals.history import read_history
     from convex_evals.models import find_ran, load_models
-    from convex_evals.results import printable
     from convex_evals.store.runs import RunStore
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     store = RunStore(workspace.runs_dir)
-    listed = [m.slug for m in load_models([workspace.home, workspace.suite])]
+    listed = [m.slug for m in load_models(workspace.home)]
     slug = find_ran(model, listed, store.models())
     found = read_history(store, slug, experiment)
     if not (found.points or found.incomplete):
@@ -42,6 +42,6 @@ def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Pa
         raise UserError(f"-m {model}: {slug} has no runs{under} in {workspace.runs_dir}; `cli run -m {slug}` makes one")
     if as_json:
         data = {"model": slug, "runs": [p.to_data() for p in found.points], "incomplete": found.incomplete}
-        click.echo(json.dumps(data, indent=2))
+        say_json(json.dumps(data, indent=2))
     else:
-        click.echo(printable(f"{slug}\n{found.to_text()}"))
+        say(f"{slug}\n{found.to_text()}")

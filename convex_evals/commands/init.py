@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from convex_evals.output import say
+
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
@@ -22,7 +24,7 @@ def init(folder: Path) -> None:
     from convex_evals.starter import lay_out
 
     written = lay_out(folder)
-    click.echo(f"Laid out {len(written)} files in {folder}:")
+    say(f"Laid out {len(written)} files in {folder}:")
     for path in written:
-        click.echo(f"  {path.relative_to(folder)}")
-    click.echo(f"Next: cd {folder} && git init && cli validate")
+        say(f"  {path.relative_to(folder)}")
+    say(f"Next: cd {folder} && git init && cli validate")

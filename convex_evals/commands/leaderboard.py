@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from convex_evals.commands.options import json_option, runs_dir_option, suite_path
+from convex_evals.output import say, say_json
 
 
 @click.command()
@@ -29,16 +30,15 @@ def leaderboard(ctx: click.Context, experiment: str | None, runs_dir: Path | Non
 
     from convex_evals.config import open_workspace
     from convex_evals.leaderboard import read_leaderboard
-    from convex_evals.results import printable
     from convex_evals.store.runs import RunStore
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     board = read_leaderboard(RunStore(workspace.runs_dir), workspace.config, experiment)
     if as_json:
-        click.echo(json.dumps(board.to_data(), indent=2))
+        say_json(json.dumps(board.to_data(), indent=2))
         return
     if not board.by_experiment:
         under = f" under {experiment}" if experiment else ""
-        click.echo(f"No run to rank{under} in {workspace.runs_dir}; `cli run -m MODEL` makes one.")
+        say(f"No run to rank{under} in {workspace.runs_dir}; `cli run -m MODEL` makes one.")
     if text := board.to_text():
-        click.echo(printable(text))
+        say(text)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from convex_evals.commands.options import filter_options, json_option, runs_dir_option, suite_path
+from convex_evals.output import say, say_json
 
 
 @click.command("list")
@@ -59,13 +60,13 @@ def _evals(root: Path, pattern: str | None, categories: tuple[str, ...], as_json
             }
             for e in evals
         ]
-        click.echo(json.dumps(data, indent=2))
+        say_json(json.dumps(data, indent=2))
         return
     rows = [
         [e.id, e.config.pipeline.value, str(len(e.wrong())), str(len(e.accept())), " ".join(e.config.tags)]
         for e in evals
     ]
-    click.echo(table(["eval", "pipeline", "wrong", "accept", "tags"], rows))
+    say(table(["eval", "pipeline", "wrong", "accept", "tags"], rows))
 
 
 def _runs(runs_dir: Path, as_json: bool) -> None:
@@ -76,11 +77,9 @@ def _runs(runs_dir: Path, as_json: bool) -> None:
 
     runs = list(RunStore(runs_dir).all())
     if as_json:
-        click.echo(json.dumps([run_to_data(r, r.summary()) for r in runs], indent=2))
+        say_json(json.dumps([run_to_data(r, r.summary()) for r in runs], indent=2))
     elif runs:
         rows = [run_row(r, r.summary()) for r in runs]
-        click.echo(table(["run", "date", "model", "experiment", "evals", "passed", "pass rate"], rows))
+        say(table(["run", "date", "model", "experiment", "evals", "passed", "pass rate"], rows))
     else:
-        click.echo(
-            f"No runs in {runs_dir} yet; `cli run --model reference` makes one, `cli list evals` lists the evals."
-        )
+        say(f"No runs in {runs_dir} yet; `cli run --model reference` makes one, `cli list evals` lists the evals.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from convex_evals.commands.options import json_option, suite_path
+from convex_evals.output import say, say_json
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
@@ -37,15 +38,15 @@ def list_(ctx: click.Context, as_json: bool) -> None:
 
     entries = _entries(ctx)
     if as_json:
-        click.echo(json.dumps([e.model_dump(mode="json") for e in entries], indent=2))
+        say_json(json.dumps([e.model_dump(mode="json") for e in entries], indent=2))
         return
     if not entries:
-        click.echo("No models.yaml here, or none in it; docs/running.md shows how to write one.")
+        say("No models.yaml here, or none in it; docs/running.md shows how to write one.")
         return
     rows = [
         [e.slug, e.name or e.slug, e.first_seen.isoformat() if e.first_seen else "", " ".join(e.tags)] for e in entries
     ]
-    click.echo(table(["slug", "name", "first seen", "tags"], rows))
+    say(table(["slug", "name", "first seen", "tags"], rows))
 
 
 @models.command()
@@ -68,7 +69,7 @@ def show(ctx: click.Context, name: str, as_json: bool) -> None:
         "web_search": can_search(entry),
     }
     if as_json:
-        click.echo(json.dumps(data, indent=2))
+        say_json(json.dumps(data, indent=2))
         return
     for key, value in data.items():
         if key == "price":
@@ -76,7 +77,7 @@ def show(ctx: click.Context, name: str, as_json: bool) -> None:
         if isinstance(value, dict):
             value = ", ".join(f"{k} {v}" for k, v in value.items() if v is not None)
         if value not in (None, [], ""):
-            click.echo(f"{key:20} {' '.join(value) if isinstance(value, list) else value}")
+            say(f"{key:20} {' '.join(value) if isinstance(value, list) else value}")
 
 
 @models.command()
@@ -106,10 +107,10 @@ def check(ctx: click.Context, names: tuple[str, ...], smoke: bool, as_json: bool
     chosen = [find_model(name, entries) for name in names]
     found = [asyncio.run(check_model(entry)) for entry in chosen]
     if as_json and not smoke:
-        click.echo(json.dumps([f.to_json() for f in found], indent=2))
+        say_json(json.dumps([f.to_json() for f in found], indent=2))
     else:
         for f in found:
-            click.echo(f.line(), err=smoke)
+            say(f.line(), err=smoke)
     answering = [f.model for f in found if f.fault is None]
     status = ExitCode.OK if len(answering) == len(found) else ExitCode.USER_ERROR
     if smoke and answering:
@@ -138,7 +139,7 @@ def _entries(ctx: click.Context) -> tuple[ModelEntry, ...]:
 
     workspace = _workspace(ctx)
     load_environment(workspace.home)
-    return load_models([workspace.home, workspace.suite])
+    return load_models(workspace.home)
 
 
 def _workspace(ctx: click.Context) -> Workspace:

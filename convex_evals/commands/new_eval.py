@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from convex_evals.commands.options import suite_path
+from convex_evals.output import say
 
 
 @click.command("new-eval")
@@ -30,10 +31,10 @@ def new_eval(ctx: click.Context, category: str, name: str) -> None:
     written = lay_out_eval(workspace.suite, category, name)
     folder = next(p.parent for p in written if p.name == "TASK.txt")
     ident = "/".join(folder.parts[-2:])
-    click.echo(f"Laid out {len(written)} files in {folder}:")
+    say(f"Laid out {len(written)} files in {folder}:")
     for path in written:
-        click.echo(f"  {path.relative_to(folder).as_posix()}")
-    click.echo("Next: write TASK.txt, answer/ and grader.test.ts, then")
-    click.echo(f"  cli codegen -f {ident}     # types of the answer's functions, for the grader")
-    click.echo(f"  cli validate -f {ident}    # answer and accept/ pass, wrong/ is caught")
-    click.echo("docs/writing-evals.md of convex-evals tells how to write one that can be trusted.")
+        say(f"  {path.relative_to(folder).as_posix()}")
+    say("Next: write TASK.txt, answer/ and grader.test.ts, then")
+    say(f"  cli codegen -f {ident}     # types of the answer's functions, for the grader")
+    say(f"  cli validate -f {ident}    # answer and accept/ pass, wrong/ is caught")
+    say("docs/writing-evals.md of convex-evals tells how to write one that can be trusted.")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from convex_evals.output import say, say_json, say_markdown
+
 if TYPE_CHECKING:
     from convex_evals.delivery import Delivery
     from convex_evals.grade.sandbox.choice import Containment
@@ -95,16 +97,15 @@ def format_option(command: F) -> F:
 
 
 def show(form: str, data: Callable[[], Any], markdown: Callable[[], str], text: Callable[[], str]) -> None:
-    """Print one of these, as `format_option` asked; `text` is printable."""
+    """Print one of these, as `format_option` asked."""
     from convex_evals.records import dump_json
 
     if form == "json":
-        click.echo(dump_json(data()), nl=False)
+        say_json(dump_json(data()))
     elif form == "markdown":
-        click.echo(markdown(), nl=False)
+        say_markdown(markdown())
     else:
-        click.echo(text())
-    sys.stdout.flush()
+        say(text())
 
 
 def suite_path(ctx: click.Context) -> Path | None:

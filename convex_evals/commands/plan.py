@@ -16,6 +16,7 @@ from convex_evals.commands.options import (
     runs_dir_option,
     suite_path,
 )
+from convex_evals.output import say, say_json
 
 if TYPE_CHECKING:
     from convex_evals.store.runs import Run
@@ -61,7 +62,7 @@ def plan(
     order = order_of(words)
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     load_environment(workspace.home)
-    models = load_models([workspace.home, workspace.suite])
+    models = load_models(workspace.home)
     with Display() as display:
         resolved = resolve(order, workspace, Answerers(models, workspace.config.concurrency, Budget(None)))
         for line in resolved.skipped:
@@ -71,7 +72,7 @@ def plan(
     _report(runs, as_json)
     if delivery:
         for line in delivery.deliver([run for run in runs if not run.is_complete], "plan"):
-            click.echo(line, err=as_json)
+            say(line, err=as_json)
 
 
 def _report(runs: list[Run], as_json: bool) -> None:
@@ -90,12 +91,10 @@ def _report(runs: list[Run], as_json: bool) -> None:
             }
             for run in runs
         ]
-        click.echo(json.dumps(rows, indent=2))
+        say_json(json.dumps(rows, indent=2))
         return
     for run in runs:
         plan = run.plan
-        click.echo(f"{plan.model}  {plan.experiment}: {len(plan.evals)} evals, {plan.trials} trials each")
-        click.echo(f"Plan: {run.folder / 'run.json'}")
-        click.echo(
-            "It is complete already." if run.is_complete else f"Do it: cli run --run {plan.run_id} [--shard I/N]"
-        )
+        say(f"{plan.model}  {plan.experiment}: {len(plan.evals)} evals, {plan.trials} trials each")
+        say(f"Plan: {run.folder / 'run.json'}")
+        say("It is complete already." if run.is_complete else f"Do it: cli run --run {plan.run_id} [--shard I/N]")

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from convex_evals.commands.options import json_option, runs_dir_option, suite_path
+from convex_evals.output import say, say_json
 
 
 @click.command()
@@ -45,7 +46,7 @@ def prune(
     rows = []
     for run in chosen:
         replies = run.replies()
-        size = sum(path.stat().st_size for path in replies)
+        size = run.size_of(replies)
         rows.append((run, len(replies), size))
         if yes:
             run.prune(today.isoformat())
@@ -54,12 +55,12 @@ def prune(
             {"run_id": r.plan.run_id, "folder": str(r.folder), "replies": n, "bytes": size, "pruned": yes}
             for r, n, size in rows
         ]
-        click.echo(json.dumps(data, indent=2))
+        say_json(json.dumps(data, indent=2))
         return
     if not rows:
-        click.echo("Nothing to drop.")
+        say("Nothing to drop.")
         return
     cells = [[r.plan.run_id, r.plan.date, r.plan.model, r.plan.experiment, f"{n}", f"{s:,}"] for r, n, s in rows]
-    click.echo(table(["run", "date", "model", "experiment", "replies", "bytes"], cells))
+    say(table(["run", "date", "model", "experiment", "replies", "bytes"], cells))
     total = sum(size for _, _, size in rows)
-    click.echo(f"{total:,} bytes " + ("dropped." if yes else "would be dropped; --yes does it."))
+    say(f"{total:,} bytes " + ("dropped." if yes else "would be dropped; --yes does it."))

@@ -15,6 +15,7 @@ from convex_evals.commands.options import (
     suite_path,
     workers_option,
 )
+from convex_evals.output import say, say_json
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
@@ -71,14 +72,14 @@ def regrade(
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     runs = RunStore(workspace.runs_dir).find_all(names)
-    reviewed = all(run.plan.model in REVIEWED_MODELS for run in runs)
+    reviewed = workspace.is_own and all(run.plan.model in REVIEWED_MODELS for run in runs)
     containment = containment_of(sandbox, unsafe_no_sandbox, reviewed=reviewed)
     with Display() as display:
         found = asyncio.run(_regrade(workspace, runs, since, edited_tasks, workers, containment, display))
     if as_json:
-        click.echo(json.dumps([r.to_data() for r in found], indent=2))
+        say_json(json.dumps([r.to_data() for r in found], indent=2))
     else:
-        click.echo("\n\n".join(_report(r) for r in found))
+        say("\n\n".join(_report(r) for r in found))
     changed = any(r.changes for r in found)
     return ExitCode.EVALS_FAILED if fail_on_change and changed else ExitCode.OK
 
@@ -122,7 +123,7 @@ async def _regrade(
 
 
 def _report(found: Regrading) -> str:
-    from convex_evals.results import category_table, headline, printable, table
+    from convex_evals.results import category_table, headline, table
 
     plan = found.run.plan
     lines = [f"{plan.model}  {plan.experiment}  {plan.run_id}: {found.graded} trials graded"]
@@ -138,4 +139,4 @@ def _report(found: Regrading) -> str:
     lines += [f"left out: {eval_id}: {why}" for eval_id, why in found.left_out.items()]
     if found.summary and found.changes:
         lines.append(category_table(found.summary))
-    return printable("\n".join(lines))
+    return "\n".join(lines)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from convex_evals.commands.options import json_option, runs_dir_option, suite_path
+from convex_evals.output import complain, say, say_json, say_markdown
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
@@ -84,7 +85,7 @@ def report(
         else:
             _put(workspace, made, found, to_stdout)
     if as_json:
-        click.echo(dump_json(data[0] if len(data) == 1 else data), nl=False)
+        say_json(dump_json(data[0] if len(data) == 1 else data))
     if index:
         _write_index(folder)
     if problems:
@@ -128,7 +129,7 @@ def _all_made(
     sources = _sources(workspace, folder, runs) if runs else None
     for run in runs:
         assert sources is not None
-        found = read(output.absolute() if output else folder.path(run.plan), run.plan)
+        found = read(output.absolute() if output else folder.path(run.plan), run.plan, workspace.home)
         yield _made(run, sources, found, answerer, problems), found
 
 
@@ -137,10 +138,10 @@ def _put(workspace: Workspace, made: Report, found: Found, to_stdout: bool) -> N
 
     text = _rendered(workspace, made, found)
     if to_stdout:
-        click.echo(text, nl=False)
+        say_markdown(text)
         return
     write(found, text)
-    click.echo(_line(found.path, made))
+    say(_line(found.path, made))
 
 
 def _write_index(folder: Folder) -> None:
@@ -148,14 +149,13 @@ def _write_index(folder: Folder) -> None:
     from convex_evals.store.files import write_atomic
 
     path = folder.root / INDEX
-    write_atomic(path, folder.index())
-    click.echo(_shown(path))
+    write_atomic(path, folder.index(), folder.root.parent)
+    say(_shown(path))
 
 
 def _sources(workspace: Workspace, folder: Folder, runs: Sequence[Run]) -> Sources:
     from convex_evals.reports.actions import Repository
     from convex_evals.reports.build import Sources, newest_counts
-    from convex_evals.results import printable
     from convex_evals.store.runs import RunStore
     from convex_evals.suite import load_suite
 
@@ -164,7 +164,7 @@ def _sources(workspace: Workspace, folder: Folder, runs: Sequence[Run]) -> Sourc
     for path, why in unread.items():
         # About those that are made anew an error will say it.
         if path not in own:
-            click.echo(printable(f"warning: its decisions are not used: {why}"), err=True)
+            complain(f"its decisions are not used: {why}", "warning")
     store = RunStore(workspace.runs_dir)
     return Sources(
         store=store,
@@ -234,13 +234,13 @@ def _answerer(workspace: Workspace, model: str, budget: float | None) -> ModelAn
     from convex_evals.order import load_environment
 
     load_environment(workspace.home)
-    models = load_models([workspace.home, workspace.suite])
+    models = load_models(workspace.home)
     answerers = Answerers(models, workspace.config.concurrency, Budget(budget))
     return answerers.model(model, web_search=False, extra={})
 
 
 def _line(path: Path, made: Report) -> str:
-    from convex_evals.results import counted, percent, printable
+    from convex_evals.results import counted, percent
 
     impact = made.impact
     rate = f"{percent(made.counts)} passed ({made.counts.passed} of {made.counts.scored})"
@@ -250,7 +250,7 @@ def _line(path: Path, made: Report) -> str:
         parts.append(f"{percent(impact.proposed)} without what is not the model's fault{decided}")
     undecided = f", {impact.undecided} to be decided" if impact.undecided else ""
     parts.append(f"{counted(len(made.failures), 'failure')}{undecided}")
-    return printable("; ".join(parts))
+    return "; ".join(parts)
 
 
 def _shown(path: Path) -> str:

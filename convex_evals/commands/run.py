@@ -22,6 +22,7 @@ from convex_evals.commands.options import (
     suite_path,
     workers_option,
 )
+from convex_evals.output import complain, say, say_json
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
@@ -105,7 +106,7 @@ def run(
         choice = choose(order, workspace, sys.argv[1:])
         order, words["fresh"] = choice.order, words["fresh"] or choice.fresh
     money = Budget(None if budget is None else budget / (share.of if share else 1))
-    models = load_models([workspace.home, workspace.suite])
+    models = load_models(workspace.home)
     answerers = Answerers(models, concurrency or workspace.config.concurrency, money)
     store = RunStore(workspace.runs_dir)
     with Display() as display:
@@ -124,7 +125,7 @@ def run(
     _report(work, as_json)
     if delivery:
         for line in delivery.deliver([f.run for f in work.done], shard=share):
-            click.echo(line, err=as_json)
+            say(line, err=as_json)
     if work.stopped:
         return ExitCode.USER_ERROR
     return ExitCode.EVALS_FAILED if fail_on_failure and not work.all_passed else ExitCode.OK
@@ -213,14 +214,14 @@ def _report(work: Work, as_json: bool) -> None:
         if work.shard:
             for row, finished in zip(rows, work.done, strict=True):
                 row["share"] = finished.totals.model_dump(mode="json", by_alias=True)
-        click.echo(json.dumps(rows, indent=2))
+        say_json(json.dumps(rows, indent=2))
     elif work.shard:
         name = str(work.shard)
-        click.echo("\n\n".join(share_report(f.run, f.totals, name) for f in work.done))
+        say("\n\n".join(share_report(f.run, f.totals, name) for f in work.done))
     else:
-        click.echo("\n\n".join(run_report(f.run, f.summary, f.so_far) for f in work.done))
+        say("\n\n".join(run_report(f.run, f.summary, f.so_far) for f in work.done))
     for line in work.stopped:
-        click.echo(f"error: {line}", err=True)
+        complain(line)
 
 
 def _print_estimate(requests: list[Request], as_json: bool) -> None:
@@ -231,7 +232,7 @@ def _print_estimate(requests: list[Request], as_json: bool) -> None:
 
     rows = [estimate(request) for request in requests]
     if as_json:
-        click.echo(json.dumps(rows, indent=2))
+        say_json(json.dumps(rows, indent=2))
         return
     header = ["model", "experiment", "calls", "input tokens", "usual cost", "at most, without retries"]
     cells = [
@@ -245,8 +246,8 @@ def _print_estimate(requests: list[Request], as_json: bool) -> None:
         ]
         for r in rows
     ]
-    click.echo(table(header, cells))
-    click.echo("Before reuse: what earlier runs have is not asked for again.")
+    say(table(header, cells))
+    say("Before reuse: what earlier runs have is not asked for again.")
 
 
 def _dollars(amount: object) -> str:

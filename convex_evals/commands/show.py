@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from convex_evals.commands.options import json_option, runs_dir_option, suite_path
+from convex_evals.output import say, say_json
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
@@ -71,16 +72,14 @@ def _find(run: Run, part: str) -> str:
 
 
 def _run(run: Run, as_json: bool) -> None:
-    from convex_evals.results import category_table, go_on, headline, printable, run_to_json, table
+    from convex_evals.results import category_table, go_on, headline, run_to_json, table
 
     summary = run.summary()
     if as_json:
-        click.echo(run_to_json(run, summary), nl=False)
+        say_json(run_to_json(run, summary))
         return
     plan = run.plan
-    click.echo(
-        f"{plan.model}  {plan.experiment}  {plan.date}  {plan.run_id}{'  (synthetic)' if plan.synthetic else ''}"
-    )
+    say(f"{plan.model}  {plan.experiment}  {plan.date}  {plan.run_id}{'  (synthetic)' if plan.synthetic else ''}")
     rows = []
     for eval_id in plan.evals:
         if not run.is_written(eval_id):
@@ -89,12 +88,12 @@ def _run(run: Run, as_json: bool) -> None:
         for t in run.grade(eval_id).trials:
             verdict = t.verdict
             where = f"{verdict.caught_by}: {headline(verdict.reason, 80)}" if verdict.caught_by else ""
-            rows.append([eval_id, verdict.outcome.value, f"{verdict.duration_ms / 1000:.1f}s", printable(where)])
-    click.echo(table(["eval", "outcome", "time", "caught by"], rows))
+            rows.append([eval_id, verdict.outcome.value, f"{verdict.duration_ms / 1000:.1f}s", where])
+    say(table(["eval", "outcome", "time", "caught by"], rows))
     if summary:
-        click.echo("\n" + category_table(summary))
+        say("\n" + category_table(summary))
     else:
-        click.echo(f"\nNot complete; `{go_on(plan)}` goes on with it.")
+        say(f"\nNot complete; `{go_on(plan)}` goes on with it.")
 
 
 def _eval(
@@ -124,12 +123,12 @@ def _eval(
             **({"expected": source.expected} if "expected" in wanted else {}),
             "trials": [trial_to_data(t, source, wanted) for t in chosen],
         }
-        click.echo(dump_json(data), nl=False)
+        say_json(dump_json(data))
         return
     shown = most_telling(chosen)
     if len(wanted) > 1:
         others = "".join(f", #{t.number} {t.grade.verdict.outcome}" for t in trials if t is not shown)
-        click.echo(f"{eval_id} #{shown.number}: {shown.grade.verdict.outcome}{others}\n")
+        say(f"{eval_id} #{shown.number}: {shown.grade.verdict.outcome}{others}\n")
     for note in source.notes:
-        click.echo(f"note: {note}", err=True)
-    click.echo(trial_to_text(shown, source, wanted))
+        say(f"note: {note}", err=True)
+    say(trial_to_text(shown, source, wanted))

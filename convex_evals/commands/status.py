@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from convex_evals.commands.options import json_option, runs_dir_option, suite_path
+from convex_evals.output import say, say_json
 
 
 @click.command()
@@ -24,7 +25,6 @@ def status(ctx: click.Context, run_name: str, runs_dir: Path | None, as_json: bo
     """
     from convex_evals.config import open_workspace
     from convex_evals.records import dump_json
-    from convex_evals.results import printable
     from convex_evals.status import status_of
     from convex_evals.store.journal import Journal
     from convex_evals.store.runs import RunStore
@@ -35,6 +35,6 @@ def status(ctx: click.Context, run_name: str, runs_dir: Path | None, as_json: bo
     evals = [e.id for e in load_suite(workspace.suite).evals]
     found = status_of(run, Journal(workspace.journal_dir, run.plan), evals, workspace.config.experiments)
     if as_json:
-        click.echo(dump_json(found.to_data()), nl=False)
+        say_json(dump_json(found.to_data()))
     else:
-        click.echo(printable(found.to_text()))
+        say(found.to_text())

@@ -14,6 +14,7 @@ from convex_evals.commands.options import (
     suite_path,
     workers_option,
 )
+from convex_evals.output import say, say_json
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
@@ -71,7 +72,7 @@ def validate(
     from convex_evals.suite import load_suite
     from convex_evals.validation import Validation, cases_of, foils_of, incomplete, matching
 
-    containment = containment_of(sandbox, unsafe_no_sandbox, reviewed=True)
+    containment = containment_of(sandbox, unsafe_no_sandbox, reviewed=suite_path(ctx) is None)
     workspace = open_workspace(suite_path(ctx), None, Path.cwd())
     suite = load_suite(workspace.suite)
     evals = suite.select(pattern, categories)
@@ -97,11 +98,11 @@ def validate(
         raise UserError(broken[0].complaint)
     validation = Validation(tuple(results), tuple(broken), grader_limit)
     if as_json:
-        click.echo(json.dumps(validation.to_json(), indent=2))
+        say_json(json.dumps(validation.to_json(), indent=2))
     else:
         _print(validation)
     if interrupted:
-        click.echo(f"interrupted: {len(results)} gradings are counted above, the rest is not", err=True)
+        say(f"interrupted: {len(results)} gradings are counted above, the rest is not", err=True)
         return ExitCode.INTERRUPTED
     return ExitCode.OK if validation.is_clean else ExitCode.EVALS_FAILED
 
@@ -136,11 +137,9 @@ async def _grade(
 
 
 def _print(validation: Validation) -> None:
-    from convex_evals.results import printable
-
-    click.echo(validation.table())
-    click.echo()
+    say(validation.table())
+    say()
     for line in validation.complaints:
-        click.echo(printable(f"off: {line}"))
+        say(f"off: {line}")
     if validation.is_clean:
-        click.echo("Everything is as it should be.")
+        say("Everything is as it should be.")

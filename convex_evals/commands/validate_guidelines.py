@@ -18,6 +18,7 @@ from convex_evals.commands.options import (
     suite_path,
     workers_option,
 )
+from convex_evals.output import complain, say
 from convex_evals.stats import CONFIRM_TRIALS, SCREEN_TRIALS
 
 if TYPE_CHECKING:
@@ -90,7 +91,6 @@ def validate_guidelines(
     from convex_evals.config import open_workspace
     from convex_evals.errors import ExitCode, UserError
     from convex_evals.recipe import Recipe
-    from convex_evals.results import printable
     from convex_evals.revisions import parse_revisions, read_versions
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
@@ -107,7 +107,7 @@ def validate_guidelines(
     found = recipe.validate(before, after, words["models"], each_hunk=each_hunk)
     if found is None:
         return ExitCode.USER_ERROR
-    show(form, found.to_data, found.to_markdown, lambda: printable(found.to_text()))
+    show(form, found.to_data, found.to_markdown, found.to_text)
     return ExitCode.EVALS_FAILED if fail_on_regression and found.regressed else ExitCode.OK
 
 
@@ -136,7 +136,7 @@ def _agree(lines: Sequence[str], calls: int, words: dict[str, Any]) -> None:
     from convex_evals.errors import UserError
 
     for line in lines if calls else ():
-        click.echo(line, err=True)
+        say(line, err=True)
     if not calls or words["yes"]:
         return
     if not on_terminal():
@@ -154,8 +154,8 @@ def _do(
     containment = containment_of(words["sandbox"], words["unsafe_no_sandbox"])
     work = carry_out(rounds.workspace, rounds.store, containment, words["workers"], *batches, fresh=fresh)
     for line in work.stopped:
-        click.echo(f"error: {line}", err=True)
+        complain(line)
     left = any(f.summary is None for f in work.done)
     if left and not work.stopped:
-        click.echo("error: some trials have no verdict yet; the same command tries them again", err=True)
+        complain("some trials have no verdict yet; the same command tries them again")
     return None if left or work.stopped else [f.run for f in work.done]

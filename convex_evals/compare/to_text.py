@@ -21,14 +21,14 @@ from convex_evals.compare.rows import (
     why_unsure,
 )
 from convex_evals.compare.words import advice, rate, verdict_line
-from convex_evals.results import printable, table
+from convex_evals.results import table
 
 _NAMES = 5
 
 
 def to_text(found: Comparison) -> str:
     """All of it; what comes from files is made harmless."""
-    return printable("\n\n".join(_parts(found)))
+    return "\n\n".join(_parts(found))
 
 
 def _parts(found: Comparison) -> Iterator[str]:

@@ -17,6 +17,7 @@ from convex_evals.generate.reference import SLUG, ReferenceAnswerer
 from convex_evals.generate.replay import DEMO_SLUG, open_demo, open_replay
 from convex_evals.models import find_model
 from convex_evals.records.models import ModelEntry
+from convex_evals.servers import refuse_stranger
 
 REPLAY = "replay:"
 
@@ -47,6 +48,7 @@ class Answerers:
     def model(self, name: str, *, web_search: bool, extra: Mapping[str, Any]) -> ModelAnswerer:
         """A model under one experiment. Raises `UserError`."""
         entry = find_model(name, self.models)
+        refuse_stranger(entry)
         tariff = tariff_of(entry)
         if self.budget.limit is not None and tariff.price is None:
             raise UserError(

@@ -34,6 +34,9 @@ class Fault(Enum):
     CONNECTION = _Row("connection", "no connection, or it was reset", Meaning.RETRY)
     CUT = _Row("cut_off", "the stream ended before the reply did", Meaning.RETRY)
     MALFORMED = _Row("malformed", "something that is not the protocol: broken JSON, no choices", Meaning.RETRY)
+    OVER_LIMIT = _Row(
+        "over_limit", "more than a reply can be: bytes, events, one event, headers, depth, time in all", Meaning.RETRY
+    )
     EMPTY = _Row("empty", "a reply without text", Meaning.RETRY)
     NO_TOKENS = _Row("zero_tokens", "a reply that counts no output tokens and has no text", Meaning.RETRY)
     FILTERED = _Row("content_filter", "the provider's filter held the reply back", Meaning.RETRY)
@@ -45,6 +48,12 @@ class Fault(Enum):
     QUOTA = _Row("quota", "the account has no credit left", Meaning.STOP, "top up the account, or choose another key")
     UNKNOWN_MODEL = _Row(
         "unknown_model", "the provider has no such model", Meaning.STOP, "check `litellm` in models.yaml"
+    )
+    REDIRECT = _Row(
+        "redirect",
+        "HTTP 3xx; it is not followed: the key would go along",
+        Meaning.STOP,
+        "check `base_url` in models.yaml",
     )
     TRUNCATED = _Row("truncated", "cut at our token limit, and again at the model's own maximum", Meaning.MODEL)
     REFUSED = _Row("refused", "the model declines, by the provider's mark", Meaning.MODEL)
@@ -67,7 +76,7 @@ class Fault(Enum):
 
 
 # Trying again at once changes nothing: one attempt in a round is enough.
-HOPELESS = frozenset({Fault.CONTEXT, Fault.REQUEST, Fault.BUDGET})
+HOPELESS = frozenset({Fault.CONTEXT, Fault.REQUEST, Fault.BUDGET, Fault.OVER_LIMIT})
 BY_WORD = {fault.word: fault for fault in Fault}
 
 

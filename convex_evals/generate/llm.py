@@ -7,11 +7,12 @@ import random
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from convex_evals.generate import Ask, Reply, ReplyLog
 from convex_evals.generate.budget import Budget, Reservation
+from convex_evals.generate.charge import charge, estimated_usage
 from convex_evals.generate.earlier import read_earlier
 from convex_evals.generate.faults import HOPELESS, Fault, Meaning, ModelStopped, ProviderFault
 from convex_evals.generate.limits import ProviderLimit
@@ -21,7 +22,6 @@ from convex_evals.prompt import Prompt
 from convex_evals.records import Attempt, Generation, Usage
 from convex_evals.records.models import ModelEntry
 from convex_evals.suite import Eval, sha256_text
-from convex_evals.tokens import usual_tokens
 
 ATTEMPTS = 5  # in one round; a round is what one run makes of a trial
 _FIRST_PAUSE = 1.0  # seconds
@@ -151,25 +151,32 @@ class _Trial:
                 if fault.fault in _FREE or (fault.fault in (Fault.SERVER, Fault.CONNECTION) and not text):
                     reservation.settle(0)
                 raise
-            self._settle(reply, reservation, _fault_of(reply))
+            reply = self._settle(reply, reservation, _fault_of(reply))
         await model.limit.went_well()
         return reply
 
-    def _settle(self, reply: Streamed, reservation: Reservation, fault: ProviderFault | None) -> None:
-        """Raises `fault`, once what the reply cost is noted: the provider charges for its tokens all the same."""
-        cost = reply.cost_usd
-        if fault and cost is None and reply.usage == Usage():
+    def _settle(self, reply: Streamed, reservation: Reservation, fault: ProviderFault | None) -> Streamed:
+        """The reply with figures that can be.
+
+        Raises `fault`, once what the reply cost is noted: the provider charges for its tokens all the same.
+        """
+        if fault and reply.cost_usd is None and reply.usage == Usage():
             self._over(self._faulty(fault, reply.text, reply.duration_ms), None)
             raise fault
-        if cost is None:
-            cost = self.model.tariff.cost(reply.usage)
-            self.estimated = True
-        reservation.settle(cost)
+        charged = charge(
+            *(reply.text, reply.usage, reply.cost_usd),
+            tariff=self.model.tariff,
+            prompt=self.ask.prompt.text,
+            max_output_tokens=self.allowed,
+        )
+        reply = replace(reply, usage=charged.usage, cost_usd=None if charged.estimated else charged.dollars)
+        self.estimated = self.estimated or charged.estimated
+        reservation.settle(charged.dollars)
         attempt = Attempt(
             fault=fault.fault.word if fault else None,
             message=str(fault) if fault else None,
             max_output_tokens=self.allowed,
-            cost_usd=cost,
+            cost_usd=charged.dollars,
             duration_ms=reply.duration_ms,
         )
         if fault:
@@ -184,6 +191,7 @@ class _Trial:
             "duration_ms": reply.duration_ms,
         }
         self._over(attempt, meta)
+        return reply
 
     def _over(self, attempt: Attempt, meta: Mapping[str, Any] | None) -> None:
         self.attempts.append(attempt)
@@ -194,7 +202,7 @@ class _Trial:
         """What arrived before the fault was paid for, as far as we can tell."""
         cost = 0.0
         if text or fault.fault in (Fault.INTERRUPTED, Fault.TIMEOUT, Fault.CUT):
-            used = Usage(input_tokens=usual_tokens(self.ask.prompt.text), output_tokens=usual_tokens(text))
+            used = estimated_usage(text, self.ask.prompt.text, self.allowed)
             cost = self.model.tariff.cost(used)
             self.estimated = True
         return Attempt(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import math
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,15 +14,24 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from convex_evals.errors import UserError
 from convex_evals.generate.exceptions import fault_of
 from convex_evals.generate.faults import Fault, ProviderFault
 from convex_evals.generate.responses import Events, do_without_gateway, stream_for_real, tap
 from convex_evals.records import Usage
 from convex_evals.records.models import ModelEntry
+from convex_evals.servers import refuse_stranger, sent_keys
 from convex_evals.text import well_formed
 
 FIRST_BYTE_SECONDS = 300.0  # reasoning models may be silent for long
 BETWEEN_SECONDS = 120.0
+# In all: what the slowest models need for each token, and what comes before the first.
+SECONDS_PER_TOKEN = 0.1
+LONGEST_WAIT = 600.0
+_MOST_COUNTED = 10_000_000  # tokens or searches; what is more is no count
+_FINISH_REASON = re.compile(r"[A-Za-z_-]{1,40}")
+_BROKEN_OFF = frozenset({"error", "network_error"})  # what providers finish with when they fail amid a reply
+_UNGUARDED = frozenset({"aiohttp_openai"})  # providers that LiteLLM asks without httpx
 
 
 @dataclass(frozen=True)
@@ -52,12 +63,23 @@ async def stream(entry: ModelEntry, call: Call, on_text: Callable[[str], None]) 
     litellm = await asyncio.to_thread(load_litellm)
     if entry.api == "responses":
         stream_for_real(litellm, entry.litellm_name)
+    if entry.litellm_name.partition("/")[0] in _UNGUARDED:
+        raise ProviderFault(Fault.REQUEST, "LiteLLM asks this provider in a way that cannot be limited")
+    from convex_evals.generate.guard import Guard, guarded
+
+    guard = Guard.of_tokens(call.max_output_tokens, web_search=call.web_search)
     start = time.monotonic()
     parts: list[str] = []
+    size = 0
+    quotes = [_Quoted(key) for key in sent_keys(entry)]
     first: float | None = None
     found = _Found()
     try:
-        async with asyncio.timeout(FIRST_BYTE_SECONDS) as limit:
+        async with (
+            guarded(guard),
+            asyncio.timeout(LONGEST_WAIT + SECONDS_PER_TOKEN * call.max_output_tokens),
+            asyncio.timeout(FIRST_BYTE_SECONDS) as limit,
+        ):
             response = await litellm.acompletion(**_arguments(entry, call))
             found.events = tap(response.completion_stream)
             response.completion_stream = _Peek(response.completion_stream, found)
@@ -65,27 +87,41 @@ async def stream(entry: ModelEntry, call: Call, on_text: Callable[[str], None]) 
                 limit.reschedule(asyncio.get_running_loop().time() + BETWEEN_SECONDS)
                 text = found.take(chunk)
                 if text:
+                    size += len(text)
+                    if size > guard.most_text:
+                        guard.refuse(Fault.OVER_LIMIT, f"a text of more than {guard.most_text:,} characters")
+                    if any(quote.is_in(text) for quote in quotes):
+                        guard.refuse(Fault.MALFORMED, "the reply quotes the API key, so it is not kept")
                     first = first or time.monotonic()
                     parts.append(text)
                     on_text(text)
     except asyncio.CancelledError:
         raise
     except Exception as error:
-        raise fault_of(error, entry) from None
-    finish = found.refused or getattr(response, "received_finish_reason", None)
-    if finish is None:
-        # LiteLLM says "stop" whenever a stream ends; only the provider's own word counts.
-        raise ProviderFault(Fault.CUT, "the stream ended before the reply did")
+        raise guard.fault or fault_of(error, entry) from None
+    if guard.fault:
+        raise guard.fault
+    finish = _finish_reason(found.refused or getattr(response, "received_finish_reason", None))
     end = time.monotonic()
     return Streamed(
         text=well_formed("".join(parts)),
-        finish_reason=str(finish),
+        finish_reason=finish,
         usage=found.usage,
         searches=found.searches,
         cost_usd=found.cost,
         first_token_ms=round((first - start) * 1000) if first else None,
         duration_ms=round((end - start) * 1000),
     )
+
+
+def _finish_reason(said: object) -> str:
+    """The provider's own word for why the reply ended; LiteLLM says "stop" whenever a stream ends."""
+    if said is None or str(said).lower() in _BROKEN_OFF:
+        raise ProviderFault(Fault.CUT, "the stream ended before the reply did")
+    word = str(getattr(said, "value", said))
+    if not _FINISH_REASON.fullmatch(word):
+        raise ProviderFault(Fault.MALFORMED, f"a finish reason that is none: {word[:60]!r}")
+    return word
 
 
 @cache
@@ -106,6 +142,8 @@ def load_litellm() -> Any:
     litellm.suppress_debug_info = True
     litellm.drop_params = True
     litellm.telemetry = False
+    # Where a provider counts no tokens LiteLLM would, in time that grows with the square of a long word.
+    litellm.disable_token_counter = True
     for name in ("LiteLLM", "httpx", "openai"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     return litellm
@@ -168,13 +206,33 @@ def _arguments(entry: ModelEntry, call: Call) -> dict[str, Any]:
 
 
 def api_key(entry: ModelEntry) -> str | None:
-    """The key for this model, None where LiteLLM looks for it itself. A server of one's own may need none."""
+    """The key for this model, None where LiteLLM looks for it itself. A server of one's own may need none.
+
+    Raises `ProviderFault` where there is none, or the server is not known to be meant.
+    """
+    try:
+        refuse_stranger(entry)
+    except UserError as error:
+        raise ProviderFault(Fault.AUTH, str(error)) from None
     if entry.key_env:
         key = os.environ.get(entry.key_env)
         if not key:
             raise ProviderFault(Fault.AUTH, f"{entry.key_env} is not set")
         return key
     return "none" if entry.base_url else None
+
+
+@dataclass
+class _Quoted:
+    """Whether a text that comes in pieces has a key in it: replies are files, and published."""
+
+    key: str
+    _end: str = ""
+
+    def is_in(self, piece: str) -> bool:
+        recent = self._end + piece
+        self._end = recent[-len(self.key) :]
+        return self.key in recent
 
 
 class _Found:
@@ -213,21 +271,27 @@ class _Found:
             getattr(usage, "completion_tokens_details", None),
         )
         self.usage = Usage(
-            input_tokens=usage.prompt_tokens or 0,
-            output_tokens=usage.completion_tokens or 0,
-            cached_tokens=getattr(prompt, "cached_tokens", None) or 0,
-            reasoning_tokens=getattr(output, "reasoning_tokens", None) or 0,
+            input_tokens=_count(usage, "prompt_tokens"),
+            output_tokens=_count(usage, "completion_tokens"),
+            cached_tokens=_count(prompt, "cached_tokens"),
+            reasoning_tokens=_count(output, "reasoning_tokens"),
         )
         tools = getattr(usage, "server_tool_use", None)
         self.counted_searches = (
-            getattr(tools, "web_search_requests", None)
-            or getattr(prompt, "web_search_requests", None)
-            or getattr(usage, "num_search_queries", None)
+            _count(tools, "web_search_requests")
+            or _count(prompt, "web_search_requests")
+            or _count(usage, "num_search_queries")
             or self.counted_searches
         )
         cost = getattr(usage, "cost", None)
-        if isinstance(cost, int | float) and cost > 0:
+        if isinstance(cost, int | float) and 0 < cost < math.inf:
             self.cost = float(cost)
+
+
+def _count(told: object, name: str) -> int:
+    """A number that a provider gives; 0 where it is none, or none that can be."""
+    value = getattr(told, name, None)
+    return value if type(value) is int and 0 <= value <= _MOST_COUNTED else 0
 
 
 class _Peek:

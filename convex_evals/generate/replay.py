@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from convex_evals.confined import entries
 from convex_evals.errors import UserError
 from convex_evals.generate import Ask, Reply, ReplyLog
 from convex_evals.prompt import Prompt
 from convex_evals.records import Generation, RunPlan
 from convex_evals.records.generation import MISSING
-from convex_evals.store.records import read_record
-from convex_evals.store.runs import PLAN_NAME, PRUNED_NAME
+from convex_evals.store.files import read_confined
+from convex_evals.store.runs import PLAN_NAME, PRUNED_NAME, open_run
 from convex_evals.suite import Eval, sha256_parts, sha256_text
-from convex_evals.text import read_text
 
 DEMO_SLUG = "demo/recorded"
 _DEMO = Path(__file__).parents[1] / "demo"
@@ -32,11 +32,15 @@ class ReplayAnswerer:
     synthetic = True
 
     def inputs(self, ev: Eval, prompt: Prompt) -> Mapping[str, Any]:
-        texts = [read_text(p) for p in sorted((self.folder / ev.id).glob("*.md"))]
+        folder = self.folder / ev.id
+        texts = [read_confined(folder / name, self.folder) or "" for name in self._replies(ev)]
         return {"responses": sha256_parts(texts)}
 
+    def _replies(self, ev: Eval) -> list[str]:
+        return [name for name in entries(self.folder / ev.id, self.folder) if name.endswith(".md")]
+
     def has(self, ev: Eval) -> bool:
-        return any((self.folder / ev.id).glob("*.md"))
+        return bool(self._replies(ev))
 
     def mismatch(self, ev: Eval) -> str | None:
         """What has changed since the replies were recorded, where that is known."""
@@ -49,9 +53,9 @@ class ReplayAnswerer:
         """Nothing is ever under way."""
 
     async def respond(self, ask: Ask, log: ReplyLog) -> Reply:
-        path = self.folder / ask.ev.id / f"{ask.trial}.md"
+        text = read_confined(self.folder / ask.ev.id / f"{ask.trial}.md", self.folder)
         ident = sha256_parts([ask.generation_key, str(ask.trial)])[:16]
-        if not path.is_file():
+        if text is None:
             generation = Generation(
                 trial=ask.trial,
                 generation_id=ident,
@@ -61,7 +65,6 @@ class ReplayAnswerer:
                 reason=f"no recorded reply {ask.ev.id}/{ask.trial}.md",
             )
             return Reply(generation, None)
-        text = read_text(path)
         generation = Generation(
             trial=ask.trial,
             generation_id=ident,
@@ -80,7 +83,7 @@ def open_demo() -> ReplayAnswerer:
 def open_replay(path: Path) -> ReplayAnswerer:
     """The replies in a run's folder, or in a folder laid out `<category>/<name>/<trial>.md`. Raises `UserError`."""
     if (path / PLAN_NAME).is_file():
-        plan = read_record(path / PLAN_NAME, RunPlan)
+        plan = open_run(path).plan
         if (path / PRUNED_NAME).is_file() and not any((path / "evals").glob("*/*/*.md")):
             raise UserError(f"-m replay:{path}: its responses were pruned; restore them from Git")
         return ReplayAnswerer(f"replay/{plan.run_id}", path.absolute() / "evals", plan)

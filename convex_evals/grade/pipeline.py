@@ -17,7 +17,7 @@ from convex_evals.grade.backends import Backend, Endpoints
 from convex_evals.grade.backends.push import DeployError, push
 from convex_evals.grade.checker import Checker, CheckerError
 from convex_evals.grade.packages import PackageError, PackageStore, link_packages
-from convex_evals.grade.prepared import Prepared
+from convex_evals.grade.prepared import PROJECT_FACTS, Prepared, SeenByChecker, write_facts
 from convex_evals.grade.sandbox.base import Network
 from convex_evals.grade.scratch import write_files
 from convex_evals.grade.tester import GradedProject, Ports, Tester, TestReport
@@ -35,6 +35,7 @@ class Tools:
     """What a worker grades with."""
 
     checker: Checker
+    suite_checker: Checker  # for what belongs to the suite: it sees no project
     packages: PackageStore
     backend: Backend
     tester: Tester
@@ -55,10 +56,16 @@ class Attempt:
     endpoints: Endpoints | None = None
     network: Network | None = None
     packages: Path | None = None
+    generated_sha256: str = ""
+    facts: Path | None = None  # what the deployment said of itself before anything of it was called
 
     @property
     def project(self) -> Path:
         return self.folder / "project"
+
+    @property
+    def sources(self) -> Path:
+        return self.folder / "sources.json"
 
     async def run(self) -> Verdict:
         """All steps that this eval's pipeline has. Never raises for what a project does."""
@@ -129,16 +136,23 @@ class Attempt:
         scratch = _made(self.folder / "backend")
         limit = self.ev.config.timeouts.deploy
         bundle, response = self.folder / "push.json", self.folder / "pushed.json"
-        await self.tools.checker.request("bundle", project=self.project, out=bundle, timeout=limit)
+        await self.tools.checker.request(
+            "bundle", project=self.project, out=bundle, sources=self.sources, timeout=limit
+        )
         self.network = await stack.enter_async_context(self.tools.tester.sandbox.network())
         self.endpoints = await stack.enter_async_context(self.tools.backend.start(scratch, self.network))
         analysis = await push(self.endpoints, bundle, timeout=limit)
         response.write_text(json.dumps(analysis), encoding="utf-8")
-        await self.tools.checker.request("codegen", project=self.project, response=response, timeout=limit)
+        self.facts = self.folder / "facts.json"
+        await write_facts(self.endpoints, PROJECT_FACTS, self.facts, limit)
+        made = await self.tools.checker.request("codegen", project=self.project, response=response, timeout=limit)
+        self.generated_sha256 = made["sha256"]
 
     async def _check(self, op: str, found: str, limit: float) -> str | None:
-        seen = sha256_files(self.files)
-        result = await self.tools.prepared.checked(op, seen, self.project, self.tools.checker, limit)
+        assert self.packages is not None
+        files = sha256_files(self.files)
+        seen = SeenByChecker(self.project, self.sources, files, self.generated_sha256, self.packages)
+        result = await self.tools.prepared.checked(op, seen, self.tools.checker, limit)
         repairs = "; ".join(result.get("repairs") or [])
         if not result["ok"]:
             raise StepFailed("\n".join([summarize(result[found]), *([f"({repairs})"] if repairs else [])]))
@@ -146,7 +160,7 @@ class Attempt:
 
     async def _tests(self) -> None:
         scratch = _made(self.folder / "tester")
-        checker, prepared = self.tools.checker, self.tools.prepared
+        checker, prepared = self.tools.suite_checker, self.tools.prepared
         grader = await prepared.grader(self.ev, checker)
         project = GradedProject(self.project, self.packages)
         if self.endpoints is None or self.network is None:
@@ -156,7 +170,9 @@ class Attempt:
             facts = await prepared.answer_facts(self.ev, bundle, self.tools.backend)
             answer_scratch = _made(self.folder / "answer-backend")
             async with answer_on_demand(self.ev, bundle, self.tools.backend, answer_scratch, self.network) as answer:
-                ports = Ports(self.endpoints.port, self.endpoints.site_port, answer.port, self.network, facts)
+                ports = Ports(
+                    self.endpoints.port, self.endpoints.site_port, answer.port, self.network, facts, self.facts
+                )
                 self.report = await self.tools.tester.run(self.ev, grader, project, scratch, ports)
             if answer.fault:
                 raise answer.fault

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from convex_evals.errors import InfrastructureError, ProcessFault
-from convex_evals.grade.backends import Backend
+from convex_evals.errors import InfrastructureError, InstallFault, ProcessFault
+from convex_evals.grade.backends import Backend, Endpoints
 from convex_evals.grade.backends.push import DeployError, push, system_query
 from convex_evals.grade.checker import Checker, CheckerError
 from convex_evals.grade.once import make_once
@@ -25,12 +25,29 @@ from convex_evals.grade.packages import PackageError, PackageStore, link_package
 from convex_evals.grade.scratch import write_files
 from convex_evals.grade.tester import CompiledGrader
 from convex_evals.suite import Eval, sha256_files, sha256_parts
-from convex_evals.text import read_text
 
 _COMPILE_SECONDS = 60
 _LIBRARY = "convex-evals/grader"
-# What the grader library asks an answer: node/grader/answer_facts.ts.
+# What the grader library asks deployments: node/grader/facts.ts.
 _FACTS = ("_system/cli/modules:apiSpec", "_system/frontend/getSchemas")
+PROJECT_FACTS = (*_FACTS, "_system/frontend/listCronJobs", "_system/frontend/components:list")
+
+
+@dataclass(frozen=True)
+class SeenByChecker:
+    """All that the checker sees of a project."""
+
+    project: Path
+    sources: Path  # which of its files run
+    files_sha256: str
+    generated_sha256: str
+    packages: Path
+
+    @property
+    def sha256(self) -> str:
+        """The same for two projects, wherever they lie, of which the checker says the same."""
+        sources = self.sources.read_text(encoding="utf-8")
+        return sha256_parts([self.files_sha256, self.generated_sha256, str(self.packages), sources])
 
 
 @dataclass
@@ -41,6 +58,7 @@ class Prepared:
     version: str
     packages: PackageStore
     suite_packages: Sequence[Path]  # folders with a node_modules that graders' bare imports resolve from
+    strict_types: bool = True  # false: how strictly types are checked is up to a project's tsconfig.json
     _made: dict[Path, Path | None] = field(default_factory=dict)
     _self_contained: set[Path] = field(default_factory=set)
     _locks: dict[Path, asyncio.Lock] = field(default_factory=dict)
@@ -59,7 +77,7 @@ class Prepared:
 
     async def answer_facts(self, ev: Eval, bundle: Path, backend: Backend) -> Path | None:
         """What the deployed answer says of itself, for graders that use our library; None for others."""
-        if _LIBRARY not in read_text(ev.grader):
+        if _LIBRARY not in ev.grader_text:
             return None
         return await self._once(ev.path / "facts", lambda out: self._ask(ev, bundle, backend, out))
 
@@ -70,17 +88,18 @@ class Prepared:
             scratch.mkdir()
             async with backend.start(scratch) as endpoints:
                 await push(endpoints, bundle, timeout=limit)
-                facts = {name: await system_query(endpoints, name, timeout=limit) for name in _FACTS}
-            out.write_text(json.dumps(facts), encoding="utf-8")
+                await write_facts(endpoints, _FACTS, out, limit)
 
         with blaming_the_suite(ev):
             return await self._keep(["facts", bundle.read_text(encoding="utf-8")], out, ask)
 
-    async def checked(self, op: str, files_sha256: str, project: Path, checker: Checker, timeout: float) -> Any:
-        """What the checker says to `op` on a project. It only reads: of the same files it says the same again."""
-        key = (op, files_sha256)
+    async def checked(self, op: str, seen: SeenByChecker, checker: Checker, timeout: float) -> Any:
+        """What the checker says to `op` on a project. It only reads: of the same it says the same again."""
+        key = (op, seen.sha256)
         if key not in self._checks:
-            self._checks[key] = await checker.request(op, project=project, timeout=timeout)
+            self._checks[key] = await checker.request(
+                op, project=seen.project, sources=seen.sources, strict=self.strict_types, timeout=timeout
+            )
         return self._checks[key]
 
     async def _once(self, key: Path, make: Callable[[Path], Awaitable[Path | None]]) -> Path | None:
@@ -136,11 +155,19 @@ class Prepared:
         return out
 
 
+async def write_facts(endpoints: Endpoints, names: Sequence[str], out: Path, timeout: float) -> None:
+    """What a deployment says to these system queries, as JSON. Raises `ProcessFault` where it says nothing."""
+    values = await asyncio.gather(*(system_query(endpoints, name, timeout=timeout) for name in names))
+    out.write_text(json.dumps(dict(zip(names, values, strict=True))), encoding="utf-8")
+
+
 @contextmanager
 def blaming_the_suite(ev: Eval) -> Iterator[None]:
     """The answer of `ev` must deploy: where it does not, no project is at fault."""
     try:
         yield
+    except InstallFault as error:
+        raise InfrastructureError(f"the answer of {ev.id} cannot be installed: {error}") from None
     except ProcessFault as error:
         raise ProcessFault(f"the answer: {error}") from None
     except (PackageError, DeployError, CheckerError, InfrastructureError) as error:

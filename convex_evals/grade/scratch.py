@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -41,13 +42,27 @@ def scratch_folder() -> Iterator[Path]:
 
 def _remove_abandoned(parent: Path) -> None:
     for folder in parent.glob(f"{_PREFIX}*"):
-        with suppress(OSError, Timeout):  # somebody else's folder cannot even be looked into
-            if not (folder / _LOCK).is_file():
+        with suppress(OSError, Timeout):
+            if not _is_ours(folder):
                 continue
             lock = FileLock(folder / _LOCK)
             lock.acquire(blocking=False)
             remove_tree(folder)
             lock.release()
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a command of this user made `folder`: in a place like /tmp anybody may make one of such a name.
+
+    Opening a lock of somebody else's would follow their link, and removing their tree could take for ever.
+    """
+    found = folder.lstat()
+    return (
+        stat.S_ISDIR(found.st_mode)
+        and found.st_uid == os.geteuid()
+        and stat.S_IMODE(found.st_mode) & 0o022 == 0
+        and stat.S_ISREG((folder / _LOCK).lstat().st_mode)
+    )
 
 
 def write_files(files: Mapping[str, str], folder: Path) -> None:

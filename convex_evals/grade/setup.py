@@ -43,7 +43,9 @@ async def ready_grader(
         async with open_sandbox(level, toolchain, folder, readable) as sandbox:
             backend = EmbeddedBackend(toolchain, sandbox)
             tester = Tester(toolchain, sandbox, suite_packages)
-            async with open_grader(toolchain, packages, backend, tester, folder, workers, suite) as grader:
+            async with open_grader(
+                toolchain, packages, backend, tester, folder, workers, suite, strict_types=config.strict_types
+            ) as grader:
                 yield grader
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 from convex_evals.errors import UserError
 from convex_evals.grade.packages import PackageError, parse_dependencies
 from convex_evals.suite import GRADER_NAME
-from convex_evals.text import read_text
+from convex_evals.suite_files import read_inside
 
 MANIFEST = "package.json"
 # The runner is always ours: two copies of vitest in one process do not work.
@@ -26,7 +27,7 @@ def grader_packages(suite: Path, warn: Callable[[str], None]) -> dict[str, str]:
     `UserError` where the manifest cannot be read.
     """
     manifest = suite / MANIFEST
-    if (suite / "node_modules").is_dir() or not manifest.is_file():
+    if (suite / "node_modules").is_dir() or not os.path.lexists(manifest):
         return {}
     texts = _grader_texts(suite.resolve())
     wanted: dict[str, str] = {}
@@ -42,9 +43,11 @@ def grader_packages(suite: Path, warn: Callable[[str], None]) -> dict[str, str]:
 
 def _named(manifest: Path) -> dict[str, object]:
     try:
-        data = json.loads(read_text(manifest))
+        data = json.loads(read_inside(manifest.parent, manifest))
     except json.JSONDecodeError as error:
         raise UserError(f"{manifest}:{error.lineno}: not valid JSON: {error.msg}; mend it") from None
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{manifest}: not valid JSON: {error}; mend it") from None
     sections = [data.get(key) for key in ("devDependencies", "dependencies")] if isinstance(data, dict) else []
     return {name: spec for section in sections if isinstance(section, dict) for name, spec in section.items()}
 
@@ -62,7 +65,10 @@ def _grader_texts(suite: Path) -> list[str]:
         path = waiting.pop()
         if path in seen:
             continue
-        seen[path] = path.read_text(encoding="utf-8", errors="replace")
+        try:
+            seen[path] = read_inside(suite, path)
+        except UserError:
+            seen[path] = ""  # whoever grades with it says what is wrong with it
         for target in _RELATIVE.findall(seen[path]):
             found = _source(path.parent / target)
             if found and "answer" not in found.parts and found.is_relative_to(suite):

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import os
 import secrets
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from convex_evals.bounded_json import Limits, decode_object
+from convex_evals.clock import step_timeout
 from convex_evals.errors import ProcessFault
+from convex_evals.grade.program_launch import Place
+from convex_evals.grade.programs import serve_programs
 from convex_evals.grade.sandbox.base import Launch, Network, Sandbox
 from convex_evals.grade.toolchain import Toolchain
 from convex_evals.process import Child, read_fd
 from convex_evals.records import TestResult
 from convex_evals.suite import Eval, grader_files, package_files
 
-_VERDICT_LIMIT = 16 * 1024 * 1024
+_VERDICT = Limits(4 * 1024 * 1024, values=50_000, depth=8)
 # Under which vitest lets packages choose what they export: node/tester/resolution.ts.
 _CONDITIONS = ("--conditions=node", "--conditions=development")
 
@@ -61,9 +63,11 @@ class Ports:
     answer: int
     network: Network  # the trial's
     answer_facts: Path | None = None  # what the answer says of itself, asked before
+    project_facts: Path | None = None  # and the project, when it was pushed
 
     def environment(self) -> dict[str, str]:
-        facts = {"CONVEX_ANSWER_FACTS": str(self.answer_facts)} if self.answer_facts else {}
+        files = {"CONVEX_ANSWER_FACTS": self.answer_facts, "CONVEX_PROJECT_FACTS": self.project_facts}
+        facts = {name: str(file) for name, file in files.items() if file}
         return {
             "CONVEX_PORT": str(self.project),
             "CONVEX_SITE_PORT": str(self.project_site),
@@ -124,6 +128,24 @@ class Tester:
     ) -> TestReport:
         limit = ev.config.timeouts.tests
         token = secrets.token_hex(16)
+        async with AsyncExitStack() as programs:
+            network = ports.network if ports else await programs.enter_async_context(self.sandbox.network())
+            place = self._place(project, scratch, network, ports)
+            ends = await programs.enter_async_context(serve_programs(place))
+            read_end, child = await self._start(ev, compiled, project, scratch, ports, network, ends)
+            return await self._verdict(read_end, child, token, limit)
+
+    async def _start(
+        self,
+        ev: Eval,
+        compiled: CompiledGrader | None,
+        project: GradedProject,
+        scratch: Path,
+        ports: Ports | None,
+        network: Network,
+        ends: list[int],
+    ) -> tuple[int, Child]:
+        """The tester's process, and the descriptor from which its verdict can be read."""
         read_end, write_end = os.pipe()
         try:
             with ExitStack() as stack:
@@ -131,18 +153,29 @@ class Tester:
                 pass_fds = [write_end]
                 if compiled:
                     pass_fds.append(stack.enter_context(compiled.file.open("rb")).fileno())
-                child = await self.sandbox.launch(self._launch(ev, compiled, project, scratch, ports, pass_fds))
+                pass_fds += ends
+                launch = self._launch(ev, compiled, project, scratch, ports, network, pass_fds)
+                return read_end, await self.sandbox.launch(launch)
         except BaseException:
             os.close(read_end)
             raise
+
+    async def _verdict(self, read_end: int, child: Child, token: str, limit: float) -> TestReport:
         async with child:
             # On a command line every process of the same user could read it.
             child.stdin.write(f"{token}\n".encode())
             try:
-                data = await asyncio.wait_for(read_fd(read_end, _VERDICT_LIMIT, line=True), limit)
+                async with step_timeout(limit):
+                    data = await read_fd(read_end, _VERDICT.size, line=True)
             except TimeoutError:
                 raise ProcessFault(f"the tests did not finish within {limit:.0f} s") from None
             return _parse(data, token, child)
+
+    def _place(self, project: GradedProject, scratch: Path, network: Network, ports: Ports | None) -> Place:
+        """Where the grader's programs run: with the project's packages, without anything of the suite."""
+        packages = [project.packages] if project.packages else []
+        asked = [ports.project, ports.project_site] if ports else []
+        return Place(self.sandbox, project.folder, scratch, packages, network, asked)
 
     def _launch(
         self,
@@ -151,42 +184,44 @@ class Tester:
         project: GradedProject,
         scratch: Path,
         ports: Ports | None,
+        network: Network,
         pass_fds: Sequence[int],
     ) -> Launch:
         node = self.toolchain.node
+        last = 3 + len(pass_fds)
         directly = (*_CONDITIONS, self.toolchain.script("tester/direct.bundle.mjs"), "--compiled-fd", "4")
         in_vitest = (self.toolchain.script("tester/main.bundle.mjs"), "--grader", ev.grader)
         argv: list[str | Path] = [
-            *(self.toolchain.sealed_node, *(directly if compiled else in_vitest)),
-            *("--suite", ev.root, "--verdict-fd", "3"),
+            *(self.toolchain.sealed_node, "--disable-sigusr1", *(directly if compiled else in_vitest)),
+            *("--suite", ev.root, "--verdict-fd", "3", "--programs-fds", f"{last - 2},{last - 1}"),
             *(word for folder in self.suite_packages for word in ("--packages", folder)),
             *("--test-timeout", str(int(ev.config.timeouts.tests * 500))),
         ]
         env = {**node.environment(scratch), "MODEL_OUTPUT_DIR": str(project.folder)}
-        facts = ports.answer_facts if ports else None
+        facts = [ports.answer_facts, ports.project_facts] if ports else []
         # A grader in one piece needs no more of the suite than its packages.
         suite = package_files(ev.root) if compiled and compiled.self_contained else grader_files(ev.root)
         return Launch(
             argv,
             scratch,
             {**env, **(ports.environment() if ports else {})},
-            readable=[*suite, *self.suite_packages, *filter(None, [project.packages, facts])],
+            readable=[*suite, *self.suite_packages, *filter(None, [project.packages, *facts])],
             writable=[scratch, project.folder],
             pass_fds=pass_fds,
-            network=ports.network if ports else None,
+            network=network,
             ports=[ports.project, ports.project_site, ports.answer] if ports else [],
         )
 
 
 def _parse(data: bytes, token: str, child: Child) -> TestReport:
     try:
-        verdict: dict[str, Any] = json.loads(data)
+        verdict = decode_object(data, _VERDICT)
         if verdict["kind"] != "verdict" or verdict["token"] != token:
             raise ProcessFault("the tester's verdict is not of this trial")
         if verdict.get("vitest_needed"):
             raise _VitestNeeded
         return report_of(verdict)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise ProcessFault(
             f"the run ended before the grader did: the grader may have ended its own process ({child.last_words()})"
         ) from None

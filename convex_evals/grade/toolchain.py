@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import hashlib
 import json
+import os
 import shutil
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,6 +60,7 @@ def locate_toolchain(cache: Path) -> Toolchain:
 
 async def ensure_toolchain(cache: Path, progress: Progress) -> Toolchain:
     """The toolchain, installed at first use. Raises `UserError` where that is not possible."""
+    _refuse_a_cache_of_others(cache)
     toolchain = locate_toolchain(cache)
     if toolchain.sources.is_dir() and toolchain.sealed_node.is_file():
         return toolchain
@@ -67,6 +70,21 @@ async def ensure_toolchain(cache: Path, progress: Progress) -> Toolchain:
     await make_once(toolchain.sources, lambda folder: _build(toolchain, folder, progress), progress)
     _drop_old_sources(toolchain.sources.parent)
     return toolchain
+
+
+def _refuse_a_cache_of_others(cache: Path) -> None:
+    """What stands in the cache is executed: nobody else may write there."""
+    if not cache.is_dir():
+        return
+    found = cache.stat()
+    # Root's home is somebody else's in some containers; for root any owner is as good as root.
+    is_foreign = os.geteuid() != 0 and found.st_uid not in (0, os.geteuid())
+    if is_foreign or found.st_mode & stat.S_IWOTH:
+        whose = "belongs to somebody else" if is_foreign else "every user of this machine may write there"
+        raise UserError(
+            f"{cache}: {whose}, and what is in the cache is executed; "
+            f"choose another folder with CONVEX_EVALS_CACHE{'' if is_foreign else f', or chmod o-w {cache}'}"
+        )
 
 
 async def _install(node: Node, folder: Path, progress: Progress) -> None:

@@ -10,6 +10,8 @@ from convex_evals.grade.tester import TestReport
 from convex_evals.records import Outcome, StepName, StepOutcome, StepResult, Verdict
 
 _SHOWN = 10
+_MOST_LINE = 4_000  # characters of one diagnostic
+_MOST_TEXT = 40_000  # characters of a reason, or of a test's message
 # All but the line feed and the tabulator.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -43,7 +45,11 @@ def build_verdict(steps: Sequence[StepResult], report: TestReport | None) -> Ver
 
 def _plain(text: str | None) -> str | None:
     """Whoever shows a verdict must not have to know that it quotes model-written code."""
-    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text) if text else text
+    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", _shortened(text, _MOST_TEXT)) if text else text
+
+
+def _shortened(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit:,} more characters)"
 
 
 def unscored(reason: str) -> Verdict:
@@ -78,10 +84,14 @@ def blame(verdict: Verdict) -> Verdict:
 
 def summarize(found: Sequence[dict[str, Any]]) -> str:
     """Diagnostics or lint problems as lines `file:line:column code: message`."""
-    lines = [
-        f"{d['file']}:{d['line']}:{d['column']} {d.get('code') or d.get('rule')}: {d['message']}"
-        for d in found[:_SHOWN]
-    ]
+    lines = [f"{_place(d)} {d.get('code') or d.get('rule')}: {d['message']}" for d in found[:_SHOWN]]
+    lines = [_shortened(line, _MOST_LINE) for line in lines]
     if len(found) > _SHOWN:
         lines.append(f"... and {len(found) - _SHOWN} more")
     return "\n".join(lines)
+
+
+def _place(problem: dict[str, Any]) -> str:
+    """Where a problem is. A file that cannot be parsed at all has no line: ESLint gives up where its stack ends."""
+    line = problem.get("line")
+    return str(problem["file"]) if line is None else f"{problem['file']}:{line}:{problem.get('column')}"

@@ -109,6 +109,8 @@ const SCRIPT = {
   logLevel: "warning",
 } as const satisfies BuildOptions;
 
+const CAPTURED = ["Array", "ArrayBuffer", "BigInt", "Error", "JSON", "Map", "Number", "Object", "Promise", "Proxy", "Reflect", "RegExp", "Set", "String", "Symbol", "TypeError", "Uint8Array", "WeakMap"];
+
 /** A module that Node runs as it is. */
 const MODULE = {
   bundle: true,
@@ -149,6 +151,8 @@ async function buildRuntime(file: string): Promise<void> {
     entryPoints: [path.join(runtime, "entry.ts")],
     platform: "neutral",
     external: ["embedded:host", "node:async_hooks"],
+    // The app's code may replace the globals that it shares with the runtime.
+    banner: { js: `${SCRIPT.banner.js} const { ${CAPTURED.join(", ")} } = globalThis;` },
     keepNames: true,
     plugins: [
       {
@@ -217,6 +221,8 @@ await buildScript("backend/main.ts", "backend/app/backend", ["startBackend"], {
   ],
 });
 
+await buildInto(path.join(here, "backend", "node_process", "main.bundle.mjs"), { ...MODULE, entryPoints: [path.join(here, "backend", "node_process", "main.ts")], keepNames: true });
+
 // What every graded project starts, without types: stripping them takes Node a tenth of a second in each process. Each
 // stands beside its source, and finds other files from there.
 for (const name of ["tester/main", "tester/direct", "grader/index"]) {
@@ -225,7 +231,7 @@ for (const name of ["tester/main", "tester/direct", "grader/index"]) {
 // The same copies of packages as graders would get.
 await buildScript("tester/vitest.ts", "tester/vitest", ["modules"], { conditions: CONDITIONS, plugins: [BUILTINS], keepNames: true });
 await buildScript("grader/library.ts", "grader/library", ["modules", "setUp"], { conditions: CONDITIONS, plugins: [BUILTINS], keepNames: true, external: ["esbuild", "typescript"] });
-await buildScript("grader/page_process.ts", "grader/page_process", [], { plugins: [BUILTINS], keepNames: true });
+await buildScript("grader/page_process.ts", "grader/page_process", [], { plugins: [BUILTINS], keepNames: true, external: ["esbuild"] });
 
 const start = (file: string, flags: readonly string[] = []): void => void execFileSync(process.execPath, [...flags, path.join(here, file)], { stdio: "inherit" });
 start("checker/compile_libraries.ts", JSON.parse(readFileSync(path.join(here, "checker", "flags.json"), "utf8")) as string[]);

@@ -15,7 +15,7 @@ import { compileGrader } from "./checker/compile_grader.ts";
 import { RECORDING } from "./code_cache.ts";
 import { ADMIN_KEY } from "./grader/connection.ts";
 import { eventually } from "./grader/eventually.ts";
-import { bundlePage, Page } from "./grader/page.ts";
+import { Page, PAGE_FLAGS } from "./grader/page.ts";
 import { buildPushRequest } from "./push/request.ts";
 import { CONDITIONS } from "./tester/resolution.ts";
 import type { Verdict } from "./tester/verdict.ts";
@@ -30,7 +30,8 @@ interface Ready {
 }
 
 async function started(): Promise<{ child: ChildProcess; ports: Ready }> {
-  const flags = ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning"];
+  // V8 refuses compiled code under other flags.
+  const flags = JSON.parse(readFileSync(path.join(here, "backend", "flags.json"), "utf8")) as string[];
   const argv = [...flags, path.join(here, "backend", "app", "backend.bundle.mjs"), "--exit-with-stdin"];
   const child = spawn(process.execPath, argv, { env, stdio: ["pipe", "pipe", "inherit"] });
   const [line] = (await once(createInterface({ input: child.stdout! }), "line")) as [string];
@@ -70,10 +71,9 @@ async function test(project: string, ports: Ready): Promise<Verdict> {
 
 /** The same page as in the grader, whose own is killed. */
 async function show(project: string, ports: Ready): Promise<void> {
-  process.env.MODEL_OUTPUT_DIR = project;
-  const child = fork(path.join(here, "grader", "page_process.bundle.mjs"), { env, execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const child = fork(path.join(here, "grader", "page_process.bundle.mjs"), { env: { ...env, MODEL_OUTPUT_DIR: project }, execArgv: [...PAGE_FLAGS], stdio: ["ignore", "ignore", "inherit", "ipc"] });
   const page = new Page(child);
-  await page.start(await bundlePage("src/App.tsx", `http://localhost:${ports.port}`));
+  await page.start("src/App.tsx", `http://localhost:${ports.port}`);
   await eventually(async () => assert.deepEqual(await page.texts("ul"), [""]), { what: "the list" });
   await page.fill("input", "typed");
   await page.click("button");

@@ -22,7 +22,7 @@ Quoted = Annotated[str | None, WELL_FORMED]
 class Record(BaseModel):
     """One value object. Unknown keys are refused: a typo in a file must not be lost silently."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, allow_inf_nan=False)
 
 
 class FileRecord(Record):

@@ -7,16 +7,17 @@ from typing import Literal
 from pydantic import Field
 
 from convex_evals.records.base import FileRecord, Quoted, Record
+from convex_evals.records.names import Dollars, EvalId, Identity, Line, Natural, Positive, RunId, Sha256, TrialNumber
 
 # The fault where a stand-in has no recorded reply: asking again changes nothing.
 MISSING = "missing"
 
 
 class Usage(Record):
-    input_tokens: int = Field(default=0, ge=0, description="tokens of the prompt")
-    output_tokens: int = Field(default=0, ge=0, description="tokens of the reply, reasoning included")
-    cached_tokens: int = Field(default=0, ge=0, description="of the prompt, those read from the provider's cache")
-    reasoning_tokens: int = Field(default=0, ge=0, description="of the reply, those that nobody sees")
+    input_tokens: Natural = Field(default=0, description="tokens of the prompt")
+    output_tokens: Natural = Field(default=0, description="tokens of the reply, reasoning included")
+    cached_tokens: Natural = Field(default=0, description="of the prompt, those read from the provider's cache")
+    reasoning_tokens: Natural = Field(default=0, description="of the reply, those that nobody sees")
 
 
 class Attempt(Record):
@@ -24,36 +25,38 @@ class Attempt(Record):
 
     fault: str | None = Field(default=None, description="a word of docs/running.md's table; null where a reply came")
     message: Quoted = Field(default=None, description="what the provider said, without keys")
-    max_output_tokens: int | None = Field(default=None, ge=1, description="the limit that was sent")
-    cost_usd: float = Field(default=0.0, ge=0, description="dollars")
-    duration_ms: int = Field(default=0, ge=0, description="wall clock")
+    max_output_tokens: Positive | None = Field(default=None, description="the limit that was sent")
+    cost_usd: Dollars = Field(default=0.0, description="dollars")
+    duration_ms: Natural = Field(default=0, description="wall clock")
 
 
 class Generation(Record):
     """One reply, or the lack of one."""
 
-    trial: int = Field(ge=1, description="number of the trial, from 1")
-    generation_id: str = Field(description="identity of this reply; kept when it is reused, so that it is counted once")
+    trial: TrialNumber = Field(description="number of the trial, from 1")
+    generation_id: Identity = Field(
+        description="identity of this reply; kept when it is reused, so that it is counted once"
+    )
     received: bool = Field(description="whether `<trial>.md` holds a reply")
-    response_sha256: str | None = Field(description="of `<trial>.md`; null where nothing was received")
+    response_sha256: Sha256 | None = Field(description="of `<trial>.md`; null where nothing was received")
     finish_reason: str | None = Field(default=None, description="as the provider said it")
-    fault: str | None = Field(default=None, description="why nothing was received, or why what was is a failure")
+    fault: Line | None = Field(default=None, description="why nothing was received, or why what was is a failure")
     reason: Quoted = Field(default=None, description="the same in words")
     attempts: tuple[Attempt, ...] = Field(default=(), description="all requests made for this trial, in order")
-    rounds: int = Field(default=1, ge=1, description="runs that asked for this reply; after three it is left alone")
-    cost_usd: float = Field(default=0.0, ge=0, description="dollars, all attempts together")
+    rounds: Positive = Field(default=1, description="runs that asked for this reply; after three it is left alone")
+    cost_usd: Dollars = Field(default=0.0, description="dollars, all attempts together")
     cost_estimated: bool = Field(default=False, description="true where a price map, and not the provider, says so")
-    duration_ms: int = Field(default=0, ge=0, description="wall clock of the attempt that counted")
-    first_token_ms: int | None = Field(default=None, ge=0, description="time to the first text of that attempt")
+    duration_ms: Natural = Field(default=0, description="wall clock of the attempt that counted")
+    first_token_ms: Natural | None = Field(default=None, description="time to the first text of that attempt")
     usage: Usage = Field(default=Usage(), description="tokens of that attempt")
-    searches: int = Field(default=0, ge=0, description="web searches that the provider reports")
+    searches: Natural = Field(default=0, description="web searches that the provider reports")
     notes: tuple[str, ...] = Field(default=(), description="what was odd about the reply's format")
-    reused_from: str | None = Field(default=None, description="run that paid for this reply; null: this one")
+    reused_from: RunId | None = Field(default=None, description="run that paid for this reply; null: this one")
 
 
 class GenerationFile(FileRecord):
     kind: Literal["generation"] = "generation"
     schema_: Literal[1] = Field(default=1, alias="schema", description="version of this format")
-    eval: str = Field(description="eval id, `category/name`")
-    generation_key: str = Field(description="as in run.json")
+    eval: EvalId = Field(description="eval id, `category/name`")
+    generation_key: Sha256 = Field(description="as in run.json")
     trials: tuple[Generation, ...] = Field(description="in order of their number")

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from convex_evals.records.base import WELL_FORMED, FileRecord, Quoted, Record
+from convex_evals.records.names import EvalId, Identity, Line, Natural, Positive, Sha256, TrialNumber
 from convex_evals.records.outcome import Outcome, StepName, StepOutcome
 
 
@@ -15,7 +16,7 @@ class StepResult(Record):
 
     step: StepName = Field(description="filesystem, install, deploy, tsc, eslint or tests")
     outcome: StepOutcome = Field(description="passed, failed, skipped or unscored")
-    duration_ms: int = Field(default=0, ge=0, description="wall clock")
+    duration_ms: Natural = Field(default=0, description="wall clock")
     reason: Quoted = Field(default=None, description="why it did not pass, or what it repaired")
 
 
@@ -26,7 +27,7 @@ class TestResult(Record):
 
     name: Annotated[str, WELL_FORMED] = Field(description="titles of its suites and its own, joined by ' > '")
     outcome: Literal["passed", "failed", "skipped"] = Field(description="skipped ones do not count")
-    duration_ms: int = Field(default=0, ge=0, description="wall clock")
+    duration_ms: Natural = Field(default=0, description="wall clock")
     message: Quoted = Field(default=None, description="the assertion that failed")
 
 
@@ -38,7 +39,7 @@ class Verdict(Record):
     score: float = Field(ge=0, le=1, description="passed tests / tests that ran; 0 where none did")
     steps: tuple[StepResult, ...] = Field(description="all six, in order")
     tests: tuple[TestResult, ...] = Field(default=(), description="the grader's tests, in order")
-    attempts: int = Field(default=1, ge=1, description="gradings made; more than one after a fault of ours")
+    attempts: Positive = Field(default=1, description="gradings made; more than one after a fault of ours")
 
     @property
     def reason(self) -> str | None:
@@ -51,18 +52,18 @@ class Verdict(Record):
 
 
 class TrialGrade(Record):
-    trial: int = Field(ge=1, description="number of the trial, from 1")
-    generation_id: str = Field(description="which reply was graded")
+    trial: TrialNumber = Field(description="number of the trial, from 1")
+    generation_id: Identity = Field(description="which reply was graded")
     verdict: Verdict = Field(description="the judgement")
-    rounds: int = Field(
-        default=1, ge=1, description="commands that asked or graded; after three without a verdict it is left alone"
+    rounds: Positive = Field(
+        default=1, description="commands that asked or graded; after three without a verdict it is left alone"
     )
 
 
 class GradeFile(FileRecord):
     kind: Literal["grade"] = "grade"
     schema_: Literal[1] = Field(default=1, alias="schema", description="version of this format")
-    eval: str = Field(description="eval id, `category/name`")
-    grading_key: str = Field(description="as in run.json; its first eight characters name the file")
-    sandbox: str = Field(description="level of containment the project ran under")
+    eval: EvalId = Field(description="eval id, `category/name`")
+    grading_key: Sha256 = Field(description="as in run.json; its first eight characters name the file")
+    sandbox: Line = Field(description="level of containment the project ran under")
     trials: tuple[TrialGrade, ...] = Field(description="in order of their number")

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
+import re
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
 from pydantic import ValidationError
 
+from convex_evals.bounded_json import Limits, decode
 from convex_evals.errors import UserError
+from convex_evals.records import bounded_yaml
 from convex_evals.records.base import Record
+from convex_evals.text import one_line, spelled_out
 
 R = TypeVar("R", bound=Record)
+# A models.yaml of a thousand models is far below it.
+_LIMITS = Limits(size=2_000_000, values=bounded_yaml.MOST_VALUES, depth=bounded_yaml.DEEPEST)
+_LONGEST = 300  # characters of a key or a value that are shown
+# Control characters, what reorders text, and halves of surrogate pairs.
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def parse_human(text: str, path: Path, model: type[R], *, ignore_unknown: bool = False) -> R:
@@ -32,29 +42,52 @@ def parse_human(text: str, path: Path, model: type[R], *, ignore_unknown: bool =
 
 
 def _load(text: str, path: Path) -> Any:
+    if len(text) > _LIMITS.size:
+        raise UserError(f"{path}: more than {_LIMITS.size:,} characters; nobody wrote that by hand")
     try:
-        return json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
+        data = decode(text, _LIMITS) if path.suffix == ".json" else bounded_yaml.load(text)
+        _refuse_unseen(data)
+        return data
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
-        raise UserError(f"{where}: not valid YAML: {getattr(error, 'problem', None) or error}") from None
+        raise UserError(f"{where}: not valid YAML: {one_line(str(getattr(error, 'problem', None) or error))}") from None
     except json.JSONDecodeError as error:
         raise UserError(f"{path}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}") from None
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path}: a value is not valid: {error}") from None
+        raise UserError(f"{path}: a value is not valid: {_short(str(error))}") from None
+
+
+def _refuse_unseen(data: Any) -> None:
+    """Raise `ValueError` for text that cannot be printed, and numbers that are none."""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            _refuse_unseen(key)
+            _refuse_unseen(value)
+    elif isinstance(data, list | tuple | set):
+        for value in data:
+            _refuse_unseen(value)
+    elif isinstance(data, float) and not math.isfinite(data):
+        raise ValueError("a number that is infinite or none")
+    elif isinstance(data, str) and _UNSEEN.search(data):
+        raise ValueError(f"'{spelled_out(data)[:60]}' has characters that cannot be seen")
 
 
 def explain(error: ValidationError, model: type[Record]) -> str:
     """The first problem of a validation, in words."""
     problem = error.errors(include_url=False)[0]
     location = [str(part) for part in problem["loc"]]
-    key = ".".join(location)
+    key = _short(".".join(location))
     if problem["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(location[-1], known_keys(model, location[:-1]), n=1)
+        near = difflib.get_close_matches(location[-1][:_LONGEST], known_keys(model, location[:-1]), n=1)
         hint = f"; did you mean '{near[0]}'?" if near else ""
         return f"unknown key '{key}'{hint}"
-    message = problem["msg"].removeprefix("Value error, ")
+    message = _short(problem["msg"].removeprefix("Value error, "))
     return f"{key}: {message[0].lower()}{message[1:]}" if key else message
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def known_keys(model: type[Record], location: list[str]) -> list[str]:

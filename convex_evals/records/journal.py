@@ -9,6 +9,7 @@ from pydantic import Field
 from convex_evals.records.base import FileRecord
 from convex_evals.records.generation import MISSING, Generation
 from convex_evals.records.grade import Verdict
+from convex_evals.records.names import Natural, Sha256
 from convex_evals.records.outcome import Outcome
 
 MAX_ATTEMPTS = 3
@@ -17,13 +18,13 @@ MAX_ATTEMPTS = 3
 class JournalEntry(FileRecord):
     kind: Literal["journal"] = "journal"
     schema_: Literal[1] = Field(default=1, alias="schema", description="version of this format")
-    generation_key: str | None = Field(
+    generation_key: Sha256 | None = Field(
         default=None, description="what was asked; null where a reply of another run is graded again"
     )
     generation: Generation = Field(description="as it will stand in generation.json")
     response: str | None = Field(description="as it will stand in `<trial>.md`")
     verdict: Verdict | None = Field(default=None, description="as it will stand in the grade file")
-    attempts: int = Field(default=0, ge=0, description="rounds of asking and grading that ended")
+    attempts: Natural = Field(default=0, description="rounds of asking and grading that ended")
 
     @property
     def done(self) -> bool:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from typing import Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
 from convex_evals.records.base import Record
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@:/-]{0,199}")
+# Any variable could be sent to a server under the name of a key.
+_KEY = re.compile(r"[A-Z][A-Z0-9_]*_KEY")
+_OTHER_SECRETS = re.compile(
+    r"SECRET|PRIVATE|ACCESS_KEY|SIGNING|ENCRYPTION|SSH|DEPLOY|LICENSE|MASTER|GITHUB|GITLAB|GH_|AWS_|STRIPE"
+)
 
 
 class Price(Record):
@@ -35,8 +44,13 @@ class ModelEntry(Record):
     name: str | None = Field(default=None, description="for people; default: the slug")
     litellm: str | None = Field(default=None, description="LiteLLM's name of the model; default: the slug")
     api: Literal["chat", "responses"] = Field(default="chat", description="which of the provider's interfaces is used")
-    base_url: str | None = Field(default=None, description="of an OpenAI-compatible server")
-    key_env: str | None = Field(default=None, description="variable that holds the key; default: LiteLLM's own")
+    base_url: str | None = Field(
+        default=None,
+        description="of an OpenAI-compatible server; on another machine it gets a key if CONVEX_EVALS_SERVERS names it",
+    )
+    key_env: str | None = Field(
+        default=None, description="variable that holds the key, `NAME_KEY`; default: LiteLLM's own"
+    )
     parameters: Parameters = Field(default=Parameters(), description="sent along with the prompt")
     most_output_tokens: int | None = Field(
         default=None, ge=1, description="the model's maximum, for a reply that was cut off; default: LiteLLM's figure"
@@ -45,6 +59,30 @@ class ModelEntry(Record):
     web_search: bool | None = Field(default=None, description="can search the web; default: what LiteLLM says")
     first_seen: date | None = Field(default=None, description="day on which it was added")
     tags: tuple[str, ...] = Field(default=(), description="free words to select by")
+
+    @field_validator("litellm", "slug")
+    @classmethod
+    def _is_a_name(cls, name: str | None) -> str | None:
+        if name is not None and (not _NAME.fullmatch(name) or name.startswith("os.environ/") or "//" in name):
+            raise ValueError("a name is letters, digits and . _ - + @ : /, without '//', 200 at most")
+        return name
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_a_server(cls, url: str | None) -> str | None:
+        if url is None:
+            return None
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or not url.isprintable():
+            raise ValueError("is no address like https://host/v1, without a password")
+        return url
+
+    @field_validator("key_env")
+    @classmethod
+    def _is_a_key(cls, name: str | None) -> str | None:
+        if name is not None and (not _KEY.fullmatch(name) or _OTHER_SECRETS.search(name)):
+            raise ValueError(f"'{name}' is no variable for a model's key; call it like ACME_API_KEY")
+        return name
 
     @field_validator("slug")
     @classmethod

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from convex_evals.records.base import FileRecord
+from convex_evals.records.names import Day, Natural
 
 
 class Pruned(FileRecord):
@@ -14,6 +15,6 @@ class Pruned(FileRecord):
 
     kind: Literal["pruned"] = "pruned"
     schema_: Literal[1] = Field(default=1, alias="schema", description="version of this format")
-    date: str = Field(description="UTC day on which it was done")
-    responses: int = Field(ge=0, description="files that were dropped")
-    bytes: int = Field(ge=0, description="their size")
+    date: Day = Field(description="UTC day on which it was done")
+    responses: Natural = Field(description="files that were dropped")
+    bytes: Natural = Field(description="their size")

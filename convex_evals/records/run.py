@@ -2,47 +2,53 @@
 
 from __future__ import annotations
 
-from datetime import date
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from convex_evals.records.base import FileRecord, Record
+from convex_evals.records.names import (
+    Commit,
+    Day,
+    EvalId,
+    ExperimentName,
+    Line,
+    Natural,
+    RulesHash,
+    RunId,
+    Sha256,
+    Slug,
+    TrialNumber,
+)
 from convex_evals.records.outcome import Pipeline
 
 
 class EvalPlan(Record):
     """One eval of a run, with what identifies its inputs."""
 
-    task_sha256: str = Field(description="of TASK.txt, as LF text")
-    answer_sha256: str = Field(description="of the reference project without `_generated`")
-    grader_sha256: str = Field(description="of grader.test.ts and everything it imports relatively")
+    task_sha256: Sha256 = Field(description="of TASK.txt, as LF text")
+    answer_sha256: Sha256 = Field(description="of the reference project without `_generated`")
+    grader_sha256: Sha256 = Field(description="of grader.test.ts and everything it imports relatively")
     pipeline: Pipeline = Field(description="`full` or `static`")
-    generation_key: str = Field(description="rendered prompt, model and parameters; the trial number is added to it")
-    grading_key: str = Field(description="what must be equal for two verdicts to be comparable")
+    generation_key: Sha256 = Field(description="rendered prompt, model and parameters; the trial number is added to it")
+    grading_key: Sha256 = Field(description="what must be equal for two verdicts to be comparable")
 
 
 class Toolchain(Record):
     """What graded. Recorded; only backend kind and rules, TypeScript and lint rules are part of the grading key."""
 
-    node: str = Field(description="version of Node.js")
-    typescript: str = Field(description="version of the type checker")
-    eslint: str = Field(description="version of ESLint")
-    vitest: str = Field(description="version of vitest that runs graders")
-    convex: str = Field(description="version of the official bundler and code generator")
-    lockfile_sha256: str = Field(description="of the toolchain's package-lock.json")
-    lint_rules_sha256: str = Field(description="of the table of lint rules")
+    node: Line = Field(description="version of Node.js")
+    typescript: Line = Field(description="version of the type checker")
+    eslint: Line = Field(description="version of ESLint")
+    vitest: Line = Field(description="version of vitest that runs graders")
+    convex: Line = Field(description="version of the official bundler and code generator")
+    lockfile_sha256: Sha256 = Field(description="of the toolchain's package-lock.json")
+    lint_rules_sha256: RulesHash = Field(description="of the table of lint rules")
 
 
 class BackendIdentity(Record):
     kind: Literal["embedded", "local"] = Field(description="which implementation runs the project")
-    version: str = Field(description="rules version of `embedded`, release of `local`")
-
-
-def _day(text: str) -> str:
-    if date.fromisoformat(text).isoformat() != text:
-        raise ValueError(f"'{text}' is not YYYY-MM-DD")
-    return text
+    version: Line = Field(description="rules version of `embedded`, release of `local`")
 
 
 class RunPlan(FileRecord):
@@ -50,22 +56,24 @@ class RunPlan(FileRecord):
 
     kind: Literal["run"] = "run"
     schema_: Literal[1] = Field(default=1, alias="schema", description="version of this format")
-    run_id: str = Field(description="name of the run's folder")
-    date: Annotated[str, AfterValidator(_day)] = Field(description="UTC day of planning, YYYY-MM-DD")
-    model: str = Field(description="the model's true slug, `provider/name`")
-    experiment: str = Field(description="name of the experiment")
-    trials: int = Field(ge=1, description="trials per eval")
+    run_id: RunId = Field(description="name of the run's folder")
+    date: Day = Field(description="UTC day of planning, YYYY-MM-DD")
+    model: Slug = Field(description="the model's true slug, `provider/name`")
+    experiment: ExperimentName = Field(description="name of the experiment")
+    trials: TrialNumber = Field(description="trials per eval")
     synthetic: bool = Field(description="true where no model was asked: never published, never ranked")
     fresh: bool = Field(default=False, description="true where replies of earlier runs are not used again (--fresh)")
-    guidelines: str | None = Field(default=None, description="the file that was given, `path@REV` from Git; or null")
-    guidelines_sha256: str | None = Field(description="of the guidelines without comments; null where none are given")
-    suite_commit: str | None = Field(
+    guidelines: Line | None = Field(default=None, description="the file that was given, `path@REV` from Git; or null")
+    guidelines_sha256: Sha256 | None = Field(
+        description="of the guidelines without comments; null where none are given"
+    )
+    suite_commit: Commit | None = Field(
         description="commit of the suite's repository; null outside of Git or with uncommitted changes"
     )
-    grading_protocol: int = Field(description="raised by hand when the meaning of a pass changes")
+    grading_protocol: Natural = Field(description="raised by hand when the meaning of a pass changes")
     backend: BackendIdentity = Field(description="what graded")
     toolchain: Toolchain = Field(description="versions in use when the run was planned")
-    evals: dict[str, EvalPlan] = Field(description="by eval id, `category/name`")
+    evals: dict[EvalId, EvalPlan] = Field(description="by eval id, `category/name`")
 
     def fingerprint_inputs(self) -> dict[str, object]:
         """What makes two plans the same work: everything but names and the day."""

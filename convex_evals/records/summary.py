@@ -8,14 +8,26 @@ from pydantic import Field
 
 from convex_evals.records.base import FileRecord, Record
 from convex_evals.records.generation import Usage
+from convex_evals.records.names import (
+    Category,
+    Day,
+    Dollars,
+    EvalId,
+    ExperimentName,
+    GradeName,
+    Line,
+    Natural,
+    RunId,
+    Slug,
+)
 
 
 class Counts(Record):
     """Trials by outcome. Unscored ones are in no denominator."""
 
-    passed: int = Field(default=0, ge=0, description="trials")
-    failed: int = Field(default=0, ge=0, description="trials")
-    unscored: int = Field(default=0, ge=0, description="trials")
+    passed: Natural = Field(default=0, description="trials")
+    failed: Natural = Field(default=0, description="trials")
+    unscored: Natural = Field(default=0, description="trials")
 
     @property
     def scored(self) -> int:
@@ -36,39 +48,39 @@ class Counts(Record):
 
 class CategorySummary(Record):
     counts: Counts = Field(description="trials of this category")
-    unscored: dict[str, int] = Field(default={}, description="trials without a verdict, by the reason")
-    cost_usd: float = Field(default=0.0, ge=0, description="dollars that this run paid, all attempts together")
+    unscored: dict[Line, Natural] = Field(default={}, description="trials without a verdict, by the reason")
+    cost_usd: Dollars = Field(default=0.0, description="dollars that this run paid, all attempts together")
     usage: Usage = Field(default=Usage(), description="tokens of all replies together")
-    generation_ms: int = Field(default=0, ge=0, description="sum of the replies' wall clock")
-    grading_ms: int = Field(default=0, ge=0, description="sum of the steps' wall clock")
+    generation_ms: Natural = Field(default=0, description="sum of the replies' wall clock")
+    grading_ms: Natural = Field(default=0, description="sum of the steps' wall clock")
 
 
 class EvalSummary(Record):
     counts: Counts = Field(description="trials of this eval")
-    grade: str = Field(description="name of the grade file that counts")
-    generation_ms: int = Field(default=0, ge=0, description="mean wall clock of its replies")
+    grade: GradeName = Field(description="name of the grade file that counts")
+    generation_ms: Natural = Field(default=0, description="mean wall clock of its replies")
     score: float = Field(ge=0, le=1, description="mean over its scored trials of passed tests / tests that ran")
 
 
 class Summary(FileRecord):
     kind: Literal["summary"] = "summary"
     schema_: Literal[1] = Field(default=1, alias="schema", description="version of this format")
-    run_id: str = Field(description="the run's folder name")
-    model: str = Field(description="true slug")
-    experiment: str = Field(description="name of the experiment")
-    date: str = Field(description="UTC day of planning")
+    run_id: RunId = Field(description="the run's folder name")
+    model: Slug = Field(description="true slug")
+    experiment: ExperimentName = Field(description="name of the experiment")
+    date: Day = Field(description="UTC day of planning")
     synthetic: bool = Field(description="as in run.json: no model was asked, so it is never ranked")
     counts: Counts = Field(description="all trials")
-    categories: dict[str, CategorySummary] = Field(description="by category")
-    evals: dict[str, EvalSummary] = Field(description="by eval id")
-    cost_usd: float = Field(ge=0, description="dollars that this run paid, all attempts together")
-    replies_cost_usd: float = Field(default=0.0, ge=0, description="dollars that its replies cost, whoever paid")
+    categories: dict[Category, CategorySummary] = Field(description="by category")
+    evals: dict[EvalId, EvalSummary] = Field(description="by eval id")
+    cost_usd: Dollars = Field(description="dollars that this run paid, all attempts together")
+    replies_cost_usd: Dollars = Field(default=0.0, description="dollars that its replies cost, whoever paid")
     cost_estimated: bool = Field(default=False, description="true where a price map says so, for at least one reply")
-    reused: int = Field(default=0, ge=0, description="replies that an earlier run paid for")
+    reused: Natural = Field(default=0, description="replies that an earlier run paid for")
     usage: Usage = Field(default=Usage(), description="tokens of all replies together")
-    searches: int = Field(default=0, ge=0, description="web searches that providers report, all replies together")
-    unscored: dict[str, int] = Field(default={}, description="trials without a verdict, by the reason")
-    sandbox: tuple[str, ...] = Field(default=(), description="levels of containment that projects ran under")
-    missing: tuple[str, ...] = Field(default=(), description="evals that no shard delivered")
-    generation_ms: int = Field(ge=0, description="sum of the replies' wall clock")
-    grading_ms: int = Field(ge=0, description="sum of the steps' wall clock")
+    searches: Natural = Field(default=0, description="web searches that providers report, all replies together")
+    unscored: dict[Line, Natural] = Field(default={}, description="trials without a verdict, by the reason")
+    sandbox: tuple[Line, ...] = Field(default=(), description="levels of containment that projects ran under")
+    missing: tuple[EvalId, ...] = Field(default=(), description="evals that no shard delivered")
+    generation_ms: Natural = Field(description="sum of the replies' wall clock")
+    grading_ms: Natural = Field(description="sum of the steps' wall clock")

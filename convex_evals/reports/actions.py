@@ -7,7 +7,8 @@ from collections.abc import Collection
 from pathlib import Path
 from urllib.parse import quote
 
-from convex_evals.git import open_repository
+from convex_evals.git import working_tree
+from convex_evals.git_command import GitFailed, read_git
 from convex_evals.reports.shape import Action
 
 # The engine's own, where it is developed beside a suite.
@@ -15,6 +16,8 @@ LINT_RULES = "convex_evals/node/checker/rules.ts"
 _SETTINGS = "convex-evals.yaml"
 _GITHUB = re.compile(r"(?:https://|ssh://git@|git@)github\.com[/:]([\w.-]+)/([\w.-]+?)(?:\.git)?/?")
 _RECORD = "\x1e"
+# A subject may have anything in it but line ends and zero bytes.
+_RECORDS = re.compile(rf"^{_RECORD}(?=[0-9a-f]{{40,64}}\0)", re.MULTILINE)
 
 
 class Repository:
@@ -22,19 +25,14 @@ class Repository:
 
     def __init__(self, suite: Path) -> None:
         self._suite = suite
-        try:
-            import git
-
-            self._git: git.Git | None = open_repository(suite).git
-        except (ImportError, ValueError, OSError, git.GitError):
-            self._git = None
-        self.prefix = self._ask("-C", str(suite), "rev-parse", "--show-prefix").strip()
+        self._top = self._find_top()
+        self.prefix = self._ask("rev-parse", "--show-prefix").strip()
         remote = _GITHUB.fullmatch(self._ask("remote", "get-url", "origin").strip())
         self.url = f"https://github.com/{quote(remote[1])}/{quote(remote[2])}" if remote else None
 
     def since(self, commit: str | None, day: str, evals: Collection[str]) -> tuple[list[Action], str]:
         """Commits after `commit`, or after `day` where it is not known, newest first; a note on how they were found."""
-        if self._git is None or not evals:
+        if self._top is None or not evals:
             return [], "" if evals else "nothing failed"
         known = bool(commit) and bool(self._ask("rev-parse", "-q", "--verify", f"{commit}^{{commit}}"))
         start = [f"{commit}..HEAD"] if known else [f"--since={day}T00:00:00Z", "HEAD"]
@@ -42,17 +40,25 @@ class Repository:
         folders = [f"{self.prefix}evals/{e}/" for e in sorted(evals)]
         paths = [*folders, LINT_RULES, f"{self.prefix}{_SETTINGS}"]
         text = self._ask(
-            *("log", "--no-merges", "--no-renames", f"--format={_RECORD}%H%x00%cs%x00%s", "--name-only"),
+            *(
+                "log",
+                "--no-ext-diff",
+                "--no-textconv",
+                "--no-merges",
+                "--no-renames",
+                f"--format={_RECORD}%H%x00%cs%x00%s",
+                "--name-only",
+            ),
             *start,
             "--",
             *(f":(top,literal){p}" for p in paths),
         )
-        actions = [self._action(r, evals) for r in text.split(_RECORD)[1:]]
+        actions = [self._action(r, evals) for r in _RECORDS.split(text)[1:]]
         return [a for a in actions if a is not None], note
 
     def _action(self, record: str, evals: Collection[str]) -> Action | None:
         head, *paths = [line for line in record.split("\n") if line]
-        commit, day, subject = head.split("\0")
+        commit, day, subject = head.split("\0", 2)
         about: dict[str, None] = {}
         touched: dict[str, None] = {}
         for path in paths:
@@ -72,16 +78,17 @@ class Repository:
         href = f"{self.url}/commit/{commit}" if self.url else None
         return Action(commit, day, subject, href, tuple(about), tuple(touched))
 
+    def _find_top(self) -> Path | None:
+        try:
+            return working_tree(self._suite)
+        except GitFailed:
+            return None
+
     def _ask(self, *arguments: str) -> str:
-        if self._git is None:
+        try:
+            return read_git(self._suite, *arguments).decode("utf-8", "replace") if self._top else ""
+        except GitFailed:
             return ""
-        status, out, _ = self._git.execute(
-            ["git", "-c", "core.quotePath=false", *arguments],
-            with_extended_output=True,
-            with_exceptions=False,
-            strip_newline_in_stdout=False,
-        )
-        return str(out) if status == 0 else ""
 
 
 def _what(path: str) -> str | None:

@@ -35,7 +35,6 @@ from convex_evals.results import counted, dollars, duration, headline
 from convex_evals.store.runs import Run, RunStore
 from convex_evals.suite import Eval
 from convex_evals.summary import summarize, why_unscored
-from convex_evals.text import read_text
 from convex_evals.trial import read_source
 
 MOST_CHECKS = 3
@@ -169,7 +168,7 @@ def _failure(
     verdict, trial, eval_id = group.first.verdict, group.first.trial, group.eval_id
     source = read_source(run, eval_id, sources.evals.get(eval_id))
     place = run.eval_folder(eval_id) / f"{trial}.md"
-    reply = read_text(place) if place.is_file() else None
+    reply = run.reply(eval_id, trial)
     files = dict(extract(reply).files) if reply is not None else {}
     checks = list(checks_of(verdict))
     diff, note = focused_diff(source.expected, files, focus_of([c.message for c in checks], files))
@@ -204,7 +203,7 @@ def _failure(
 def _unscored(run: Run, graded: Mapping[str, Sequence[TrialGrade]]) -> Iterator[Unscored]:
     for eval_id, grades in graded.items():
         lost = [g for g in grades if g.verdict.outcome is Outcome.UNSCORED]
-        own = {g.trial: g for g in run.generation(eval_id).trials} if lost else {}
+        own = run.generations(eval_id) if lost else {}
         for grade in lost:
             why, reason = why_unscored(grade.verdict, own[grade.trial]), grade.verdict.reason
             yield Unscored(eval_id, grade.trial, headline(reason, 240) if reason else why)

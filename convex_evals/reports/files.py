@@ -9,16 +9,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from convex_evals.confined import entries, read_bytes
 from convex_evals.errors import UserError
 from convex_evals.markdown import cell, code
 from convex_evals.records import Counts, RunPlan
 from convex_evals.reports.classify import Decision, decisions
 from convex_evals.reports.places import Document, parse, read_trailer
 from convex_evals.results import interval, percent
-from convex_evals.store.files import write_atomic
+from convex_evals.store.files import MOST_TEXT, decoded, write_atomic
 from convex_evals.store.paths import slug_folders
 
 INDEX = "README.md"
+_REPORT_NAME = re.compile(r".*_\d{4}-\d\d-\d\d\.md")
 _INDEX_HEAD = (
     "# Reports",
     "",
@@ -36,6 +38,7 @@ class Found:
     """What stands at a report's path before it is written."""
 
     path: Path
+    root: Path  # nothing below it is read or written through a link
     text: str | None  # with its own line ends
     document: Document | None
 
@@ -50,7 +53,13 @@ class Folder:
         return self.root.joinpath(*slug_folders(plan.model), f"{plan.run_id}_{plan.date}.md")
 
     def all(self) -> Iterator[Path]:
-        return iter(sorted(self.root.glob("*/*/*_????-??-??.md")))
+        folders = [self.root]
+        for _ in range(2):
+            folders = [f / name for f in folders for name, kind in self._entries(f).items() if kind == "folder"]
+        return (f / name for f in folders for name in self._entries(f) if _REPORT_NAME.fullmatch(name))
+
+    def _entries(self, folder: Path) -> dict[str, str]:
+        return entries(folder, self.root.parent)
 
     def decisions(self) -> tuple[list[Decision], dict[Path, str]]:
         """What people decided in any report, and why some reports cannot be read."""
@@ -58,7 +67,7 @@ class Folder:
         unread: dict[Path, str] = {}
         for path in self.all():
             try:
-                text = _read(path) or ""
+                text = _read(path, self.root.parent) or ""
                 if "<!-- human: classification" in text:
                     name = path.relative_to(self.root.parent).as_posix()
                     found += decisions(parse(text, str(path)).places.items(), name, path.stem.rpartition("_")[2])
@@ -74,55 +83,50 @@ class Folder:
         self._refuse_own_index()
         rows = []
         for path in self.all():
-            data = read_trailer(_read(path) or "")
+            data = read_trailer(_read(path, self.root.parent) or "")
             if data is not None and (row := _row(data, path.relative_to(self.root).as_posix())):
                 rows.append(row)
         return "\n".join([*_INDEX_HEAD, *sorted(rows, reverse=True)]) + "\n"
 
     def _refuse_own_index(self) -> None:
         path = self.root / INDEX
-        for number, line in enumerate((_read(path) or "").splitlines(), 1):
+        for number, line in enumerate((_read(path, self.root.parent) or "").splitlines(), 1):
             if line.strip() and line not in _INDEX_HEAD and not _INDEX_ROW.match(line):
                 raise UserError(
                     f"{path}:{number}: was not written by `cli report --index`, which would overwrite it; move it away"
                 )
 
 
-def read(path: Path, plan: RunPlan) -> Found:
-    """What stands where the report on a run is to be.
+def read(path: Path, plan: RunPlan, home: Path) -> Found:
+    """What stands where the report on a run is to be: below `home`, or wherever the user said.
 
     Raises `UserError` where what people wrote in it cannot be told, or is about another run.
     """
-    text = _read(path)
+    root = home if path.is_relative_to(home) else path.parent
+    text = _read(path, root)
     document = None if text is None else parse(text, str(path))
     if document and (about := document.data.get("run_id")) != plan.run_id:
         raise UserError(
             f"{path}: is the report on {about}, and what people decided there is not about {plan.run_id}; "
             "give another file, or move it away"
         )
-    return Found(path, text, document)
+    return Found(path, root, text, document)
 
 
 def write(found: Found, text: str) -> bool:
     """Put `text` in the place of what was `found`; whether that is something new. Raises `UserError`."""
-    now = _read(found.path)
+    now = _read(found.path, found.root)
     if now != found.text:
         raise UserError(f"{found.path}: was edited meanwhile; give the command again")
     if now == text:
         return False
-    write_atomic(found.path, text)
+    write_atomic(found.path, text, found.root)
     return True
 
 
-def _read(path: Path) -> str | None:
-    try:
-        return path.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        return None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None
+def _read(path: Path, root: Path) -> str | None:
+    data = read_bytes(path, root, MOST_TEXT)
+    return None if data is None else decoded(data, path, keep_mark=True)
 
 
 def _row(data: dict[str, Any], path: str) -> str | None:

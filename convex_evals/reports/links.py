@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from convex_evals.confined import kind_of
+from convex_evals.errors import UserError
 from convex_evals.reports.actions import Repository
 from convex_evals.reports.shape import Link
 from convex_evals.store.runs import PLAN_NAME, SUMMARY_NAME, Run
@@ -24,10 +26,17 @@ class Linker:
     report: Path
 
     def file(self, path: Path, text: str) -> Link:
-        if not path.exists() or not path.is_relative_to(self.home):
+        if not self._is_here(path):
             return Link(text, None)
         relative = os.path.relpath(path, self.report.parent).replace(os.sep, "/")
         return Link(text, quote(relative, safe="/._-~"))
+
+    def _is_here(self, path: Path) -> bool:
+        """Whether there is such a file or folder in the repository; a run's plan may name anything."""
+        try:
+            return path.is_relative_to(self.home) and kind_of(path, self.home) is not None
+        except (UserError, OSError, ValueError):
+            return False
 
     def of_eval(self, eval_id: str) -> Iterator[Link]:
         for name, text in (("TASK.txt", "task"), ("grader.test.ts", "grader"), ("answer", "answer")):

@@ -14,15 +14,17 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
 
+from convex_evals.bounded_json import Limits, decode
 from convex_evals.errors import UserError
 from convex_evals.markdown import JOINER
 
 GENERAL = "notes"
 KINDS = ("classification", "notes")  # of one failure
-_OPEN = re.compile(r"<!-- human: (notes|classification)(?: (\S+) (\d+) (\S+))? -->[ \t]*\r?")
+_OPEN = re.compile(r"<!-- human: (notes|classification)(?: (\S+) (\d{1,9}) (\S+))? -->[ \t]*\r?")
 _CLOSE = re.compile(r"<!-- /human -->[ \t]*\r?")
 _LIKE = re.compile(r"<!--[ \t]{0,9}/?[ \t]{0,9}human\b|/human[ \t]{0,9}-->", re.IGNORECASE)
 _TRAILER = re.compile(r"<!-- report: (\{.*\}) -->[ \t]*\r?")
+_LIMITS = Limits(size=4_000_000)
 _RESTORE = "restore the line from Git, or move the file away"
 
 
@@ -109,7 +111,7 @@ def read_trailer(text: str) -> dict[str, Any] | None:
     last = text.rstrip().rpartition("\n")[2]
     found = _TRAILER.fullmatch(last)
     try:
-        data = json.loads(found[1]) if found else None
+        data = decode(found[1], _LIMITS) if found else None
     except ValueError:
         return None
     return data if isinstance(data, dict) else None

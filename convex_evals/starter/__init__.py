@@ -9,6 +9,7 @@ from pathlib import Path
 
 from convex_evals.errors import UserError
 from convex_evals.store.files import write_atomic
+from convex_evals.suite_files import refuse_links
 from convex_evals.text import read_text
 
 FILES = Path(__file__).parent / "files"
@@ -35,6 +36,7 @@ def lay_out_eval(suite: Path, category: str, name: str) -> list[Path]:
     folder = evals / _category(evals, category)
     if not _NAME.fullmatch(name):
         raise UserError(f"'{name}': a name is lower-case words joined by '_', without a number, like 'recent_orders'")
+    refuse_links(suite, folder)
     taken = _folders(folder)
     if twin := next((t for t in taken if t.partition("-")[2] == name), None):
         raise UserError(f"{folder / twin}: is already there; choose another name")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
-import secrets
 from pathlib import Path
 
+from convex_evals import confined
 from convex_evals.errors import UserError
 
-TEMPORARY = ".tmp-"
+MOST_TEXT = 32 * 1024 * 1024  # bytes of a reply, or a report
 _ADVICE = {
     errno.ENOSPC: "the disk is full; free some space and run the command again",
     errno.EDQUOT: "the disk quota is used up; free some space and run the command again",
@@ -21,50 +20,40 @@ _ADVICE = {
 }
 
 
-def write_atomic(path: Path, text: str) -> None:
+def write_atomic(path: Path, text: str, root: Path | None = None) -> None:
     """Write `text` so that a reader sees the old file or the new one, never a part, even after a power cut.
 
-    A process that is killed on the way leaves at most a complete file under a temporary name.
+    Nothing below `root` is written through a link; without it, `path` is the user's own choice. A process that is
+    killed on the way leaves at most a complete file under a temporary name.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f"{TEMPORARY}{os.getpid()}-{secrets.token_hex(4)}")
-        try:
-            _write_whole(temporary, text.encode("utf-8", "replace"))
-            temporary.replace(path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-            raise
+        confined.write(path, root or path.parent, text.encode("utf-8", "replace"))
     except OSError as error:
         raise write_error(path, error) from error
 
 
-def _write_whole(path: Path, data: bytes) -> None:
-    """Make `path` with `data`. Where the file system can, it has no name before it is complete."""
-    nameless = getattr(os, "O_TMPFILE", None)
-    try:
-        fd = os.open(path.parent, nameless | os.O_WRONLY, 0o644) if nameless else -1
-    except OSError as error:
-        if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT):
-            raise
-        fd = -1
-    if fd < 0:
-        fd, nameless = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), None
-    with os.fdopen(fd, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-        if nameless:
-            # Python follows the link only where a folder is given too; with an absolute path any descriptor will do.
-            os.link(f"/proc/self/fd/{file.fileno()}", path, src_dir_fd=file.fileno())
-
-
-def remove_temporary(folder: Path) -> None:
+def remove_temporary(folder: Path, root: Path) -> None:
     """Remove what a killed process left below `folder`."""
-    for path in folder.rglob(f"{TEMPORARY}*"):
-        with contextlib.suppress(OSError):
-            path.unlink()
+    for name, kind in confined.entries(folder, root).items():
+        if kind == "folder":
+            remove_temporary(folder / name, root)
+        elif name.startswith(confined.TEMPORARY):
+            with contextlib.suppress(OSError):
+                confined.remove_file(folder / name, root)
+
+
+def read_confined(path: Path, root: Path, most: int = MOST_TEXT) -> str | None:
+    """A text file below `root` with LF line ends; None where there is none. Raises `UserError`."""
+    data = confined.read_bytes(path, root, most)
+    return None if data is None else decoded(data, path).replace("\r\n", "\n")
+
+
+def decoded(data: bytes, path: Path, *, keep_mark: bool = False) -> str:
+    """As UTF-8, without a byte order mark unless it is kept. Raises `UserError`."""
+    try:
+        return data.decode("utf-8" if keep_mark else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
 
 
 def write_error(path: Path, error: OSError) -> UserError:

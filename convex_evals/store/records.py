@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from convex_evals import confined
+from convex_evals.bounded_json import Limits, decode
 from convex_evals.errors import UserError
 from convex_evals.records import FileRecord
 from convex_evals.records.human import explain
-from convex_evals.store.files import write_atomic
-from convex_evals.text import read_text
+from convex_evals.store.files import decoded, write_atomic
 
 F = TypeVar("F", bound=FileRecord)
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
@@ -21,24 +22,45 @@ Migration = Callable[[dict[str, Any]], dict[str, Any]]
 # By kind: the functions that lead from schema 1 to 2, 2 to 3, ... None yet.
 MIGRATIONS: dict[str, list[Migration]] = {}
 
+# A thousand trials with every message in full are far below it.
+_LIMITS = Limits(size=64 * 1024 * 1024, values=500_000, repeated_keys=False)
 
-def read_record(path: Path, model: type[F]) -> F:
-    """The record in the file `path`, migrated to the schema of today.
 
-    Raises `UserError`: not there, not JSON, another kind of file, newer than this program, or not well formed.
+def read_record(path: Path, model: type[F], root: Path | None = None) -> F:
+    """The record in the file `path`, migrated to the schema of today; nothing below `root` is read through a link.
+
+    Raises `UserError`: not there, not JSON, too large, another kind of file, newer than this program, not well formed.
     """
-    return to_record(read_data(path, model), path, model)
+    return to_record(read_data(path, model, root), path, model)
 
 
-def read_data(path: Path, model: type[FileRecord]) -> dict[str, Any]:
+def find_record(path: Path, model: type[F], root: Path) -> F | None:
+    """`read_record`; None where there is no such file."""
+    data = _find_data(path, model, root)
+    return None if data is None else to_record(data, path, model)
+
+
+def read_data(path: Path, model: type[FileRecord], root: Path | None = None) -> dict[str, Any]:
     """The file's keys, migrated but not checked one by one: for lists that look at many files and keep few.
 
     Raises `UserError` like `read_record`, but for a file that is not well formed.
     """
+    data = _find_data(path, model, root)
+    if data is None:
+        raise UserError(f"{path}: no such file")
+    return data
+
+
+def _find_data(path: Path, model: type[FileRecord], root: Path | None) -> dict[str, Any] | None:
+    document = confined.read_bytes(path, root or path.parent, _LIMITS.size)
+    if document is None:
+        return None
     try:
-        data = json.loads(read_text(path))
+        data = decode(decoded(document, path), _LIMITS)
     except json.JSONDecodeError as error:
         raise UserError(f"{path}:{error.lineno}: not valid JSON: {error.msg}; restore the file from Git") from None
+    except ValueError as error:
+        raise UserError(f"{path}: {error}; restore the file from Git") from None
     kind = model.model_fields["kind"].default
     if not isinstance(data, dict) or data.get("kind") != kind:
         raise UserError(f"{path}: not a '{kind}' file; restore it from Git")
@@ -51,6 +73,8 @@ def to_record(data: dict[str, Any], path: Path, model: type[F]) -> F:
         return model.from_data(data)
     except ValidationError as error:
         raise UserError(f"{path}: {explain(error, model)}") from None
+    except UnicodeEncodeError:
+        raise UserError(f"{path}: a name in it has half a character; restore the file from Git") from None
 
 
 def migrate(data: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -58,7 +82,7 @@ def migrate(data: dict[str, Any], path: Path) -> dict[str, Any]:
     steps = MIGRATIONS.get(data["kind"], [])
     newest = len(steps) + 1
     schema = data.get("schema")
-    if not isinstance(schema, int) or schema < 1:
+    if type(schema) is not int or schema < 1:
         raise UserError(f"{path}: no schema number; restore the file from Git")
     if schema > newest:
         raise UserError(f"{path}: schema {schema} is newer than {newest}; upgrade convex-evals")
@@ -67,5 +91,6 @@ def migrate(data: dict[str, Any], path: Path) -> dict[str, Any]:
     return data
 
 
-def write_record(path: Path, record: FileRecord) -> None:
-    write_atomic(path, record.to_json())
+def write_record(path: Path, record: FileRecord, root: Path | None = None) -> None:
+    """Below `root`, through no link."""
+    write_atomic(path, record.to_json(), root)

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from convex_evals.records import Generation, GradeFile, Outcome, Verdict
+from convex_evals.records import Generation, Outcome, Verdict
 from convex_evals.records.journal import MAX_ATTEMPTS
 from convex_evals.store.journal import Journal
-from convex_evals.store.records import read_record
 from convex_evals.store.runs import Run, RunStore, grade_name
-from convex_evals.text import read_text
 
 
 @dataclass(frozen=True)
@@ -53,9 +51,9 @@ class EarlierRuns:
             if not generation.received:
                 unreceived = unreceived or Found(run, generation, None, None)
                 continue
-            response = run.eval_folder(eval_id) / f"{trial}.md"
-            if response.is_file():
-                return Found(run, generation, read_text(response), *_verdict(run, eval_id, generation, grading_key))
+            response = run.reply(eval_id, trial)
+            if response is not None:
+                return Found(run, generation, response, *_verdict(run, eval_id, generation, grading_key))
         return unreceived
 
     def is_settled(self, eval_id: str, trial: int, generation_key: str) -> bool:
@@ -97,10 +95,9 @@ def _has(run: Run, eval_id: str, generation_key: str) -> bool:
 
 def _verdict(run: Run, eval_id: str, generation: Generation, grading_key: str) -> tuple[Verdict | None, int]:
     """A scored verdict, or how many rounds ended without."""
-    path = run.eval_folder(eval_id) / grade_name(grading_key)
-    if not path.is_file():
+    if not run.has_grade(eval_id, grading_key):
         return None, 0
-    grade = read_record(path, GradeFile)
+    grade = run.grade_file(eval_id, grade_name(grading_key))
     if grade.grading_key != grading_key:
         return None, 0
     found = [t for t in grade.trials if t.generation_id == generation.generation_id]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from convex_evals import confined
+from convex_evals.confined import MOST_ENTRIES
 from convex_evals.errors import UserError
 from convex_evals.records import Generation, GenerationFile, GradeFile, Pruned, RunPlan, Summary
-from convex_evals.store.files import write_atomic
+from convex_evals.store.files import MOST_TEXT, read_confined, write_atomic
 from convex_evals.store.paths import slug_folders
-from convex_evals.store.records import read_data, read_record, write_record
-from convex_evals.text import read_text
+from convex_evals.store.records import find_record, read_record, write_record
 
 PLAN_NAME = "run.json"
 SUMMARY_NAME = "summary.json"
@@ -20,14 +23,29 @@ GENERATION_NAME = "generation.json"
 PRUNED_NAME = "pruned.json"
 # How runs are named that confirm what others showed: of evals that chance chose, and of no others.
 CONFIRMATION = "confirm-"
+_REPLY_NAME = re.compile(r"[1-9][0-9]{0,3}\.md")
+_GRADE_NAME = re.compile(r"grade\.[0-9a-f]{8}\.json")
 
 
-def _newest(plan: Path) -> tuple[str, float]:
-    return plan.parts[-3], plan.stat().st_mtime
+def open_run(folder: Path) -> Run:
+    """The run in exactly this folder. Raises `UserError` where the plan in it says that it is another one."""
+    folder = Path(os.path.normpath(folder.absolute()))
+    path = folder / PLAN_NAME
+    if len(folder.parents) < 4:
+        raise UserError(f"{path}: a run stands in RUNS/PROVIDER/MODEL/DATE/RUN")
+    plan = read_record(path, RunPlan, folder.parents[3])
+    refuse_elsewhere(path, plan)
+    return Run(folder, plan)
 
 
-def _run(plan: Path) -> Run:
-    return Run(plan.parent, read_record(plan, RunPlan))
+def refuse_elsewhere(path: Path, named: RunPlan | Summary) -> None:
+    """What stands in a file must be what its place says: everything else goes by the place."""
+    own = (*slug_folders(named.model), named.date, named.run_id)
+    if path.parent.parts[-4:] != own:
+        raise UserError(
+            f"{path}: says that it belongs to {'/'.join(own)}, which is another folder; restore it from Git, or move "
+            "the folder there"
+        )
 
 
 def grade_name(grading_key: str) -> str:
@@ -35,8 +53,20 @@ def grade_name(grading_key: str) -> str:
 
 
 @lru_cache
-def _day_of(model_folder: Path, run_id: str) -> str | None:
-    return next((day.name for day in sorted(model_folder.iterdir()) if (day / run_id / PLAN_NAME).is_file()), None)
+def _day_of(model_folder: Path, root: Path, run_id: str) -> str | None:
+    days = confined.entries(model_folder, root)
+    return next((day for day in days if confined.is_file(model_folder / day / run_id / PLAN_NAME, root)), None)
+
+
+class _ByTrial(dict[int, Generation]):
+    """Replies by trial. Raises `UserError` for a trial that a grade file has and this has not."""
+
+    def __init__(self, file: GenerationFile, path: Path) -> None:
+        super().__init__({g.trial: g for g in file.trials})
+        self._path = path
+
+    def __missing__(self, trial: int) -> Generation:
+        raise UserError(f"{self._path}: no trial {trial}, which was graded; restore the file from Git")
 
 
 @dataclass(frozen=True)
@@ -52,29 +82,52 @@ class Run:
         summary = self.summary()
         return summary is not None and not summary.missing
 
+    @property
+    def root(self) -> Path:
+        """The folder of all runs. Nothing below it is read or written through a link."""
+        return self.folder.parents[3]
+
     def summary(self) -> Summary | None:
         """None where none is written yet; it names evals in `missing` where the run was finished without them."""
         path = self.folder / SUMMARY_NAME
-        return read_record(path, Summary) if path.is_file() else None
+        summary = find_record(path, Summary, self.root)
+        if summary is not None:
+            refuse_elsewhere(path, summary)
+            _refuse_other_evals(path, self.plan, summary)
+        return summary
 
     def eval_folder(self, eval_id: str) -> Path:
         return self.folder / "evals" / eval_id
 
     def is_written(self, eval_id: str) -> bool:
         """Whether this eval's trials are done. Its grade file is written last."""
-        return (self.eval_folder(eval_id) / grade_name(self.plan.evals[eval_id].grading_key)).is_file()
+        return self.has_grade(eval_id, self.plan.evals[eval_id].grading_key)
 
     def has_generation(self, eval_id: str) -> bool:
-        return (self.eval_folder(eval_id) / GENERATION_NAME).is_file()
+        return confined.is_file(self.eval_folder(eval_id) / GENERATION_NAME, self.root)
 
     def generation(self, eval_id: str) -> GenerationFile:
-        return read_record(self.eval_folder(eval_id) / GENERATION_NAME, GenerationFile)
+        path = self.eval_folder(eval_id) / GENERATION_NAME
+        file = read_record(path, GenerationFile, self.root)
+        self._refuse_other_eval(path, eval_id, file)
+        return file
+
+    def generations(self, eval_id: str) -> Mapping[int, Generation]:
+        """By trial. Raises `UserError` where one is asked for that is not there."""
+        return _ByTrial(self.generation(eval_id), self.eval_folder(eval_id) / GENERATION_NAME)
+
+    def _refuse_other_eval(self, path: Path, eval_id: str, file: GenerationFile | GradeFile) -> None:
+        trials = [t.trial for t in file.trials]
+        if file.eval != eval_id:
+            raise UserError(f"{path}: is about {file.eval}; restore it from Git")
+        if not trials or trials != sorted(set(trials)) or trials[-1] > self.plan.trials:
+            raise UserError(f"{path}: its trials are not of 1 to {self.plan.trials}, in order; restore it from Git")
 
     def asked_on(self, generation: Generation) -> str | None:
         """The day on which the run began that asked for this reply; None where that run is no longer here."""
         if generation.reused_from is None:
             return self.plan.date
-        return _day_of(self.folder.parent.parent, generation.reused_from)
+        return _day_of(self.folder.parent.parent, self.root, generation.reused_from)
 
     def grade(self, eval_id: str) -> GradeFile:
         """The verdicts that count: those that the summary names, else those under the plan's own key."""
@@ -84,61 +137,87 @@ class Run:
         return self.grade_file(eval_id, name)
 
     def grade_file(self, eval_id: str, name: str) -> GradeFile:
-        return read_record(self.eval_folder(eval_id) / name, GradeFile)
+        path = self.eval_folder(eval_id) / name
+        file = read_record(path, GradeFile, self.root)
+        self._refuse_other_eval(path, eval_id, file)
+        if grade_name(file.grading_key) != name:
+            raise UserError(f"{path}: was graded under the key {file.grading_key[:8]}; restore it from Git")
+        return file
 
     def grade_names(self, eval_id: str) -> list[str]:
         """The grade files of an eval, of the first grading and of later ones."""
-        return sorted(path.name for path in self.eval_folder(eval_id).glob(grade_name("?" * 8)))
+        return [n for n in confined.entries(self.eval_folder(eval_id), self.root) if _GRADE_NAME.fullmatch(n)]
 
     def has_grade(self, eval_id: str, grading_key: str) -> bool:
-        return (self.eval_folder(eval_id) / grade_name(grading_key)).is_file()
+        return confined.is_file(self.eval_folder(eval_id) / grade_name(grading_key), self.root)
 
     @property
     def pruned(self) -> Pruned | None:
         """What was dropped of it on request; None where nothing was."""
-        path = self.folder / PRUNED_NAME
-        return read_record(path, Pruned) if path.is_file() else None
+        return find_record(self.folder / PRUNED_NAME, Pruned, self.root)
+
+    def reply(self, eval_id: str, trial: int) -> str | None:
+        """The raw reply to a trial; None where it is not there."""
+        return read_confined(self.eval_folder(eval_id) / f"{trial}.md", self.root)
 
     def response(self, eval_id: str, trial: int) -> str | None:
         """The raw reply to a trial; None where none was received.
 
         Raises `UserError` where it was received, and is no longer here.
         """
-        path = self.eval_folder(eval_id) / f"{trial}.md"
-        if path.is_file():
-            return read_text(path)
-        if any(g.trial == trial and g.received for g in self.generation(eval_id).trials):
+        found = self.reply(eval_id, trial)
+        if found is None and any(g.trial == trial and g.received for g in self.generation(eval_id).trials):
             why = "responses were pruned" if self.pruned else "the reply is missing; restore it from Git"
-            raise UserError(f"{path}: {why}")
-        return None
+            raise UserError(f"{self.eval_folder(eval_id) / f'{trial}.md'}: {why}")
+        return found
 
     def prune(self, day: str) -> int:
         """Drop the raw replies, marked first, so that a reader never wonders; the bytes that were freed."""
         replies = self.replies()
-        size = sum(path.stat().st_size for path in replies)
-        write_record(self.folder / PRUNED_NAME, Pruned(date=day, responses=len(replies), bytes=size))
+        size = self.size_of(replies)
+        pruned = Pruned(date=day, responses=len(replies), bytes=size)
+        write_record(self.folder / PRUNED_NAME, pruned, self.root)
         for path in replies:
-            path.unlink()
+            confined.remove_file(path, self.root)
         return size
 
     def replies(self) -> list[Path]:
-        """The files with raw replies."""
-        return sorted((self.folder / "evals").glob("*/*/*.md"))
+        """The files with raw replies, of the evals of the plan."""
+        folders = [self.eval_folder(eval_id) for eval_id in sorted(self.plan.evals)]
+        return [
+            folder / name
+            for folder in folders
+            for name, kind in confined.entries(folder, self.root).items()
+            if kind == "file" and _REPLY_NAME.fullmatch(name)
+        ]
+
+    def size_of(self, paths: Iterable[Path]) -> int:
+        """In bytes, together."""
+        return sum(confined.size_of(path, self.root) for path in paths)
 
     def write_eval(self, generation: GenerationFile, responses: Mapping[int, str], grade: GradeFile) -> None:
         """All files of one eval, the grade last: where it is, the others are."""
         folder = self.eval_folder(generation.eval)
         for trial, response in responses.items():
-            write_atomic(folder / f"{trial}.md", response)
-        write_record(folder / GENERATION_NAME, generation)
-        write_record(folder / grade_name(grade.grading_key), grade)
+            write_atomic(folder / f"{trial}.md", response, self.root)
+        write_record(folder / GENERATION_NAME, generation, self.root)
+        write_record(folder / grade_name(grade.grading_key), grade, self.root)
 
     def write_grade(self, grade: GradeFile) -> None:
         """Another grade file of an eval whose other files are there."""
-        write_record(self.eval_folder(grade.eval) / grade_name(grade.grading_key), grade)
+        write_record(self.eval_folder(grade.eval) / grade_name(grade.grading_key), grade, self.root)
 
     def write_summary(self, summary: Summary) -> None:
-        write_record(self.folder / SUMMARY_NAME, summary)
+        write_record(self.folder / SUMMARY_NAME, summary, self.root)
+
+
+def _refuse_other_evals(path: Path, plan: RunPlan, summary: Summary) -> None:
+    other = [e for e in (*summary.evals, *summary.missing) if e not in plan.evals]
+    lost = [e for e in plan.evals if e not in summary.evals and e not in summary.missing]
+    categories = {e.partition("/")[0] for e in summary.evals}
+    if other or lost or categories != summary.categories.keys():
+        what = f"{other[0]} is not in run.json" if other else f"nothing about {lost[0]}" if lost else "other categories"
+        raise UserError(f"{path}: {what}; restore it from Git, or `cli finish {plan.run_id}` makes it again")
 
 
 @dataclass(frozen=True)
@@ -150,32 +229,41 @@ class RunStore:
     def opened(self, model: str, day: str, run_id: str) -> Run | None:
         """The run of exactly this name, None where there is none."""
         folder = self._folder(model, day, run_id)
-        path = folder / PLAN_NAME
-        return Run(folder, read_record(path, RunPlan)) if path.is_file() else None
+        return open_run(folder) if confined.is_file(folder / PLAN_NAME, self.root) else None
 
     def _folder(self, model: str, day: str, run_id: str) -> Path:
         return self.root.joinpath(*slug_folders(model), day, run_id)
 
     def create(self, plan: RunPlan) -> Run:
         run = Run(self._folder(plan.model, plan.date, plan.run_id), plan)
-        write_record(run.folder / PLAN_NAME, plan)
+        write_record(run.folder / PLAN_NAME, plan, self.root)
         return run
 
     def all(self) -> Iterator[Run]:
         """Newest first: by day, then by the time that the file system remembers."""
-        return (_run(path) for path in self._plans())
+        return (open_run(folder) for folder in self._folders())
 
     def folders(self) -> list[Path]:
         """Of all runs, newest first, nothing of them read."""
-        return [path.parent for path in self._plans()]
+        return self._folders()
 
     def models(self) -> list[str]:
         """The slugs that have runs here, in alphabetical order."""
-        plans = {path.parents[2]: path for path in self._plans()}
-        return sorted({read_data(path, RunPlan).get("model", "") for path in plans.values()})
+        runs = {folder.parents[1]: folder for folder in self._folders()}
+        return sorted({open_run(folder).plan.model for folder in runs.values()})
 
-    def _plans(self) -> list[Path]:
-        return sorted(self.root.glob(f"*/*/*/*/{PLAN_NAME}"), key=_newest, reverse=True)
+    def _folders(self, *known: str) -> list[Path]:
+        """Of the runs below `known` (provider, then model), newest first."""
+        found = [self.root.joinpath(*known)]
+        for _ in range(4 - len(known)):
+            found = [f / n for f in found for n, kind in confined.entries(f, self.root).items() if kind == "folder"]
+            if len(found) > MOST_ENTRIES:
+                raise UserError(f"{self.root}: more than {MOST_ENTRIES:,} folders; move some of them away")
+        runs = [f for f in found if confined.is_file(f / PLAN_NAME, self.root)]
+        return sorted(runs, key=self._newest, reverse=True)
+
+    def _newest(self, folder: Path) -> tuple[str, float]:
+        return folder.parts[-2], confined.modified(folder / PLAN_NAME, self.root)
 
     def same_work(self, plan: RunPlan) -> list[Run]:
         """Runs that planned exactly what `plan` does, newest first."""
@@ -193,18 +281,14 @@ class RunStore:
     def _mentioning(self, words: Iterable[str]) -> Iterator[Run]:
         """The runs whose plan has one of these words, newest first; the others are not parsed, which takes longer."""
         wanted = [word.encode() for word in words]
-        plans = []
-        for path in self.root.glob(f"*/*/*/*/{PLAN_NAME}"):
-            data = path.read_bytes()
+        for folder in self._folders():
+            data = confined.read_bytes(folder / PLAN_NAME, self.root, MOST_TEXT) or b""
             if any(word in data for word in wanted):
-                plans.append(path)
-        return map(_run, sorted(plans, key=_newest, reverse=True))
+                yield open_run(folder)
 
     def of_model(self, slug: str) -> list[Run]:
         """The runs of one model, newest first."""
-        folder = self.root.joinpath(*slug_folders(slug))
-        paths = sorted(folder.glob(f"*/*/{PLAN_NAME}"), key=_newest, reverse=True)
-        return [_run(path) for path in paths]
+        return [open_run(folder) for folder in self._folders(*slug_folders(slug))]
 
     def find_all(self, names: Sequence[str]) -> list[Run]:
         """The runs of these names: as `find`, or a model's slug for all of its runs. Raises `UserError`."""
@@ -214,16 +298,16 @@ class RunStore:
     def find(self, name: str) -> Run:
         """The run with this id (or the beginning of it), folder, or `last`. Raises `UserError`."""
         as_path = Path(name)
-        if (as_path / PLAN_NAME).is_file():
-            return _run(as_path.absolute() / PLAN_NAME)
-        plans = self._plans()
-        if not plans:
+        if "\0" not in name and (as_path / PLAN_NAME).is_file():
+            return open_run(as_path)
+        folders = self._folders()
+        if not folders:
             raise UserError(f"{self.root}: no runs here yet; `cli run --model reference` makes one")
         if name == "last":
-            return _run(plans[0])
-        found = [p for p in plans if p.parent.name == name] or [p for p in plans if p.parent.name.startswith(name)]
+            return open_run(folders[0])
+        found = [f for f in folders if f.name == name] or [f for f in folders if f.name.startswith(name)]
         if len(found) == 1:
-            return _run(found[0])
+            return open_run(found[0])
         if not found:
             raise UserError(f"{name}: no such run in {self.root}; `cli list` shows them, `last` is the newest")
-        raise UserError(f"{name}: {len(found)} runs begin like that: {', '.join(p.parent.name for p in found[:5])}")
+        raise UserError(f"{name}: {len(found)} runs begin like that: {', '.join(f.name for f in found[:5])}")

@@ -20,15 +20,18 @@ from convex_evals.grade.backends.embedded import EmbeddedBackend
 from convex_evals.grade.grader import Grader, canary_eval, open_grader, readable_paths
 from convex_evals.grade.packages import PackageStore
 from convex_evals.grade.sandbox.base import Level, Sandbox
-from convex_evals.grade.sandbox.launcher import Request
 from convex_evals.grade.sandbox.levels import open_sandbox
+from convex_evals.grade.sandbox.request import Request
 from convex_evals.grade.scratch import scratch_folder
 from convex_evals.grade.tester import Tester
 from convex_evals.grade.toolchain import Toolchain, ensure_toolchain
 from convex_evals.process import Child
 from convex_evals.records import Outcome, StepName, StepOutcome, Verdict
 from convex_evals.suite import Eval, load_suite
-from tests.attacks.projects import FUNCTION, Attack
+from tests.attacks.caches import caches_of
+from tests.attacks.graders import PAGE
+from tests.attacks.making import Attack, Files
+from tests.attacks.neighbours import COMPONENT, Kept, Neighbourhood, neighbours_of
 from tests.attacks.registry import evil_registry
 from tests.attacks.world import ANSWER_MARK, SECRET_NAME, World, open_world
 from tests.processes import processes_with
@@ -63,8 +66,8 @@ class Result:
 
     verdict: Verdict
     harm: tuple[str, ...]  # what it got at, did, or left behind; empty where it was stopped
-    beside: Verdict | None  # of the benign project at the same time
     seconds: float
+    neighbours: Kept | None = None  # beside it and after it; None where they were not asked for
 
     @property
     def text(self) -> str:
@@ -76,9 +79,7 @@ class Result:
         found = list(self.harm)
         if self.verdict.outcome is not Outcome.FAILED:
             found.append(f"ended {self.verdict.outcome}: {self.text[:500]}")
-        if self.beside is not None and self.beside.outcome is not Outcome.PASSED:
-            found.append(f"a benign project beside it ended {self.beside.outcome}: {verdict_text(self.beside)[:500]}")
-        return found
+        return [*found, *(self.neighbours.problems if self.neighbours else ())]
 
 
 def verdict_text(verdict: Verdict) -> str:
@@ -116,34 +117,62 @@ class Bench:
     constants: dict[str, object]
     launcher: Changed
     left: list[str] = field(default_factory=list)  # when all was over
+    neighbourhood: Neighbourhood | None = None
+    all_neighbours: bool = False  # after each attack; else some of them by turns
     _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_WORKERS))
 
+    async def settle(self, attacks: Sequence[Attack]) -> None:
+        """Grade neighbours before the first of `attacks`, so that what becomes of them can be seen."""
+        self.neighbourhood = Neighbourhood(neighbours_of(self.evals), caches_of(self.grader))
+        await self.neighbourhood.settle(self.grader, [self.evals[name] for name in {a.eval_id for a in attacks}])
+
     async def run(self, attack: Attack) -> Result:
-        """Grade the hostile project, and a benign one beside it where it uses something up."""
+        """Grade the hostile project, a neighbour beside it where it uses something up, and neighbours after it."""
         async with self._turns:
-            nonce = f"x{secrets.token_hex(6)}"
-            files = attack.files({**self.constants, "nonce": nonce})
-            ev = self._eval(attack)
-            start = time.monotonic()
-            if attack.beside:
-                verdict, beside = await asyncio.gather(self.grader.grade(ev, files), self._benign())
-            else:
-                verdict, beside = await self.grader.grade(ev, files), None
-            seconds = round(time.monotonic() - start, 2)
-            harm = [*self._leaks(verdict_text(verdict)), *self.world.harm(nonce), *await _left(nonce)]
-            if not attack.any_level and _tests_passed(verdict):
-                harm.append("the grader was content")
-            return Result(verdict, tuple(harm), beside, seconds)
+            if self.neighbourhood and (attack.fresh or self.all_neighbours):
+                async with self.fresh_grader(1) as grader:
+                    return await self._run(attack, grader)
+            return await self._run(attack, self.grader)
 
-    def _eval(self, attack: Attack) -> Eval:
+    async def _run(self, attack: Attack, grader: Grader) -> Result:
+        nonce = f"x{secrets.token_hex(6)}"
+        files = attack.files({**self.constants, "nonce": nonce})
+        start = time.monotonic()
+        hostile = self._grade(attack, files, grader)
+        if attack.beside and self.neighbourhood:
+            verdict, beside = await asyncio.gather(hostile, self.neighbourhood.beside(self.grader))
+        else:
+            verdict, beside = await hostile, Kept()
+        seconds = round(time.monotonic() - start, 2)
+        harm = [*self.leaks(verdict_text(verdict)), *self.world.harm(nonce), *await _left(nonce)]
+        if not attack.any_level and _tests_passed(verdict):
+            harm.append("the grader was content")
+        if self.neighbourhood is None:
+            return Result(verdict, tuple(harm), seconds)
+        after = await self.neighbourhood.after(grader, attack.fresh, self.all_neighbours)
+        return Result(verdict, tuple(harm), seconds, beside + after)
+
+    async def _grade(self, attack: Attack, files: Files, grader: Grader) -> Verdict:
+        if self.neighbourhood:
+            self.neighbourhood.expect(files)
         ev = self.evals[attack.eval_id]
-        return replace(ev, config=ev.config.model_copy(update={"timeouts": attack.timeouts}))
+        ev = replace(ev, config=ev.config.model_copy(update={"timeouts": attack.timeouts}))
+        return await grader.grade(ev, files)
 
-    async def _benign(self) -> Verdict:
-        ev = self.evals[FUNCTION]
-        return await self.grader.grade(ev, ev.answer().files)
+    @asynccontextmanager
+    async def fresh_grader(self, workers: int) -> AsyncIterator[Grader]:
+        """One whose checker has not started yet, on the same caches."""
+        g = self.grader
+        async with open_grader(g.toolchain, g.packages, g.backend, g.tester, g.folder, workers, SUITE) as fresh:
+            yield fresh
 
-    def _leaks(self, text: str) -> Iterator[str]:
+    async def at_the_end(self) -> list[str]:
+        """What is not as it was before the attacks, for any neighbour."""
+        problems = await self.neighbourhood.at_the_end(self.grader) if self.neighbourhood else []
+        return [f"after all attacks: {problem}" for problem in problems]
+
+    def leaks(self, text: str) -> Iterator[str]:
+        """What of the world's secrets is in `text`, and what in it harms its readers."""
         for mark in (self.world.secret, ANSWER_MARK, "PWNED"):
             at = text.find(mark)
             if at >= 0:
@@ -186,14 +215,6 @@ def _left_after_all(folder: Path, uids: set[int]) -> list[str]:
     return [*left, *(f"mount: {line}" for line in mounts), *(f"shared memory: {line}" for line in memory)]
 
 
-def _fingerprint(folder: Path) -> dict[str, tuple[int, ...]]:
-    found: dict[str, tuple[int, ...]] = {}
-    for path in folder.rglob("*"):
-        status = path.lstat()
-        found[str(path)] = (status.st_mode, status.st_size, status.st_nlink, status.st_mtime_ns, status.st_uid)
-    return found
-
-
 @asynccontextmanager
 async def open_bench(
     level: Level, folder: Path, cache: Path, size: Size, change: Change | None = None
@@ -201,25 +222,14 @@ async def open_bench(
     """Everything to attack at `level`, in the new `folder`; `change` weakens what is started."""
     toolchain = await ensure_toolchain(cache, lambda *_: None)
     store = await _own_store(toolchain, cache, folder / "packages")
-    packages = next(store.root.iterdir()) / "node_modules"
-    before = _fingerprint(packages)
+    packages = await store.install(canary_eval().answer().files["package.json"])
     async with AsyncExitStack() as stack:
         world = stack.enter_context(open_world(folder))
         registry = stack.enter_context(evil_registry(world.outside))
         stack.enter_context(_environment({SECRET_NAME: world.secret, "npm_config_registry": registry}))
         trials = stack.enter_context(scratch_folder())
         _plant(trials, world)
-        readable = readable_paths(store, SUITE, [])
-        sandbox = await stack.enter_async_context(open_sandbox(level, toolchain, trials, readable))
-        backend = EmbeddedBackend(toolchain, sandbox)
-        other = await _other_backend(stack, backend, sandbox, trials)
-        launcher = Changed(cast(Any, sandbox).launcher, change)
-        sandbox = cast(Sandbox, replace(cast(Any, sandbox), launcher=launcher))
-        tester = Tester(toolchain, sandbox, [])
-        embedded = EmbeddedBackend(toolchain, sandbox)
-        grader = await stack.enter_async_context(
-            open_grader(toolchain, store, embedded, tester, trials, _WORKERS, SUITE)
-        )
+        grader, launcher, other = await _open_command(stack, level, toolchain, store, trials, change)
         constants: dict[str, object] = {
             **world.constants(),
             **other,
@@ -238,17 +248,49 @@ async def open_bench(
         yield bench
     bench.left += await _gone_soon(lambda: _left_after_all(trials, launcher.uids))
     bench.left += [f"{path} is there" for path in trials.rglob("*")]
-    if _fingerprint(packages) != before:
-        bench.left.append("the package store was changed")
+    if bench.neighbourhood:
+        bench.left += await _in_the_next_command(bench.neighbourhood, level, toolchain, store)
+
+
+async def _open_command(
+    stack: AsyncExitStack,
+    level: Level,
+    toolchain: Toolchain,
+    store: PackageStore,
+    trials: Path,
+    change: Change | None,
+) -> tuple[Grader, Changed, dict[str, object]]:
+    """A grader as a command has it, what starts its processes, and a backend of another trial."""
+    sandbox = await stack.enter_async_context(open_sandbox(level, toolchain, trials, readable_paths(store, SUITE, [])))
+    other = await _other_backend(stack, EmbeddedBackend(toolchain, sandbox), sandbox, trials)
+    launcher = Changed(cast(Any, sandbox).launcher, change)
+    sandbox = cast(Sandbox, replace(cast(Any, sandbox), launcher=launcher))
+    tester = Tester(toolchain, sandbox, [])
+    embedded = EmbeddedBackend(toolchain, sandbox)
+    grader = await stack.enter_async_context(open_grader(toolchain, store, embedded, tester, trials, _WORKERS, SUITE))
+    return grader, launcher, other
+
+
+async def _in_the_next_command(
+    neighbourhood: Neighbourhood, level: Level, toolchain: Toolchain, store: PackageStore
+) -> list[str]:
+    """What is not as before for neighbours that another command grades, with what this one left in its caches."""
+    async with AsyncExitStack() as stack:
+        trials = stack.enter_context(scratch_folder())
+        (trials / "trial-other").mkdir()
+        grader, _, _ = await _open_command(stack, level, toolchain, store, trials, None)
+        return [f"in the next command: {problem}" for problem in await neighbourhood.at_the_end(grader)]
 
 
 async def _own_store(toolchain: Toolchain, cache: Path, folder: Path) -> PackageStore:
     """A store with what benign projects need, where hostile ones leave nothing for anybody else."""
     before = ProjectConfig().packages_before
     shared = PackageStore(cache / "packages", toolchain.node, before)
-    installed = (await shared.install(canary_eval().answer().files["package.json"])).parent
     folder.mkdir()
-    shutil.copytree(installed, folder / installed.name, symlinks=True)
+    evals = {ev.id: ev for ev in load_suite(SUITE).evals}
+    for answer in (canary_eval().answer(), evals[COMPONENT].answer(), evals[PAGE].answer()):
+        installed = (await shared.install(answer.files["package.json"])).parent
+        shutil.copytree(installed, folder / installed.name, symlinks=True)
     return PackageStore(folder, toolchain.node, before)
 
 
@@ -283,13 +325,21 @@ def _environment(more: dict[str, str]) -> Iterator[None]:
 
 
 def run_attacks(
-    level: Level, attacks: Sequence[Attack], folder: Path, cache: Path, size: Size, change: Change | None = None
+    level: Level,
+    attacks: Sequence[Attack],
+    folder: Path,
+    cache: Path,
+    size: Size,
+    all_neighbours: bool = False,
 ) -> tuple[dict[str, Result], list[str]]:
     """What came of each attack, by name, and what was left of all of them."""
 
     async def run() -> tuple[dict[str, Result], list[str]]:
-        async with open_bench(level, folder, cache, size, change) as bench:
+        async with open_bench(level, folder, cache, size) as bench:
+            bench.all_neighbours = all_neighbours
+            await bench.settle(attacks)
             results = await asyncio.gather(*(bench.run(attack) for attack in attacks))
+            bench.left += await bench.at_the_end()
         return {attack.name: result for attack, result in zip(attacks, results, strict=True)}, bench.left
 
     return asyncio.run(run())

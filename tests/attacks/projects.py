@@ -4,95 +4,28 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable
 
 from convex_evals.records.eval_config import Timeouts
+from tests.attacks.checked import CHECKED
+from tests.attacks.graders import GRADERS
+from tests.attacks.kernel_memory import KERNEL_MEMORY
+from tests.attacks.making import (
+    ACTION,
+    FUNCTION,
+    PLAIN,
+    PROGRAM,
+    TIMEOUTS,
+    Attack,
+    Constants,
+    Files,
+    in_a_function,
+    in_a_program,
+    project,
+)
 
-Constants = Mapping[str, object]
-Files = dict[str, str]
+__all__ = ["ATTACKS", "FUNCTION", "KNOWN", "PROGRAM", "Attack"]
 
-FUNCTION, PROGRAM = "000-attacks/000-function", "000-attacks/001-own_tests"
-_CODE = Path(__file__).parent / "code"
-_MANIFEST = {"name": "attack", "private": True, "dependencies": {"convex": "1.48.0"}}
-_PING = """import { v } from "convex/values";
-import { query } from "./_generated/server";
-export const ping = query({ args: {}, returns: v.string(), handler: async () => "pong" });
-"""
-_TIMEOUTS = Timeouts(install=60, deploy=20, tsc=20, eslint=20, tests=16)
-
-
-@dataclass(frozen=True)
-class Attack:
-    """A project that is up to no good."""
-
-    name: str
-    what: str  # for people
-    eval_id: str
-    files: Callable[[Constants], Files]
-    # It uses up something: a benign project is graded beside it.
-    beside: bool = False
-    timeouts: Timeouts = _TIMEOUTS
-    # May run without a sandbox, to see that it would succeed.
-    tame: bool = False
-    # What it attacks is the same at every level.
-    any_level: bool = False
-    # The same attack is made from elsewhere, too.
-    again: bool = False
-
-
-def _body(name: str, constants: Constants) -> str:
-    tools = (_CODE / "_tools.mjs").read_text()
-    return f"{tools}{(_CODE / f'{name}.mjs').read_text()}const WORLD = {json.dumps(constants)};\n"
-
-
-def _function(name: str) -> Callable[[Constants], Files]:
-    """The attack as an action in Node.js: it runs in the backend's process."""
-
-    def files(constants: Constants) -> Files:
-        source = (
-            f'{_ACTION}import {{ attack }} from "../attack.mjs";\n'
-            "export const run = action({\n  args: { answerPort: v.number() },\n  returns: v.string(),\n"
-            "  handler: async (_ctx, { answerPort }) => await attack(answerPort),\n});\n"
-        )
-        body = _body(name, constants).replace("async function attack", "async function work")
-        run = (
-            "export async function attack(answerPort) {\n  await work({ ...WORLD, answerPort });\n"
-            '  return lines.join("\\n") || "nothing";\n}\n'
-        )
-        types = "export function attack(answerPort: number): Promise<string>;\n"
-        return _source(source, {"attack.mjs": body + run, "attack.d.mts": types})
-
-    return files
-
-
-def _program(name: str) -> Callable[[Constants], Files]:
-    """The attack as a program that the grader starts: it runs beside the tester."""
-
-    def files(constants: Constants) -> Files:
-        run = 'await attack(WORLD);\nconsole.log(lines.join("\\n") || "nothing");\n'
-        return {
-            "package.json": json.dumps(_MANIFEST),
-            "convex/ping.ts": _PING,
-            "attack.test.mjs": f"{_body(name, constants)}{run}",
-        }
-
-    return files
-
-
-def _source(text: str, more: Mapping[str, str] | None = None, manifest: Mapping[str, object] | None = None) -> Files:
-    """A project with this `convex/attack.ts`."""
-    package = json.dumps({**_MANIFEST, **(manifest or {})})
-    return {"package.json": package, "convex/attack.ts": text, **(more or {})}
-
-
-_ACTION = """"use node";
-import { v } from "convex/values";
-import { action } from "./_generated/server";
-"""
-_PLAIN = f"""{_ACTION}export const run = action({{ args: v.any(), handler: async (): Promise<string> => "planted" }});
-"""
 _QUERY = """import { v } from "convex/values";
 import { api } from "./_generated/api";
 import { action, query } from "./_generated/server";
@@ -102,7 +35,7 @@ export const run = action({
   handler: async (ctx): Promise<string> => await ctx.runQuery(api.attack.inner, {}),
 });
 """
-_WRONG_TYPE = f"""{_ACTION}export const run = action({{ args: v.any(), handler: async () => "harmless" }});
+_WRONG_TYPE = f"""{ACTION}export const run = action({{ args: v.any(), handler: async () => "harmless" }});
 export const wrong: number = "a text";
 """
 _TYPE_BOMB = """
@@ -145,7 +78,7 @@ def _own_typescript(c: Constants) -> Files:
     more = {f"vendor/typescript/{k}": v for k, v in package.items()}
     more |= {"typescript.js": package["index.js"], "tsc": f"#!/bin/sh\n{_mark(c)}\n"}
     more["tsconfig.json"] = json.dumps({"compilerOptions": {"paths": {"typescript": ["./vendor/typescript"]}}})
-    return _source(
+    return project(
         _WRONG_TYPE, more, {"bin": {"tsc": "tsc"}, "imports": {"#typescript": "./vendor/typescript/index.js"}}
     )
 
@@ -153,16 +86,16 @@ def _own_typescript(c: Constants) -> Files:
 _STATIC: dict[str, tuple[str, Callable[[Constants], Files]]] = {
     "postinstall_of_the_project": (
         "`postinstall` and its like in package.json",
-        lambda c: _source(
-            _PLAIN,
+        lambda c: project(
+            PLAIN,
             {".npmrc": "ignore-scripts=false\n"},
             {"scripts": dict.fromkeys(("preinstall", "install", "postinstall", "prepare", "test"), _mark(c))},
         ),
     ),
     "npmrc": (
         "`.npmrc` that turns the registry, scripts and the shell around",
-        lambda c: _source(
-            _PLAIN,
+        lambda c: project(
+            PLAIN,
             dict.fromkeys(
                 (".npmrc", "npmrc", "convex/.npmrc"),
                 f"registry=http://127.0.0.1:{c['tcpPort']}/{c['nonce']}/\nignore-scripts=false\n"
@@ -175,8 +108,8 @@ _STATIC: dict[str, tuple[str, Callable[[Constants], Files]]] = {
     ),
     "bunfig": (
         "`bunfig.toml` with a preload",
-        lambda c: _source(
-            _PLAIN,
+        lambda c: project(
+            PLAIN,
             {
                 "bunfig.toml": 'preload = ["./evil.mjs"]\n[install]\nregistry = "http://127.0.0.1:1/"\n',
                 "evil.mjs": _module(c),
@@ -185,8 +118,8 @@ _STATIC: dict[str, tuple[str, Callable[[Constants], Files]]] = {
     ),
     "vitest_config": (
         "`vitest.config.ts`, `vite.config.ts`, set-up files that run code",
-        lambda c: _source(
-            _PLAIN,
+        lambda c: project(
+            PLAIN,
             {
                 f"{name}.config.{end}": _module(c)
                 for name in ("vitest", "vite", "vitest.workspace")
@@ -200,7 +133,7 @@ _STATIC: dict[str, tuple[str, Callable[[Constants], Files]]] = {
     ),
     "tsconfig_plugins": (
         "`tsconfig.json` with plugins, paths outside and `noCheck`",
-        lambda c: _source(
+        lambda c: project(
             _WRONG_TYPE,
             {
                 name: json.dumps(
@@ -225,16 +158,16 @@ _STATIC: dict[str, tuple[str, Callable[[Constants], Files]]] = {
     ),
     "eslint_config": (
         "`eslint.config.mjs` and `.eslintrc.js` that run code and turn rules off",
-        lambda c: _source(
-            _PLAIN,
+        lambda c: project(
+            PLAIN,
             {name: _module(c) for name in ("eslint.config.mjs", "eslint.config.js", "eslint.config.ts")}
             | {".eslintrc.js": _executes(c), ".eslintrc.cjs": _executes(c)},
         ),
     ),
     "package_json_tricks": (
         "`imports`, `exports`, `type`, `main`, `convex` settings in package.json",
-        lambda c: _source(
-            f'import "#evil";\nimport "attack/evil";\n{_PLAIN}',
+        lambda c: project(
+            f'import "#evil";\nimport "attack/evil";\n{PLAIN}',
             {"evil.cjs": _executes(c), "convex.json": '{"functions": "../../..", "node": {"externalPackages": ["*"]}}'},
             {
                 "type": "commonjs",
@@ -249,8 +182,8 @@ _STATIC: dict[str, tuple[str, Callable[[Constants], Files]]] = {
     "own_typescript": ("a `typescript` of its own that always says yes", _own_typescript),
     "file_dependency": (
         "dependencies by `file:`, `link:`, git and URL",
-        lambda c: _source(
-            _PLAIN,
+        lambda c: project(
+            PLAIN,
             {},
             {
                 "dependencies": {
@@ -263,48 +196,48 @@ _STATIC: dict[str, tuple[str, Callable[[Constants], Files]]] = {
     ),
     "imports_from_outside": (
         "imports of files outside of the project into its bundle",
-        lambda c: _source(
+        lambda c: project(
             f'import key from "../../../../../../../../..{c["home"]}/keys.json";\n'
-            f"{_PLAIN.replace(chr(34) + 'planted' + chr(34), 'JSON.stringify(key)')}"
+            f"{PLAIN.replace(chr(34) + 'planted' + chr(34), 'JSON.stringify(key)')}"
         ),
     ),
     "quotes_from_outside": (
         "error messages that quote files outside of the project",
-        lambda c: _source(
-            f'import key from "../../../../../../../../..{c["home"]}/broken.json";\n{_PLAIN}console.log(key);\n'
+        lambda c: project(
+            f'import key from "../../../../../../../../..{c["home"]}/broken.json";\n{PLAIN}console.log(key);\n'
         ),
     ),
     "paths_outside": (
         "files with paths that lead out of the project",
-        lambda c: _source(_PLAIN, {f"../../../../../../../../..{c['outside']}/{c['nonce']}": "x"}),
+        lambda c: project(PLAIN, {f"../../../../../../../../..{c['outside']}/{c['nonce']}": "x"}),
     ),
     "exit_in_module_scope": (
         "`process.exit(0)` when a module is loaded",
-        lambda c: _source(f"{_ACTION}process.exit(0);\n{_PLAIN.removeprefix(_ACTION)}"),
+        lambda c: project(f"{ACTION}process.exit(0);\n{PLAIN.removeprefix(ACTION)}"),
     ),
     "loop_in_module_scope": (
         "an endless loop when a module is loaded",
-        lambda c: _source(f"{_PLAIN.removeprefix(_ACTION).join((_ACTION, ''))}while (Date.now() > 0) {{}}\n"),
+        lambda c: project(f"{PLAIN.removeprefix(ACTION).join((ACTION, ''))}while (Date.now() > 0) {{}}\n"),
     ),
-    "loop_in_a_query": ("an endless loop in a query", lambda c: _source(_QUERY % 'for (;;) {} return "";')),
+    "loop_in_a_query": ("an endless loop in a query", lambda c: project(_QUERY % 'for (;;) {} return "";')),
     "regex_in_a_query": (
         "a regular expression without end in a query",
-        lambda c: _source(_QUERY % 'return String(/^(a+)+$/.test("a".repeat(60) + "b"));'),
+        lambda c: project(_QUERY % 'return String(/^(a+)+$/.test("a".repeat(60) + "b"));'),
     ),
     "memory_in_a_query": (
         "a query that takes all memory",
-        lambda c: _source(_QUERY % "const a: number[][] = []; for (;;) a.push(new Array<number>(1e6).fill(1));"),
+        lambda c: project(_QUERY % "const a: number[][] = []; for (;;) a.push(new Array<number>(1e6).fill(1));"),
     ),
-    "type_bomb": ("types that take for ever to check", lambda c: _source(f"{_PLAIN}{_TYPE_BOMB}")),
+    "type_bomb": ("types that take for ever to check", lambda c: project(f"{PLAIN}{_TYPE_BOMB}")),
     "escapes_in_errors": (
         "terminal escapes and workflow commands in error messages",
-        lambda c: _source(
-            f'{_ACTION}throw new Error("\\u001b]0;title\\u0007\\u001b[2J\\r\\n::set-output name=x::y\\n::add-mask::a");'
+        lambda c: project(
+            f'{ACTION}throw new Error("\\u001b]0;title\\u0007\\u001b[2J\\r\\n::set-output name=x::y\\n::add-mask::a");'
         ),
     ),
     "postinstall_of_a_dependency": (
         "`postinstall` of a dependency",
-        lambda c: _source(_PLAIN, {}, {"dependencies": {f"evil-{c['nonce']}": "1.0.0"}}),
+        lambda c: project(PLAIN, {}, {"dependencies": {f"evil-{c['nonce']}": "1.0.0"}}),
     ),
 }
 _IN_THE_BACKEND = (
@@ -314,6 +247,7 @@ _IN_THE_BACKEND = (
     "regex_in_a_query",
     "memory_in_a_query",
 )
+_READ_BY_THE_CHECKER = ("tsconfig_plugins", "package_json_tricks", "eslint_config", "own_typescript")
 _SHORT = Timeouts(install=60, deploy=6, tsc=6, eslint=6, tests=6)
 _TIMEOUTS_OF = {"loop_in_module_scope": _SHORT, "type_bomb": Timeouts(install=60, deploy=20, tsc=4, eslint=4, tests=16)}
 
@@ -367,7 +301,7 @@ _BODIES: list[tuple[str, str, str, bool, bool]] = [
     ("slow_regex", "a regular expression without end", "program", False, True),
     ("endless_loop", "an endless loop in an action", "function", False, True),
 ]
-_WHERE = {"function": (FUNCTION, _function), "program": (PROGRAM, _program)}
+_WHERE = {"function": (FUNCTION, in_a_function), "program": (PROGRAM, in_a_program)}
 _TEST_SECONDS = {
     "memory_in_many_processes": 26.0,
     "stop_tester": 6.0,
@@ -382,7 +316,7 @@ def _bodies() -> list[Attack]:
     for name, what, places, beside, tame in _BODIES:
         for place in ("function", "program") if places == "both" else (places,):
             eval_id, make = _WHERE[place]
-            timeouts = _TIMEOUTS.model_copy(update={"tests": _TEST_SECONDS.get(name, _TIMEOUTS.tests)})
+            timeouts = TIMEOUTS.model_copy(update={"tests": _TEST_SECONDS.get(name, TIMEOUTS.tests)})
             shown = f"{what}, from a {place}" if places == "both" else what
             found.append(
                 Attack(
@@ -400,6 +334,7 @@ def _bodies() -> list[Attack]:
 
 
 ATTACKS: tuple[Attack, ...] = (
+    *KERNEL_MEMORY,
     *_bodies(),
     *(
         Attack(
@@ -407,13 +342,16 @@ ATTACKS: tuple[Attack, ...] = (
             what,
             FUNCTION,
             make,
-            timeouts=_TIMEOUTS_OF.get(name, _TIMEOUTS),
+            timeouts=_TIMEOUTS_OF.get(name, TIMEOUTS),
             beside=name in ("type_bomb", "memory_in_a_query"),
             tame="memory" not in name,
             any_level=name not in _IN_THE_BACKEND,
+            fresh=name in _READ_BY_THE_CHECKER,
         )
         for name, (what, make) in _STATIC.items()
     ),
+    *CHECKED,
+    *GRADERS,
 )
 
 # Level and attack (docs/security.md says so): the launcher of somebody without rights cannot look for files that have

@@ -8,7 +8,7 @@ import hashlib
 import io
 import json
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,24 +16,14 @@ from threading import Thread
 
 
 @contextmanager
-def evil_registry(outside: Path) -> Iterator[str]:
-    """The address of a registry with packages `evil-NONCE`, which leave NONCE in `outside` when they may."""
+def serve_registry(answer: Callable[[str, str], bytes | None]) -> Iterator[str]:
+    """The address of a registry that says what `answer` does to a path and its own address; None: there is no such."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            name = self.path.strip("/").partition("/")[0]
-            if not name.startswith("evil-"):
-                self._send(404, b"{}")
-                return
-            tarball = _tarball(name, f"touch {outside}/{name.removeprefix('evil-')}")
-            if self.path.endswith(".tgz"):
-                self._send(200, tarball)
-                return
-            address = f"http://{self.headers['host']}/{name}/-/{name}.tgz"
-            self._send(200, json.dumps(_packument(name, address, tarball)).encode())
-
-        def _send(self, status: int, body: bytes) -> None:
-            self.send_response(status)
+            body = answer(self.path, f"http://{self.headers['host']}")
+            self.send_response(404 if body is None else 200)
+            body = b"{}" if body is None else body
             self.send_header("content-length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -47,6 +37,23 @@ def evil_registry(outside: Path) -> Iterator[str]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+@contextmanager
+def evil_registry(outside: Path) -> Iterator[str]:
+    """The address of a registry with packages `evil-NONCE`, which leave NONCE in `outside` when they may."""
+
+    def answer(path: str, origin: str) -> bytes | None:
+        name = path.strip("/").partition("/")[0]
+        if not name.startswith("evil-"):
+            return None
+        tarball = _tarball(name, f"touch {outside}/{name.removeprefix('evil-')}")
+        if path.endswith(".tgz"):
+            return tarball
+        return json.dumps(_packument(name, f"{origin}/{name}/-/{name}.tgz", tarball)).encode()
+
+    with serve_registry(answer) as address:
+        yield address
 
 
 def _scripts(command: str) -> dict[str, str]:

@@ -30,8 +30,8 @@ class Endpoints:
     port: int
     site_port: int
 
-    def client(self, timeout: float) -> httpx.AsyncClient:
-        """HTTP to the backend, from outside of its network; `timeout` in seconds."""
+    def client(self, timeout: float | None) -> httpx.AsyncClient:
+        """HTTP to the backend, from outside of its network; `timeout` in seconds, None for none."""
         import httpx
 
         # On a Unix socket nothing is encrypted; to read the system's certificates takes longer than all that is asked.

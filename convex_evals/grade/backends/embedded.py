@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import socket
@@ -12,6 +11,8 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from convex_evals.bounded_json import Limits, decode_object
+from convex_evals.clock import step_timeout
 from convex_evals.errors import ProcessFault
 from convex_evals.grade.backends import Endpoints
 from convex_evals.grade.sandbox.base import Launch, Network, Sandbox
@@ -20,11 +21,13 @@ from convex_evals.process import Child, read_fd
 from convex_evals.records import BackendIdentity
 
 # Raised whenever a rule is added that may turn a verdict. Part of the grading key.
-RULES_VERSION = "4"
+RULES_VERSION = "5"
 _READY_SECONDS = 20.0
+_READY = Limits(4096, values=10, depth=1)
 _LONGEST_SOCKET_PATH = 100  # bytes; the system takes 107
-# Deployed modules are evaluated as ES modules in a realm of their own.
-_FLAGS = ("--experimental-vm-modules", "--disable-warning=ExperimentalWarning")
+# Node's flags: deployed modules are evaluated as ES modules in a realm of their own. Compiled code is recorded under
+# these: V8 refuses it under others.
+_FLAGS = "backend/flags.json"
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,9 @@ class EmbeddedBackend:
     def _launch(self, scratch: Path, network: Network | None, pass_fds: Sequence[int]) -> Launch:
         node = self.toolchain.node
         argv: list[str | Path] = [
-            node.executable,
-            *_FLAGS,
+            # What the project runs beside it, of the same user, cannot look into it.
+            self.toolchain.sealed_node,
+            *json.loads(self.toolchain.script(_FLAGS).read_text(encoding="utf-8")),
             self.toolchain.script("backend/app/backend.bundle.mjs"),
             *("--port", "0", "--site-port", "0", "--exit-with-stdin", "--ready-fd", "3", "--control-fd", "4"),
             *(word for fd in range(5, 3 + len(pass_fds)) for word in ("--listen-fd", str(fd))),
@@ -90,10 +94,11 @@ def _control_socket(scratch: Path) -> Iterator[tuple[socket.socket, Path]]:
 
 async def _ports(ready: int, child: Child) -> tuple[int, int]:
     try:
-        line = await asyncio.wait_for(read_fd(ready, 4096, line=True), _READY_SECONDS)
-        message = json.loads(line)
+        async with step_timeout(_READY_SECONDS):
+            line = await read_fd(ready, _READY.size, line=True)
+        message = decode_object(line, _READY)
         return int(message["port"]), int(message["site_port"])
     except TimeoutError:
         raise ProcessFault(f"the backend was not ready within {_READY_SECONDS:.0f} s") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         raise ProcessFault(f"the backend did not start: {child.last_words()}") from None

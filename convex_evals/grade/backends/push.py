@@ -9,11 +9,16 @@ from typing import Any
 
 import httpx
 
+from convex_evals.bounded_json import Limits, decode_object
+from convex_evals.clock import step_timeout
 from convex_evals.errors import ProcessFault
 from convex_evals.grade.backends import ADMIN_KEY, Endpoints
 
 _POLL_SECONDS = 0.05
-_LARGEST_ANSWER = 64 * 1024 * 1024
+_NEVER = None  # the client's own clock would not stand still with ours
+# Of an analysis: every function and table of a project is a few values.
+_ANSWER = Limits(8 * 1024 * 1024)
+_LARGEST_BUNDLE = 64 * 1024 * 1024
 _LONGEST_MESSAGE = 20_000
 
 
@@ -26,12 +31,11 @@ async def push(endpoints: Endpoints, bundle: Path, *, timeout: float) -> dict[st
 
     Raises `DeployError` where the project is refused, `ProcessFault` where the backend does not answer.
     """
-    request = json.loads(bundle.read_text(encoding="utf-8"))
-    request["adminKey"] = ADMIN_KEY
+    request = await asyncio.to_thread(_read_request, bundle)
     try:
         async with (
-            asyncio.timeout(timeout),
-            endpoints.client(timeout) as client,
+            step_timeout(timeout),
+            endpoints.client(_NEVER) as client,
         ):
             started = await _post(client, "start_push", request)
             await _wait_for_schema(client, started)
@@ -50,10 +54,11 @@ async def system_query(endpoints: Endpoints, name: str, *, timeout: float) -> An
     """
     body = {"path": name, "format": "convex_encoded_json", "args": [{}]}
     try:
-        async with endpoints.client(timeout) as client:
-            answered = await client.post("/api/query", json=body, headers={"Authorization": f"Convex {ADMIN_KEY}"})
-            return answered.json()["value"]
-    except (httpx.HTTPError, ValueError, KeyError) as error:
+        async with step_timeout(timeout), endpoints.client(_NEVER) as client:
+            headers = {"Authorization": f"Convex {ADMIN_KEY}"}
+            _, received = await _receive(client, "/api/query", json.dumps(body).encode(), headers)
+            return decode_object(received, _ANSWER)["value"]
+    except (TimeoutError, httpx.HTTPError, ValueError, KeyError) as error:
         raise ProcessFault(f"the backend did not answer {name}: {error!r}") from None
 
 
@@ -77,23 +82,38 @@ async def _wait_for_schema(client: httpx.AsyncClient, started: dict[str, Any]) -
                 raise ProcessFault(f"wait_for_schema: the backend answered {str(other)[:80]!r}")
 
 
-async def _post(client: httpx.AsyncClient, call: str, body: dict[str, Any]) -> dict[str, Any]:
-    # Model code lives in the backend's process: whatever comes from there is checked.
-    received = bytearray()
-    async with client.stream("POST", f"/api/deploy2/{call}", json=body) as response:
-        async for chunk in response.aiter_bytes():
-            received += chunk
-            if len(received) > _LARGEST_ANSWER:
-                raise ProcessFault(f"{call}: the backend's answer is too large")
+async def _post(client: httpx.AsyncClient, call: str, body: bytes | dict[str, Any]) -> dict[str, Any]:
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    status, received = await _receive(client, f"/api/deploy2/{call}", content, {})
     try:
-        data = json.loads(received)
-    except (ValueError, RecursionError):
-        raise ProcessFault(f"{call}: HTTP {response.status_code} without JSON") from None
-    if not isinstance(data, dict):
-        raise ProcessFault(f"{call}: the backend's answer is no object")
-    if response.status_code == 200:
+        data = decode_object(received, _ANSWER)
+    except ValueError as error:
+        raise ProcessFault(f"{call}: HTTP {status}, and an answer that cannot be read: {error}") from None
+    if status == 200:
         return data
     message = str(data.get("message") or data.get("code"))[:_LONGEST_MESSAGE]
-    if response.status_code == 400:
+    if status == 400:
         raise DeployError(message)
-    raise ProcessFault(f"{call}: HTTP {response.status_code}: {message}")
+    raise ProcessFault(f"{call}: HTTP {status}: {message}")
+
+
+async def _receive(client: httpx.AsyncClient, path: str, content: bytes, headers: dict[str, str]) -> tuple[int, bytes]:
+    """Status and body of an answer. Model code lives in the backend's process: nothing that comes is trusted."""
+    received = bytearray()
+    # Compressed answers could be a thousand times as long as what arrives.
+    plain = {"content-type": "application/json", "accept-encoding": "identity", **headers}
+    async with client.stream("POST", path, content=content, headers=plain) as response:
+        async for chunk in response.aiter_raw(65536):
+            received += chunk
+            if len(received) > _ANSWER.size:
+                raise ProcessFault(f"{path}: the backend's answer has more than {_ANSWER.size:,} bytes")
+    return response.status_code, bytes(received)
+
+
+def _read_request(bundle: Path) -> bytes:
+    """The push request with our key in it; what else is in it is the checker's, and need not be read."""
+    if bundle.stat().st_size > _LARGEST_BUNDLE:
+        raise DeployError(f"its modules have more than {_LARGEST_BUNDLE:,} bytes when bundled")
+    text = bundle.read_bytes().lstrip()
+    comma = b"" if text[1:].lstrip().startswith(b"}") else b","
+    return json.dumps({"adminKey": ADMIN_KEY}).encode()[:-1] + comma + text[1:]

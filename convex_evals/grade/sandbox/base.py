@@ -15,21 +15,31 @@ from pathlib import Path
 from typing import Protocol
 
 from convex_evals.grade.sandbox.client import LauncherClient
-from convex_evals.grade.sandbox.launcher import Request, listen_on_loopback
+from convex_evals.grade.sandbox.networks import listen_on_loopback
+from convex_evals.grade.sandbox.request import Request
 from convex_evals.process import Child
 
 # Of all processes of one launch together, and of what they write: a trial that needs more is at fault.
 MEMORY_BYTES = 2 * 2**30
+SHARED_MEMORY_BYTES = 3 * 2**30  # of a program of ours, which keeps what it knows of libraries
 WRITABLE_BYTES = 256 * 2**20
+WRITABLE_FILES = 2**15  # in a folder in memory: each takes a kilobyte that is in no process
 PROCESSES = 512  # threads count
+# Of a process: what is only read takes a page of tables for each 2 MiB of addresses, and is not resident. Node.js needs
+# 10 GiB of addresses for each WebAssembly memory.
+_ADDRESS_BYTES = 128 * 2**30
 _LIMITS = {
-    "open_files": 4096,
+    "open_files": 2048,
     "file_bytes": WRITABLE_BYTES,
     "data_bytes": MEMORY_BYTES,
     "cpu_seconds": 600,
     "core_bytes": 0,
+    "address_bytes": _ADDRESS_BYTES,
+    "locked_bytes": 2**16,
+    "pending_signals": 1024,  # timers count
+    "queue_bytes": 0,
 }
-_SHARED_LIMITS = {"open_files": 4096, "core_bytes": 0}
+_SHARED_LIMITS = {"open_files": 4096, "data_bytes": 2 * SHARED_MEMORY_BYTES, "core_bytes": 0}
 # What programs need of the system.
 SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
@@ -71,6 +81,7 @@ class Launch:
     env: Mapping[str, str]
     readable: Sequence[Path] = ()  # files and folders, besides system and toolchain
     writable: Sequence[Path] = ()  # folders; what is written may be gone when the process is
+    fresh: Sequence[Path] = ()  # the same, and empty at first
     # Folders that it changes for us: what has some is a program of ours, which opens model-written files, no more.
     shared: Sequence[Path] = ()
     capture: bool = False  # its stdout can be read
@@ -79,6 +90,7 @@ class Launch:
     ports: Sequence[int] = ()  # that it connects to
     # Its code is the project's: connections to the hidden port are refused.
     project_code: bool = False
+    together: str | None = None  # launches of this name may use together what one may
 
     @property
     def limits(self) -> Mapping[str, int]:
@@ -86,9 +98,9 @@ class Launch:
         return _SHARED_LIMITS if self.shared else _LIMITS
 
     @property
-    def memory_bytes(self) -> int | None:
+    def memory_bytes(self) -> int:
         """What all its processes may use together."""
-        return None if self.shared else MEMORY_BYTES
+        return SHARED_MEMORY_BYTES if self.shared else MEMORY_BYTES
 
 
 def nobody_else() -> int:

@@ -18,8 +18,8 @@ from typing import Any
 
 from convex_evals.errors import ProcessFault
 from convex_evals.grade.sandbox.channel import make_channel, receive_message, send_message
-from convex_evals.grade.sandbox.launcher import Request
 from convex_evals.grade.sandbox.processors import processors
+from convex_evals.grade.sandbox.request import Request
 from convex_evals.process import Child, Started, start_child
 
 PACKAGE_ROOT = Path(__file__).parents[3]
@@ -71,6 +71,12 @@ class LauncherClient:
         answer, descriptors = await self._ask({"op": "ports", "servers": servers}, [])
         with _sockets(descriptors) as sockets:
             yield answer["servers"], sockets
+
+    async def means(self) -> str | None:
+        """What of the system's limits the memory of a launch as a whole; None: nothing, it is counted now and then."""
+        answer, _ = await self._ask({"op": "means"}, [])
+        found: str | None = answer["means"]
+        return found
 
     async def _ask(
         self, message: dict[str, Any], descriptors: Sequence[int], number: int | None = None

@@ -14,7 +14,7 @@ from pathlib import Path
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
-CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
+CLONE_NEWNET, CLONE_NEWUSER, CLONE_NEWNS = 0x40000000, 0x10000000, 0x20000
 
 
 def syscall(number: int, *arguments: object) -> int:
@@ -61,6 +61,22 @@ def enter(namespace: int) -> None:
     checked(LIBC.setns(namespace, 0))
 
 
+_MS_NOSUID, _MS_NODEV, _MS_REC, _MS_PRIVATE = 0x2, 0x4, 0x4000, 0x40000
+
+
+def leave_mounts() -> None:
+    """From here on, what is mounted is seen by this process, and those that it starts, alone."""
+    unshare(CLONE_NEWNS)
+    checked(LIBC.mount(None, b"/", None, ctypes.c_ulong(_MS_REC | _MS_PRIVATE), None))
+
+
+def mount_memory(place: str, size: int, files: int) -> None:
+    """Mount files in memory at `place`: at most `size` bytes, and so many of them, folders and links included."""
+    options = f"mode=1777,size={size},nr_inodes={files}".encode()
+    flags = ctypes.c_ulong(_MS_NOSUID | _MS_NODEV)
+    checked(LIBC.mount(b"tmpfs", os.fsencode(place), b"tmpfs", flags, options))
+
+
 def become_namespace_root() -> None:
     """Enter a user namespace in which this user may make networks, and appears as root."""
     uid, gid = os.getuid(), os.getgid()
@@ -95,7 +111,13 @@ _LIMITS = {
     "data_bytes": resource.RLIMIT_DATA,
     "cpu_seconds": resource.RLIMIT_CPU,
     "core_bytes": resource.RLIMIT_CORE,
+    "address_bytes": resource.RLIMIT_AS,
+    "locked_bytes": resource.RLIMIT_MEMLOCK,
 }
+# Linux alone has these.
+for _name, _kind in (("pending_signals", "RLIMIT_SIGPENDING"), ("queue_bytes", "RLIMIT_MSGQUEUE")):
+    if hasattr(resource, _kind):
+        _LIMITS[_name] = getattr(resource, _kind)
 
 
 def limit(limits: Mapping[str, int]) -> None:

@@ -23,7 +23,8 @@ from convex_evals.grade.sandbox.base import (
     nobody_else,
 )
 from convex_evals.grade.sandbox.client import LauncherClient
-from convex_evals.grade.sandbox.launcher import Request, free_ports
+from convex_evals.grade.sandbox.networks import free_ports
+from convex_evals.grade.sandbox.request import Request
 from convex_evals.process import Child
 
 _ALSO_READABLE = (
@@ -55,7 +56,7 @@ class LandlockSandbox:
         uid = self._give_away(launch) if self.as_others and not launch.shared else None
         env = {**launch.env, "CONVEX_EVALS_SERVER_PORTS": ",".join(map(str, servers))}
         readable = [str(path) for path in (*self.tools, *launch.readable)]
-        writable = [str(path) for path in (*launch.writable, *launch.shared)]
+        writable = [str(path) for path in (*launch.writable, *launch.fresh, *launch.shared)]
         request = Request(
             argv=[str(word) for word in launch.argv],
             env=env,
@@ -71,6 +72,7 @@ class LandlockSandbox:
             no_rights=True,
             limits={**launch.limits, **({} if launch.shared else {"processes": PROCESSES})},
             memory_bytes=launch.memory_bytes,
+            together=launch.together,
             folders=[] if launch.shared else writable,
             folder_bytes=WRITABLE_BYTES,
         )
@@ -85,11 +87,11 @@ class LandlockSandbox:
     def _give_away(self, launch: Launch) -> int:
         """Let a user that nobody else is own what is to be written, and get there."""
         uid = nobody_else()
-        for path in (*launch.writable, *launch.readable):
+        for path in (*launch.writable, *launch.fresh, *launch.readable):
             for above in path.parents:
                 if above == self.folder or self.folder in above.parents:
                     above.chmod(0o711)
-        for path in launch.writable:
+        for path in (*launch.writable, *launch.fresh):
             os.chown(path, uid, uid)
             for folder, folders, files in os.walk(path):
                 for name in (*folders, *files):

@@ -19,6 +19,8 @@ from convex_evals.grade.sandbox.landlocked import LandlockSandbox
 from convex_evals.grade.sandbox.strict import StrictSandbox
 from convex_evals.grade.toolchain import Toolchain
 
+_MOST_PLACES = 8  # a temporary folder, and what a launch may write to
+
 
 @asynccontextmanager
 async def open_sandbox(
@@ -41,8 +43,11 @@ async def open_sandbox(
             setpriv = _program("setpriv", "util-linux") if root else None
             etc = Path(tempfile.mkdtemp(prefix="sandbox-", dir=folder)) / "etc"
             make_etc(etc)
+            places = [etc.with_name(f"memory-{number}") for number in range(_MOST_PLACES)]
+            for place in places:
+                place.mkdir()
             async with open_launcher(new_user=not root) as launcher:
-                yield StrictSandbox(launcher, bwrap, setpriv, etc, tools_of(toolchain))
+                yield StrictSandbox(launcher, bwrap, setpriv, etc, places, tools_of(toolchain))
         case Level.LANDLOCK:
             _need_landlock()
             as_others = is_root_with(CAP_CHOWN, CAP_SETUID)

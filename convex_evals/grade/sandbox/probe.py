@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from convex_evals.bounded_json import Limits, decode_object
 from convex_evals.errors import ProcessFault, UserError
 from convex_evals.grade.sandbox.base import Launch, Level, Sandbox
 from convex_evals.grade.sandbox.container import ENGINE_VARIABLE
@@ -106,7 +107,12 @@ async def _inside(sandbox: Sandbox, toolchain: Toolchain, folder: Path, world: _
     read_end, write_end = os.pipe()
     async with sandbox.network() as network:
         told = {**world.told, "hiddenPort": network.hidden_port, "own": str(own)}
-        argv: list[str | Path] = [toolchain.node.executable, toolchain.script("sandbox/probe.ts"), json.dumps(told)]
+        argv: list[str | Path] = [
+            toolchain.node.executable,
+            "--disable-sigusr1",
+            toolchain.script("sandbox/probe.ts"),
+            json.dumps(told),
+        ]
         try:
             child = await sandbox.launch(
                 Launch(
@@ -127,7 +133,7 @@ async def _inside(sandbox: Sandbox, toolchain: Toolchain, folder: Path, world: _
         async with child:
             try:
                 data = await asyncio.wait_for(read_fd(read_end, 1 << 16, line=True), _SECONDS)
-                found: dict[str, dict[str, str]] = json.loads(data)
+                found: dict[str, dict[str, str]] = decode_object(data, Limits(1 << 16))
                 return found
             except (TimeoutError, ValueError):
                 raise ProcessFault(f"a program in it did not answer: {child.last_words()}") from None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import platform
+import signal
 import socket
 import struct
 from collections.abc import Sequence
@@ -38,6 +39,7 @@ fanotify_init 300 262
 fchmodat 268 53
 fchmodat2 452 452
 fchownat 260 54
+fcntl 72 25
 finit_module 313 273
 fsconfig 431 431
 fsmount 432 432
@@ -45,6 +47,7 @@ fsopen 430 430
 fspick 433 433
 futimesat 261 -
 init_module 175 105
+io_setup 206 0
 io_uring_enter 426 426
 io_uring_register 427 427
 io_uring_setup 425 425
@@ -56,6 +59,10 @@ kcmp 312 272
 kexec_file_load 320 294
 kexec_load 246 104
 keyctl 250 219
+kill 62 129
+landlock_add_rule 445 445
+landlock_create_ruleset 444 444
+landlock_restrict_self 446 446
 lchown 94 -
 lremovexattr 198 15
 lsetxattr 189 6
@@ -74,6 +81,7 @@ open_tree 428 428
 perf_event_open 298 241
 personality 135 92
 pidfd_getfd 438 438
+pidfd_send_signal 424 424
 pivot_root 155 41
 prlimit64 302 261
 process_madvise 440 440
@@ -86,11 +94,14 @@ reboot 169 142
 removexattr 197 14
 removexattrat 466 466
 request_key 249 218
+rt_sigqueueinfo 129 138
+rt_tgsigqueueinfo 297 240
 sched_setaffinity 203 122
 sched_setattr 314 274
 sched_setparam 142 118
 sched_setscheduler 144 119
 semget 64 190
+sendfile 40 71
 sendmmsg 307 269
 sendmsg 46 211
 sendto 44 206
@@ -105,9 +116,13 @@ setxattr 188 5
 setxattrat 463 463
 shmget 29 194
 socket 41 198
+splice 275 76
 swapoff 168 225
 swapon 167 224
 syslog 103 116
+tee 276 77
+tgkill 234 131
+tkill 200 130
 umount2 166 39
 unshare 272 97
 userfaultfd 323 282
@@ -115,6 +130,7 @@ utime 132 -
 utimensat 280 88
 utimes 235 -
 vhangup 153 58
+vmsplice 278 75
 """
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
@@ -138,9 +154,20 @@ _BY_PROCESS = {
     **dict.fromkeys(("migrate_pages", "move_pages"), 0),
     **dict.fromkeys(("setpriority", "ioprio_set"), 1),
 }
+# Which argument is the signal. Node.js takes SIGUSR1 for the wish to debug it, and opens itself to everybody on its
+# loopback; programs of ours that have no use for the other one may be told to write reports with it.
+_SIGNALS = {
+    **dict.fromkeys(("kill", "tkill", "rt_sigqueueinfo", "pidfd_send_signal"), 1),
+    **dict.fromkeys(("tgkill", "rt_tgsigqueueinfo"), 2),
+}
+# A byte in a pipe or a socket may hold a whole page, which then is in no process. Who tries these copies otherwise.
+_BY_REFERENCE = ("sendfile", "splice", "tee", "vmsplice")
+_SET_SIGNAL = 10  # fcntl: a signal of one's choice for what happens to a descriptor, to a process of one's choice
 # With conditions of their own; the rest of the table is refused whatever the arguments are.
 _CONDITIONAL = frozenset(
     {"socket", "clone", "clone3", "setpgid", "setsid", "ioctl", "sendto", "sendmsg", "sendmmsg", "mmap", "utimensat"}
+    | {"fcntl", *_BY_REFERENCE}
+    | _SIGNALS.keys()
     | _BY_PATH
     | _BY_PROCESS.keys()
 )
@@ -273,11 +300,16 @@ def _assemble(machine: str, own_network: bool, own_user: bool) -> bytes:
     program.answer(_KILL)
     for name in sorted(numbers.keys() - _CONDITIONAL):
         program.on_call(numbers[name], _refusing(_errno(errno.EPERM)))
+    for name in _BY_REFERENCE:
+        program.on_call(numbers[name], _refusing(_errno(errno.EINVAL)))
     program.on_call(numbers["clone3"], _refusing(_errno(errno.ENOSYS)))  # its flags are out of reach; clone is tried
     program.on_call(numbers["clone"], _flags_refused(0, _NAMESPACE_FLAGS, errno.EPERM))
     program.on_call(numbers["ioctl"], _values_refused(1, (_TIOCSTI, _TIOCLINUX), errno.EPERM))
     program.on_call(numbers["socket"], _socket_block(own_network))
     program.on_call(numbers["mmap"], _shared_memory_refused())
+    for name, argument in _SIGNALS.items():
+        program.on_call(numbers[name], _values_refused(argument, (signal.SIGUSR1, signal.SIGUSR2), errno.EPERM))
+    program.on_call(numbers["fcntl"], _values_refused(1, (_SET_SIGNAL,), errno.EPERM))
     if not own_network:
         for name, argument in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3)):
             program.on_call(numbers[name], _flags_refused(argument, _FAST_OPEN, errno.EPERM))

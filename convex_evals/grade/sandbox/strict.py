@@ -12,6 +12,7 @@ from convex_evals.grade.sandbox.base import (
     SYSTEM_FILES,
     SYSTEM_FOLDERS,
     WRITABLE_BYTES,
+    WRITABLE_FILES,
     Launch,
     Level,
     Network,
@@ -19,7 +20,7 @@ from convex_evals.grade.sandbox.base import (
 )
 from convex_evals.grade.sandbox.client import LauncherClient
 from convex_evals.grade.sandbox.etc import ETC_FILES
-from convex_evals.grade.sandbox.launcher import Request
+from convex_evals.grade.sandbox.request import Request
 from convex_evals.process import Child
 
 _SEED = "/run/seed"
@@ -43,6 +44,7 @@ class StrictSandbox:
     bwrap: str
     setpriv: str | None  # started as root: how the sandbox becomes somebody else
     etc: Path
+    places: Sequence[Path]  # folders, for files in memory to be mounted at
     tools: Sequence[Path]
     level: Level = Level.STRICT
 
@@ -57,6 +59,10 @@ class StrictSandbox:
             filter_fd=3 + len(launch.pass_fds),
             limits=dict(launch.limits),
             memory_bytes=launch.memory_bytes,
+            together=launch.together,
+            memory_places=[str(place) for place in self.places[: 1 + len(launch.writable) + len(launch.fresh)]],
+            place_bytes=WRITABLE_BYTES,
+            place_files=WRITABLE_FILES,
         )
         return await self.launcher.launch(request, launch.pass_fds, capture=launch.capture)
 
@@ -69,14 +75,15 @@ class StrictSandbox:
         copied = [(f"{_SEED}/{n}", str(path)) for n, path in enumerate(launch.writable) if any(path.iterdir())]
         mounts = _Mounts()
         mounts.read_only_system()
+        mounts.memory(Path("/tmp"), self.places[0])
         for name in ETC_FILES:
             mounts.bind(self.etc / name, Path("/etc", name))
         for path in (*self.tools, *launch.readable):
             mounts.bind(path, path)
         for place, target in copied:
             mounts.bind(Path(target), Path(place))
-        for path in launch.writable:
-            mounts.memory(path, WRITABLE_BYTES)
+        for path, held in zip((*launch.writable, *launch.fresh), self.places[1:], strict=False):
+            mounts.memory(path, held)
         for path in launch.shared:
             mounts.share(path)
         mounts.seal()
@@ -125,10 +132,14 @@ class _Mounts:
         for file in SYSTEM_FILES:
             if Path(file).exists():
                 self.bind(Path(file), Path(file))
-        self.arguments += ["--proc", "/proc", "--dev", "/dev"]
-        # A shared mapping of /dev/zero is memory that may be in no process; /dev/full reads alike.
-        self.arguments += ["--dev-bind", "/dev/full", "/dev/zero"]
-        self.memory(Path("/tmp"), WRITABLE_BYTES)
+        # A shared mapping of /dev/zero is memory that may be in no process; /dev/full reads alike. There are no
+        # terminals: they are counted for the whole machine.
+        devices = {"null": "null", "zero": "full", "full": "full", "random": "random", "urandom": "urandom"}
+        self.arguments += ["--proc", "/proc", "--tmpfs", "/dev", "--symlink", "/proc/self/fd", "/dev/fd"]
+        for name, device in devices.items():
+            self.arguments += ["--dev-bind", f"/dev/{device}", f"/dev/{name}"]
+        for number, name in enumerate(("stdin", "stdout", "stderr")):
+            self.arguments += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
 
     def bind(self, source: Path, target: Path) -> None:
         self._make_above(target)
@@ -140,9 +151,9 @@ class _Mounts:
         self.arguments += ["--bind", str(folder), str(folder)]
         self._bound.add(folder)
 
-    def memory(self, target: Path, size: int) -> None:
+    def memory(self, target: Path, place: Path) -> None:
         self._make_above(target)
-        self.arguments += ["--perms", "1777", "--size", str(size), "--tmpfs", str(target)]
+        self.arguments += ["--bind", str(place), str(target)]
         self._made.add(target)
 
     def seal(self) -> None:

@@ -12,6 +12,8 @@ import { BACKEND_VERSION, INSTANCE_NAME } from "./versions.ts";
 
 export interface ApiParts {
   readonly app: App;
+  /** Whether something may be deployed by whoever asks here. */
+  readonly mayPush: boolean;
   readonly push: PushApi;
   cloudUrl(): string;
   siteUrl(): string;
@@ -66,6 +68,8 @@ async function route(exchange: Exchange, parts: ApiParts): Promise<void> {
   if (run !== undefined && method === "POST") return await runByPath(exchange, parts, run);
   const pushStep = /^\/api\/deploy2\/(\w+)$/.exec(url.pathname)?.[1];
   if (pushStep !== undefined && method === "POST") {
+    // The admin key is well known, and the app's own code reaches these ports.
+    if (!parts.mayPush) throw new HttpError(403, "PushesAreElsewhere", "This deployment is pushed to by another way");
     const answer = await parts.push.handle(pushStep, await readJson(request));
     if (answer) return sendJson(response, answer);
   }

@@ -2,13 +2,15 @@
  * node --experimental-vm-modules --disable-warning=ExperimentalWarning backend/main.ts
  *     [--port N] [--site-port N] [--ready-fd N] [--exit-with-stdin] [--log] [--control-fd N] [--listen-fd N]...
  *
- * A socket given with --control-fd is served from the start: whoever started us may be outside of our network.
+ * A socket given with --control-fd is served from the start: whoever started us may be outside of our network. Then
+ * nothing is deployed but by it.
  * Sockets given with --listen-fd are served once something is deployed: whoever connected before waits until then.
  */
 
 import { writeSync } from "node:fs";
 import { parseArgs } from "node:util";
 import vm from "node:vm";
+import { lockHost } from "./app/host_lock.ts";
 import { releaseMemorySoon } from "./app/idle_memory.ts";
 import { reportRejection, stopWatching } from "./app/watchdog.ts";
 import { startBackend } from "./server.ts";
@@ -70,8 +72,9 @@ async function main(): Promise<void> {
   process.on("uncaughtException", (error) => log(`uncaught exception: ${String(error)}`));
   if (options.exitWithStdin) exitWithStdin();
   process.once("SIGTERM", exit).once("SIGINT", exit);
-  const backend = await startBackend({ port: options.port, sitePort: options.sitePort, onLog: log });
-  if (options.controlFd !== undefined) await backend.listenOn(options.controlFd);
+  lockHost();
+  const backend = await startBackend({ port: options.port, sitePort: options.sitePort, onLog: log, mayPush: options.controlFd === undefined });
+  if (options.controlFd !== undefined) await backend.listenOn(options.controlFd, true);
   const ready = { kind: "ready", port: backend.port, site_port: backend.sitePort, version: BACKEND_VERSION };
   writeSync(options.readyFd, `${JSON.stringify(ready)}\n`);
   // The first push comes soon; what it needs is loaded while its sender bundles.

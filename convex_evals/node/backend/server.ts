@@ -18,6 +18,8 @@ export interface BackendOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Time limits of functions; Convex's unless given. */
   readonly limits?: Partial<FunctionTimes>;
+  /** Whether deployments are accepted on the ports; by default they are. */
+  readonly mayPush?: boolean;
   /** Called for every console line of the app's functions. */
   readonly onLog?: (line: string) => void;
 }
@@ -33,8 +35,8 @@ export interface Backend {
   readonly url: string;
   readonly siteUrl: string;
   readonly app: App;
-  /** Accepts connections on a socket that somebody else listens with already, too. */
-  listenOn(fd: number): Promise<void>;
+  /** Accepts connections on a socket that somebody else listens with already, too; `mayPush`: and deployments. */
+  listenOn(fd: number, mayPush?: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -49,11 +51,14 @@ export async function startBackend(options: BackendOptions = {}): Promise<Backen
     { env: options.env ?? {}, onLog: options.onLog ?? (() => {}), limits: functionLimits(options.limits) },
   );
   const parts = { app, push: new PushApi(app), cloudUrl, siteUrl };
+  const api = (mayPush: boolean): (() => Server) => {
+    const door = { ...parts, mayPush };
+    return () => createServer((request, response) => void handleApi(request, response, door).catch(() => response.destroy())).on("upgrade", (request, socket, head) => sync.upgrade(request, socket, head));
+  };
   const sync = new SyncServer(app);
 
-  const apiListener = new LoopbackListener(() =>
-    createServer((request, response) => void handleApi(request, response, parts).catch(() => response.destroy())).on("upgrade", (request, socket, head) => sync.upgrade(request, socket, head)),
-  );
+  const apiListener = new LoopbackListener(api(options.mayPush ?? true));
+  const controlListener = new LoopbackListener(api(true));
   const siteListener = new LoopbackListener(() => createServer((request, response) => void handleSite(request, response, app).catch(() => response.destroy())));
   port = await apiListener.listen(options.port ?? 0);
   sitePort = await siteListener.listen(options.sitePort ?? 0);
@@ -64,12 +69,12 @@ export async function startBackend(options: BackendOptions = {}): Promise<Backen
     url: cloudUrl(),
     siteUrl: siteUrl(),
     app,
-    listenOn: (fd) => apiListener.listenOn(fd),
+    listenOn: (fd, mayPush = false) => (mayPush ? controlListener : apiListener).listenOn(fd),
     close: async () => {
       app.close();
       sync.close();
       stopWatchingSoon();
-      await Promise.all([apiListener.close(), siteListener.close()]);
+      await Promise.all([apiListener.close(), controlListener.close(), siteListener.close()]);
     },
   };
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { test, type TestContext } from "node:test";
@@ -16,6 +16,7 @@ interface Answer {
   ok: boolean;
   result?: any;
   error?: { kind: string; message: string };
+  retire?: boolean;
 }
 
 /** The checker as a process, asked one thing at a time. */
@@ -50,7 +51,8 @@ test("a project goes through bundle, codegen, type check and lint, five apps in 
   for (const app of APPS) {
     const project = copyApp(app, path.join(folder, app));
     const [push, response] = [path.join(folder, `${app}.push.json`), path.join(folder, `${app}.response.json`)];
-    const bundled = await checker.ask("bundle", { project, out: push });
+    const sources = path.join(folder, `${app}.sources.json`);
+    const bundled = await checker.ask("bundle", { project, out: push, sources });
     assert.deepEqual(bundled.result, { functions: "convex/", warnings: [] });
 
     const request = { ...(JSON.parse(readFileSync(push, "utf8")) as object), adminKey: ADMIN_KEY };
@@ -64,10 +66,10 @@ test("a project goes through bundle, codegen, type check and lint, five apps in 
 
     const { written } = (await checker.ask("codegen", { project, response })).result as { written: string[] };
     assert.ok(written.includes("convex/_generated/api.d.ts"));
-    const checked = await checker.ask("typecheck", { project });
+    const checked = await checker.ask("typecheck", { project, sources });
     assert.deepEqual(checked.result.diagnostics, [], app);
     assert.ok(checked.result.files >= 4);
-    assert.deepEqual((await checker.ask("lint", { project })).result, { ok: true, problems: [] });
+    assert.deepEqual((await checker.ask("lint", { project, sources })).result, { ok: true, problems: [] });
   }
 });
 
@@ -128,4 +130,72 @@ test("the end of stdin ends the checker, esbuild's service included", async (t) 
   const ended = new Promise((resolve) => checker.process.on("exit", resolve));
   checker.process.stdin!.end();
   assert.equal(await ended, 0);
+});
+
+/** Processes that `parent` started, by the name of their program. */
+function childrenOf(parent: number): { pid: number; name: string }[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number);
+  return pids.flatMap((pid) => {
+    try {
+      const [, name = "", rest = ""] = /\((.*)\) \S+ (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
+      return Number(rest) === parent ? [{ pid, name }] : [];
+    } catch {
+      return []; // it ended meanwhile
+    }
+  });
+}
+
+test("without esbuild no project is at fault, and another process takes over", async (t) => {
+  const checker = new Checker(t);
+  const project = copyApp("bare", path.join(workFolder(t), "project"));
+  const out = path.join(project, "push.json");
+  const first = await checker.ask("bundle", { project, out });
+  assert.deepEqual([first.ok, first.retire], [true, undefined]);
+  const services = childrenOf(checker.process.pid!).filter(({ name }) => name === "esbuild");
+  assert.equal(services.length, 1);
+  process.kill(services[0]!.pid, "SIGKILL");
+  const next = await checker.ask("bundle", { project, out });
+  assert.equal(next.error?.kind, "internal", JSON.stringify(next));
+  assert.equal(next.retire, true);
+});
+
+test("a process that checks an honest project serves the next one, too", async (t) => {
+  const checker = new Checker(t);
+  const project = copyApp("schema", path.join(workFolder(t), "project"));
+  addFiles(project, { "src/use_it.ts": 'import { useState } from "react";\nexport const useIt = (): unknown => useState(1);\n' });
+  const sources = path.join(project, "sources.json");
+  for (const [op, fields] of [["bundle", { out: path.join(project, "push.json"), sources }], ["typecheck", {}], ["lint", {}]] as const) {
+    const answer = await checker.ask(op, { project, ...fields });
+    assert.deepEqual([answer.error, answer.retire], [undefined, undefined], op);
+  }
+});
+
+test("what a project makes of the definition of its app is bundled for it alone", async (t) => {
+  const checker = new Checker(t);
+  const folder = workFolder(t);
+  const bundle = async (name: string, files: Record<string, string>): Promise<string> => {
+    const project = copyApp("schema", path.join(folder, name, "project"));
+    addFiles(project, files);
+    const out = path.join(folder, name, "push.json");
+    const answer = await checker.ask("bundle", { project, out });
+    assert.equal(answer.retire, undefined);
+    return answer.ok ? readFileSync(out, "utf8").replaceAll(project, "") : "";
+  };
+  const elsewhere = "node_modules/convex/dist/cjs/values/index.js";
+  const paths = (target: string): string => JSON.stringify({ compilerOptions: { paths: { "convex/server": [target] } } });
+  const hostile: Record<string, string>[] = [
+    { "jsconfig.json": paths(`./${elsewhere}`) },
+    { "convex/jsconfig.json": paths(`../${elsewhere}`) },
+    { "convex/tsconfig.json": '{"extends": "./more.json"}', "convex/more.json": paths(`../${elsewhere}`) },
+    { "convex/package.json": JSON.stringify({ browser: { "convex/server": `../${elsewhere}` } }) },
+  ];
+  const poisoned: string[] = [];
+  for (const [index, files] of hostile.entries()) poisoned.push(await bundle(`hostile${index}`, files));
+  const after = await bundle("after", {});
+  const fresh = new Checker(t);
+  const alone = copyApp("schema", path.join(folder, "alone", "project"));
+  const out = path.join(folder, "alone", "push.json");
+  await fresh.ask("bundle", { project: alone, out });
+  assert.equal(after, readFileSync(out, "utf8").replaceAll(alone, ""));
+  assert.ok(!poisoned.includes(after), "the attack changes what it bundles itself");
 });

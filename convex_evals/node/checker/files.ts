@@ -39,6 +39,18 @@ export function typescriptFiles(folder: string): string[] {
   return found.sort();
 }
 
+const GENERATED = /(^|\/)_generated\/\w+(\.d)?\.[jt]s$/;
+
+/** Whether Convex wrote a file of a bundled project; bundling refuses folders of this name that it did not write. */
+export function isGenerated(file: string): boolean {
+  return GENERATED.test(file) && !file.startsWith("<");
+}
+
+/** Whether a file is JavaScript, which has no types of its own. */
+export function isJavaScript(file: string): boolean {
+  return /\.[mc]?jsx?$/.test(file);
+}
+
 /** The path as answers show it: relative to the project, with forward slashes. */
 export function shownPath(root: string, file: string): string {
   return path.relative(root, file).split(path.sep).join("/");

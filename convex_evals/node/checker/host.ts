@@ -2,7 +2,8 @@
  * What the TypeScript compiler may see of the machine, and the parsed library files that all projects share.
  *
  * Parsing and binding the declaration files of TypeScript, React and Convex is most of the cost of a type check; they
- * are the same files for every project, so they are kept by real path and version.
+ * are the same files for every project, so they are kept by path and version. What TypeScript makes of a declaration file
+ * depends on none of a project's options and files, but for the format of modules that its package has.
  */
 import { statSync } from "node:fs";
 import path from "node:path";
@@ -10,30 +11,34 @@ import ts from "typescript";
 
 const LIB_FOLDER = path.dirname(ts.getDefaultLibFilePath({}));
 const PACKAGES = "/node_modules/";
+const DECLARATIONS = /\.d\.[mc]?ts$/;
 const posix = (file: string): string => file.split(path.sep).join("/");
 
-/** Sets of compiler options whose library files are kept; more than a few means projects with exotic settings. */
-const KEPT_OPTION_SETS = 4;
+/** Characters of library files: kept in all, and that one program may add. TypeScript, Node, React and Convex are 8 million. */
+const MOST = 48_000_000;
+const SHARE = 16_000_000;
 
-const libraries = new Map<string, Map<string, ts.SourceFile>>();
+/** In the order in which they were last used. */
+const libraries = new Map<string, ts.SourceFile>();
+let characters = 0;
 
-// Where files are and what is emitted has no influence on how a declaration file is parsed and bound.
-const IRRELEVANT = new Set(["configFilePath", "pathsBasePath", "paths", "baseUrl", "types", "typeRoots", "rootDirs"]);
-
-function optionSet(options: ts.CompilerOptions): Map<string, ts.SourceFile> {
-  const key = JSON.stringify(
-    Object.entries(options)
-      .filter(([name]) => !IRRELEVANT.has(name))
-      .sort(([a], [b]) => (a < b ? -1 : 1)),
-  );
-  const kept = libraries.get(key) ?? new Map<string, ts.SourceFile>();
-  libraries.delete(key);
-  libraries.set(key, kept);
-  for (const oldest of libraries.keys()) {
-    if (libraries.size <= KEPT_OPTION_SETS) break;
-    libraries.delete(oldest);
+function recall(key: string): ts.SourceFile | undefined {
+  const known = libraries.get(key);
+  if (known) {
+    libraries.delete(key);
+    libraries.set(key, known);
   }
-  return kept;
+  return known;
+}
+
+function keep(key: string, source: ts.SourceFile): void {
+  libraries.set(key, source);
+  characters += source.text.length;
+  for (const [oldest, { text }] of libraries) {
+    if (characters <= MOST) break;
+    libraries.delete(oldest);
+    characters -= text.length;
+  }
 }
 
 /** A system that shows the project (real path `root`), packages, and TypeScript's own library; nothing else exists. */
@@ -70,11 +75,17 @@ function versionOf(file: string): string {
   return stats ? `${stats.mtimeMs}:${stats.size}` : "";
 }
 
+/** What a file of a project says of being the standard library itself (`no-default-lib`) is not so, and would leave it unchecked. */
+function withDefaultLibrary(source: ts.SourceFile | undefined): ts.SourceFile | undefined {
+  if (source) source.hasNoDefaultLib = false;
+  return source;
+}
+
 /** A compiler host on `system` whose library files come from the shared store. */
 export function projectHost(system: ts.System, options: ts.CompilerOptions): ts.CompilerHost {
   // ESLint walks from nodes to their parents.
   const host = ts.createCompilerHost(options, true);
-  const kept = optionSet(options);
+  let share = SHARE;
   const parse = host.getSourceFile.bind(host);
   return {
     ...host,
@@ -86,16 +97,18 @@ export function projectHost(system: ts.System, options: ts.CompilerOptions): ts.
     readDirectory: system.readDirectory,
     writeFile: () => {},
     getSourceFile(name, language, onError, renew) {
-      const shared = name.includes(PACKAGES) || name.startsWith(`${posix(LIB_FOLDER)}/`);
-      if (!shared) {
-        return system.fileExists(name) ? parse(name, language, onError, renew) : undefined;
-      }
+      const packaged = name.includes(PACKAGES) || name.startsWith(`${posix(LIB_FOLDER)}/`);
+      if (!packaged && !system.fileExists(name)) return undefined;
+      if (!packaged) return withDefaultLibrary(parse(name, language, onError, renew));
+      // Code of packages is bound by the options of a project.
+      if (!DECLARATIONS.test(name)) return parse(name, language, onError, renew);
       const format = typeof language === "object" ? (language.impliedNodeFormat ?? 0) : 0;
       const key = `${name}|${versionOf(name)}|${format}`;
-      const known = kept.get(key);
+      const known = recall(key);
       if (known) return known;
       const parsed = parse(name, language, onError, renew);
-      if (parsed) kept.set(key, parsed);
+      // Under another name than its own, it belongs to the project that gave it.
+      if (parsed && system.realpath?.(name) === name && (share -= parsed.text.length) >= 0) keep(key, parsed);
       return parsed;
     },
   };

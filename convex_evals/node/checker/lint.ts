@@ -7,9 +7,11 @@ import { Linter } from "eslint/universal";
 import { parser, plugin } from "typescript-eslint";
 import type ts from "typescript";
 import { withoutHostPaths } from "../push/host_paths.ts";
-import { functionsFolder, shownPath, typescriptFiles } from "./files.ts";
+import { isScript } from "../push/pages.ts";
+import { isGenerated, shownPath, typescriptFiles } from "./files.ts";
 import { programsOf, type CheckedProject } from "./program.ts";
 import { RULES, type Scope } from "./rules.ts";
+import { STRICT, type Terms } from "./terms.ts";
 
 /** One finding; `line` and `column` count from 1. `rule` is "syntax" where the file cannot be parsed. */
 export interface LintProblem {
@@ -37,6 +39,10 @@ function rulesFor(...scopes: Scope[]): Linter.RulesRecord {
 export const FUNCTION_RULES = rulesFor("everywhere", "functions");
 export const CLIENT_RULES = rulesFor("everywhere", "client");
 
+const NO_SUPPRESSIONS = "@typescript-eslint/ban-ts-comment";
+/** TypeScript's `CommentDirectiveType.Ignore`: it has no public name. */
+const IGNORES = 1;
+
 type Plugins = Record<string, ESLint.Plugin>;
 
 const require = createRequire(import.meta.url);
@@ -54,7 +60,7 @@ export const LANGUAGE = { parser: parser as unknown as Linter.Parser };
 function configFor(program: ts.Program, rules: Linter.RulesRecord, plugins: Plugins): Linter.Config[] {
   return [
     {
-      files: ["**/*.ts", "**/*.tsx", "**/*.mts", "**/*.cts"],
+      files: ["**/*.{ts,tsx,mts,cts,js,jsx,mjs,cjs}"],
       languageOptions: { ...LANGUAGE, parserOptions: { programs: [program] } },
       // Comments of the graded project must not switch off what judges it.
       linterOptions: { noInlineConfig: true, reportUnusedDisableDirectives: "off" },
@@ -64,22 +70,34 @@ function configFor(program: ts.Program, rules: Linter.RulesRecord, plugins: Plug
   ];
 }
 
-/** The author's own TypeScript: the functions folder and `src/`, without generated code and declarations. */
-export function lintedFiles({ root, functions }: CheckedProject): string[] {
-  const files = [...typescriptFiles(functions), ...typescriptFiles(path.join(root, "src"))];
-  return [...new Set(files)].filter((file) => !file.includes("/_generated/") && !/\.d\.[mc]?ts$/.test(file));
+/** The author's own code: TypeScript of the functions folder and `src/`, and all that runs; without generated code and declarations. */
+export function lintedFiles({ root, functions, running }: CheckedProject): string[] {
+  const files = [...typescriptFiles(functions), ...typescriptFiles(path.join(root, "src")), ...running.functions.keys(), ...running.pages.keys()];
+  return [...new Set(files)].filter((file) => isScript(file) && !isGenerated(file));
+}
+
+/** Comments that hide errors from the compiler in a form that the rule does not know: which comments do, the compiler says. */
+function unseenSuppressions(source: ts.SourceFile, found: Linter.LintMessage[]): Linter.LintMessage[] {
+  const { commentDirectives = [] } = source as { commentDirectives?: { range: ts.TextRange; type: number }[] };
+  const seen = found.filter(({ ruleId }) => ruleId === NO_SUPPRESSIONS);
+  return commentDirectives
+    .filter(({ type }) => type === IGNORES)
+    .map(({ range }) => source.getLineAndCharacterOfPosition(range.pos))
+    .filter(({ line }) => !seen.some((problem) => problem.line <= line + 1 && line + 1 <= (problem.endLine ?? problem.line)))
+    .map(({ line, character }) => ({ ruleId: NO_SUPPRESSIONS, severity: 2, line: line + 1, column: character + 1, message: "This comment hides errors from the type check." }));
 }
 
 function lintFile(linter: Linter, project: CheckedProject, file: string): LintProblem[] {
   const owner = project.programs.find(({ judged }) => judged.some((source) => source.fileName === file));
   const source = owner?.program.getSourceFile(file);
   if (!owner || !source) return [];
-  const config = file.startsWith(`${functionsFolder(project.root)}/`)
+  const config = file.startsWith(`${project.functions}/`) || project.running.functions.has(file)
     ? configFor(owner.program, FUNCTION_RULES, FUNCTION_PLUGINS)
     : configFor(owner.program, CLIENT_RULES, clientPlugins());
   const messages = linter.verify(source.text, config, { filename: file });
   // Warnings are ESLint's own, about comments that have no effect here.
-  return messages.filter(({ severity }) => severity === 2).map((message) => ({
+  const found = messages.filter(({ severity }) => severity === 2);
+  return [...found, ...unseenSuppressions(source, found)].map((message) => ({
     file: shownPath(project.root, file),
     line: message.line,
     column: message.column,
@@ -89,8 +107,8 @@ function lintFile(linter: Linter, project: CheckedProject, file: string): LintPr
 }
 
 /** Applies the kept rules of `rules.ts` to a project. */
-export function lint(projectDir: string): LintResult {
-  const project = programsOf(projectDir);
+export function lint(projectDir: string, terms: Terms = STRICT): LintResult {
+  const project = programsOf(projectDir, terms);
   const linter = new Linter({ cwd: project.root, configType: "flat" });
   const problems = lintedFiles(project).flatMap((file) => lintFile(linter, project, file));
   return { ok: problems.length === 0, problems: problems.slice(0, MAX_PROBLEMS) };

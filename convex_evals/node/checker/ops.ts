@@ -1,9 +1,11 @@
 /** From a request line to an answer: what each operation takes and gives. */
+import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { DeployError } from "../push/deploy_error.ts";
 import type { StartPushResponse } from "../push/official.ts";
 import { writeFileAtomically } from "./output.ts";
+import type { Terms } from "./terms.ts";
 
 /** Answer to one request; `kind` says who is at fault: the project, the caller, or the checker. */
 export type Answer =
@@ -38,34 +40,48 @@ function texts(request: Fields, key: string): string[] {
   return value as string[];
 }
 
+function terms(request: Fields): Terms {
+  const { sources, strict = true } = request;
+  if (typeof strict !== "boolean") throw new BadRequest(`${String(request.op)}: 'strict' must be a boolean`);
+  return { strict, ...(sources === undefined ? {} : { sources: text(request, "sources") }) };
+}
+
 // Each operation loads what it needs: a checker that only bundles never pays for TypeScript, and the other way round.
 const OPERATIONS: Record<string, Operation> = {
-  /** {project, out} -> {functions, warnings}; the push request is written to `out`. */
+  /**
+   * {project, out, sources?} -> {functions, warnings}; the push request is written to `out`, and to `sources` which files
+   * went into it, or may go into a page.
+   */
   async bundle(request) {
     const out = text(request, "out");
     const { buildPush } = await import("../push/request.ts");
-    const { request: push, warnings } = await buildPush(folder(request, "project"));
+    const { request: push, sources, warnings } = await buildPush(folder(request, "project"));
     writeFileAtomically(out, JSON.stringify(push));
+    if (request.sources !== undefined) writeFileAtomically(text(request, "sources"), JSON.stringify(sources));
     return { functions: push.functions, warnings };
   },
 
-  /** {project, response} -> {written}; `response` is the file with the backend's answer to start_push. */
+  /** {project, response} -> {written, sha256}; `response` is the file with the backend's answer to start_push. */
   async codegen(request) {
     const response = JSON.parse(readFileSync(text(request, "response"), "utf8")) as StartPushResponse;
     const { writeGenerated } = await import("../push/generated.ts");
-    return { written: await writeGenerated(folder(request, "project"), response) };
+    const project = folder(request, "project");
+    const written = await writeGenerated(project, response);
+    const hash = createHash("sha256");
+    for (const file of written) hash.update(JSON.stringify([file, readFileSync(path.join(project, file), "utf8")]));
+    return { written, sha256: hash.digest("hex") };
   },
 
-  /** {project} -> {ok, repairs, diagnostics, files} */
+  /** {project, sources?, strict?} -> {ok, repairs, diagnostics, files}; `sources` is the file that `bundle` wrote */
   async typecheck(request) {
     const { typecheck } = await import("./typecheck.ts");
-    return typecheck(folder(request, "project"));
+    return typecheck(folder(request, "project"), terms(request));
   },
 
-  /** {project} -> {ok, problems} */
+  /** {project, sources?, strict?} -> {ok, problems} */
   async lint(request) {
     const { lint } = await import("./lint.ts");
-    return lint(folder(request, "project"));
+    return lint(folder(request, "project"), terms(request));
   },
 
   /** {suite, files} -> one {file, errors, inputs} for each file */

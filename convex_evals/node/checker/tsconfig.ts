@@ -39,13 +39,23 @@ const OUTPUT_ONLY = [
   "inlineSources", "mapRoot", "sourceRoot", "noEmitOnError", "plugins", "noCheck",
 ] as const;
 
+// What switches checks off, reads JavaScript of packages, or makes another file of what an import names than it is.
+const NEVER = ["noResolve", "noLib", "libReplacement", "skipDefaultLibCheck", "maxNodeModuleJsDepth", "disableSizeLimit", "preserveSymlinks"] as const;
+
+/** The checks that `strict` stands for: a project cannot do without one of them. */
+const STRICT_FAMILY = [
+  "alwaysStrict", "noImplicitAny", "noImplicitThis", "strictBindCallApply", "strictBuiltinIteratorReturn", "strictFunctionTypes",
+  "strictNullChecks", "strictPropertyInitialization", "useUnknownInCatchVariables",
+] as const;
+
 /** "The list of files is empty" and "no inputs were found": the checker names the files itself. */
 const NO_FILES = new Set([18002, 18003]);
 
-function forced(options: ts.CompilerOptions): ts.CompilerOptions {
-  const result = { ...options, noEmit: true };
-  for (const name of OUTPUT_ONLY) delete (result as Record<string, unknown>)[name];
-  return result;
+function forced(options: ts.CompilerOptions, strict: boolean): ts.CompilerOptions {
+  const dropped = new Set<string>([...OUTPUT_ONLY, ...NEVER, ...(strict ? STRICT_FAMILY : [])]);
+  const kept = Object.fromEntries(Object.entries(options).filter(([name]) => !dropped.has(name)));
+  // The last one: types of the standard library come from TypeScript, not from a package that a project names.
+  return { ...kept, noEmit: true, ...(strict ? { strict: true } : {}), libReplacement: false };
 }
 
 function dropUnresolvedTypes(settings: Settings, shown: string, system: ts.System, folder: string): void {
@@ -99,18 +109,18 @@ function dropUnknownDeprecations(settings: Settings, shown: string): void {
 /** The settings for files that no tsconfig of the project covers. */
 export function seededSettings(shown: string): Settings {
   const repairs = [`${shown}: missing; strict defaults are used (Bundler, ESNext, DOM, react-jsx)`];
-  return { options: forced(SEEDED), files: [], references: [], errors: [], repairs };
+  return { options: forced(SEEDED, true), files: [], references: [], errors: [], repairs };
 }
 
-/** Reads and repairs one tsconfig file; what is wrong with it is in `errors`. */
-export function readSettings(root: string, file: string, system: ts.System): Settings {
+/** Reads and repairs one tsconfig file; what is wrong with it is in `errors`. `strict`: whatever it says, types are checked strictly. */
+export function readSettings(root: string, file: string, system: ts.System, strict: boolean): Settings {
   const shown = shownPath(root, file);
   const source = ts.readJsonConfigFile(file, system.readFile);
   const folder = path.dirname(file);
   const parsed = ts.parseJsonSourceFileConfigFileContent(source, system, folder, undefined, file);
   const errors = [...(source as unknown as { parseDiagnostics: ts.Diagnostic[] }).parseDiagnostics, ...parsed.errors];
   const settings: Settings = {
-    options: forced(parsed.options),
+    options: forced(parsed.options, strict),
     files: parsed.fileNames.filter((name) => !name.includes("/node_modules/")),
     references: (parsed.projectReferences ?? []).map((reference) => ts.resolveProjectReferencePath(reference)),
     errors: errors

@@ -83,7 +83,31 @@ test("each file is judged by its own tsconfig, once", async (t) => {
     "convex/strictly.ts": "export const length = (text) => text.length;\n",
     "src/loosely.ts": 'export { length } from "../convex/strictly";\nexport const size = (text) => text.length;\n',
   });
-  assert.deepEqual(codes(project), ["convex/strictly.ts TS7006"]);
+  assert.deepEqual(codes(project), ["convex/strictly.ts TS7006", "src/loosely.ts TS7006"]);
+  const asItSays = typecheck(project, { strict: false }).diagnostics.map(({ file, code }) => `${file} ${code}`);
+  assert.deepEqual(asItSays, ["convex/strictly.ts TS7006"], "a suite may leave it to the project");
+});
+
+test("no setting makes the check of a project less strict", async (t) => {
+  const loose = {
+    strict: false, noImplicitAny: false, noImplicitThis: false, strictNullChecks: false, strictFunctionTypes: false, strictBindCallApply: false,
+    strictPropertyInitialization: false, useUnknownInCatchVariables: false, alwaysStrict: false, strictBuiltinIteratorReturn: false,
+    noCheck: true, noResolve: true, checkJs: false, allowJs: false,
+  };
+  const { compilerOptions } = JSON.parse(CONVEX_TSCONFIG) as { compilerOptions: object };
+  const project = await makeProject(t, "bare", {
+    "convex/tsconfig.json": JSON.stringify({ compilerOptions: { ...compilerOptions, ...loose } }),
+    "convex/any.ts": "export const size = (text) => text.length;\n",
+    "convex/null.ts": "export const text: string = null;\n",
+    "convex/caught.ts": "export const work = (): string => { try { return ''; } catch (error) { return error.message; } };\n",
+    "convex/field.ts": "export class A { text: string; }\n",
+    "convex/called.ts": "export const n = ((a: number) => a).call(null, 'text');\n",
+    "convex/assigned.ts": "export const f: (a: string | number) => void = (a: string) => void a;\n",
+  });
+  assert.deepEqual(codes(project), [
+    "convex/any.ts TS7006", "convex/assigned.ts TS2322", "convex/called.ts TS2345", "convex/caught.ts TS18046", "convex/field.ts TS2564",
+    "convex/null.ts TS2322",
+  ]);
 });
 
 test("types that do not resolve are dropped, legacy resolution is replaced", async (t) => {

@@ -1,10 +1,12 @@
 /** The type check of one project. */
 import ts from "typescript";
 import { withoutHostPaths } from "../push/host_paths.ts";
-import { shownPath } from "./files.ts";
+import { isJavaScript, shownPath } from "./files.ts";
+import { uncheckedCode, type UncheckedCode } from "./imports.ts";
 import { programsOf, type JudgedProgram } from "./program.ts";
+import { STRICT, type Terms } from "./terms.ts";
 
-/** One compiler error; `line` and `column` count from 1 and are null where the error belongs to no place. */
+/** One error; `line` and `column` count from 1 and are null where it belongs to no place. `code` is the compiler's, or "unchecked". */
 export interface TypeProblem {
   file: string | null;
   line: number | null;
@@ -41,25 +43,40 @@ export function toProblem(root: string, diagnostic: ts.Diagnostic): TypeProblem 
   return { file: shownPath(root, file.fileName), line: line + 1, column: character + 1, ...base };
 }
 
+/** JavaScript has no place for types: that something has none is no error there. */
+function isMissingType({ file, code }: ts.Diagnostic): boolean {
+  return file !== undefined && isJavaScript(file.fileName) && code >= 7000 && code < 8000;
+}
+
 function diagnosticsOf({ program, judged, errors }: JudgedProgram): ts.Diagnostic[] {
   return [
     ...errors,
     ...program.getOptionsDiagnostics(),
     ...program.getGlobalDiagnostics(),
     ...judged.flatMap((source) => [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]),
-  ].filter((diagnostic) => diagnostic.category === ts.DiagnosticCategory.Error);
+  ].filter((diagnostic) => diagnostic.category === ts.DiagnosticCategory.Error && !isMissingType(diagnostic));
 }
 
-/** Checks every file of a project with the settings that the project gives for it. */
-export function typecheck(projectDir: string): TypecheckResult {
-  const { root, programs, repairs } = programsOf(projectDir);
+function toUnchecked(root: string, { file, source, start, message }: UncheckedCode): TypeProblem {
+  const base = { code: "unchecked", message: shortened(withoutHostPaths(root, message)) };
+  if (!source || start === undefined) return { file, line: null, column: null, ...base };
+  const { line, character } = ts.getLineAndCharacterOfPosition(source, start);
+  return { file: shownPath(root, source.fileName), line: line + 1, column: character + 1, ...base };
+}
+
+/** Checks every file of a project that runs, strictly unless `terms` say otherwise, and the rest with the settings that the project gives for it. */
+export function typecheck(projectDir: string, terms: Terms = STRICT): TypecheckResult {
+  const project = programsOf(projectDir, terms);
+  const { root, programs, repairs } = project;
   const found = new Map<string, TypeProblem>();
+  const add = (problem: TypeProblem): void => void found.set(JSON.stringify(problem), problem);
   for (const each of programs) {
-    for (const diagnostic of diagnosticsOf(each)) {
-      const problem = toProblem(root, diagnostic);
-      found.set(JSON.stringify(problem), problem);
+    for (const { source, start } of each.switchedOff) {
+      add(toUnchecked(root, { file: source.fileName, source, start, message: "@ts-nocheck: a file cannot switch its type check off" }));
     }
+    for (const diagnostic of diagnosticsOf(each)) add(toProblem(root, diagnostic));
   }
+  for (const code of uncheckedCode(project)) add(toUnchecked(root, code));
   const place = (problem: TypeProblem) => [problem.file ?? "", problem.line ?? 0, problem.column ?? 0, problem.code] as const;
   const diagnostics = [...found.values()].sort((a, b) => {
     const [left, right] = [place(a), place(b)];

@@ -1,7 +1,7 @@
 /** The candidate's cron jobs, with schedules made comparable however they were written. */
 import { makeFunctionReference } from "convex/server";
 import type { GraderClient } from "./clients.ts";
-import { adminClient } from "./clients.ts";
+import { askProject } from "./facts.ts";
 
 /** One cron job. */
 export interface CronJob {
@@ -30,9 +30,9 @@ interface ReportedCron {
 
 const listCronJobs = makeFunctionReference<"query", Record<string, never>, ReportedCron[]>("_system/frontend/listCronJobs");
 
-/** The registered cron jobs, ordered by name. */
-export async function listCrons(client: GraderClient = adminClient()): Promise<CronJob[]> {
-  const reported = await client.query(listCronJobs, {});
+/** The registered cron jobs, ordered by name: the project's as it was pushed, unless there is a `client`. */
+export async function listCrons(client?: GraderClient): Promise<CronJob[]> {
+  const reported = client ? await client.query(listCronJobs, {}) : await askProject(listCronJobs);
   return reported
     .map(({ name, cronSpec: { udfPath, udfArgs, cronSchedule } }) => ({
       name,

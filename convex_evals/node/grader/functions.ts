@@ -2,8 +2,7 @@
 import { makeFunctionReference } from "convex/server";
 import type { ValidatorJSON } from "convex/values";
 import type { GraderClient } from "./clients.ts";
-import { askAnswer } from "./answer_facts.ts";
-import { adminClient } from "./clients.ts";
+import { askAnswer, askProject } from "./facts.ts";
 import { validatorDifferences } from "./validators.ts";
 
 /** One registered function; `name` is as in `api` ("folder/module:export", "module:default"). */
@@ -38,9 +37,9 @@ interface ReportedFunction {
 const apiSpec = makeFunctionReference<"query", Record<string, never>, ReportedFunction[]>("_system/cli/modules:apiSpec");
 const TYPES = { Query: "query", Mutation: "mutation", Action: "action" } as const;
 
-/** All queries, mutations and actions of a deployment, by name. */
-export async function listFunctions(client: GraderClient = adminClient()): Promise<Map<string, FunctionSpec>> {
-  return byName(await client.query(apiSpec, {}));
+/** All queries, mutations and actions of a deployment, by name: of the project's as it was pushed, unless there is a `client`. */
+export async function listFunctions(client?: GraderClient): Promise<Map<string, FunctionSpec>> {
+  return byName(client ? await client.query(apiSpec, {}) : await askProject(apiSpec));
 }
 
 function byName(reported: ReportedFunction[]): Map<string, FunctionSpec> {

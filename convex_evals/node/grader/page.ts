@@ -2,15 +2,16 @@
  * The candidate's React app in a browser-like page, talking to the candidate's backend.
  *
  * The app runs in a process of its own, with nothing but the page: a grader sees only what a person at the screen
- * would see, and the app cannot reach the grader.
+ * would see. What looks like a browser there keeps nobody in: in the tester the process is contained as the project's
+ * code is (tester/programs), and bundles the app itself.
  */
-import { fork } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { fork, type ChildProcess, type ForkOptions } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { ENDING } from "../code_cache.ts";
 import { closeAfterRun } from "./closing.ts";
 import { candidateUrl, projectDir } from "./connection.ts";
-import type { PageCommand, PageReply, PageRequest } from "./page_protocol.ts";
+import { parseReply, type PageCommand, type PageRequest } from "./page_protocol.ts";
+import { SEEN, type Seen } from "./seen.ts";
 
 export interface PageOptions {
   /** The module whose default export is the app's component. */
@@ -22,6 +23,9 @@ export interface PageOptions {
 /** An address at which nobody answers. */
 export const UNREACHABLE = "http://localhost:1";
 
+/** Of a page's process. A warning would be one of the app's errors. */
+export const PAGE_FLAGS = ["--disable-sigusr1", "--disable-warning=ExperimentalWarning"] as const;
+
 /** A page that is open. Elements are named by CSS selectors, and must exist when they are used: wait with `eventually`. */
 export class Page {
   readonly #child: ChildProcess;
@@ -31,13 +35,14 @@ export class Page {
 
   constructor(child: ChildProcess) {
     this.#child = child;
-    child.on("message", (reply: PageReply) => this.#receive(reply));
+    child.on("message", (reply: unknown) => this.#receive(reply));
+    child.on("error", (error) => this.#end(`The page's process ended (${error.message})`));
     child.on("exit", (code) => this.#end(`The page's process ended (code ${code})`));
   }
 
-  /** Runs the app's script; what it throws is in `errors`. */
-  async start(script: string): Promise<void> {
-    await this.#ask({ kind: "start", script });
+  /** Bundles the app and runs it; what it throws is in `errors`. */
+  async start(app: string, backend: string): Promise<void> {
+    await this.#ask({ kind: "start", app, backend });
   }
 
   /** The text of each element that matches, in document order, with runs of white space as one space. */
@@ -89,7 +94,10 @@ export class Page {
     });
   }
 
-  #receive(reply: PageReply): void {
+  /** Apps may get out of the page into its process: what comes from there is the app's own word, and may be anything. */
+  #receive(said: unknown): void {
+    const reply = parseReply(said);
+    if (reply === undefined) return;
     const waiting = this.#waiting.get(reply.id);
     this.#waiting.delete(reply.id);
     if (reply.ok) waiting?.resolve(reply.values);
@@ -105,43 +113,14 @@ export class Page {
 
 /** Bundles the app with the project's own packages and opens it, inside a `ConvexProvider` of the candidate's backend. */
 export async function openPage({ app = "src/App.tsx", backend = candidateUrl() }: PageOptions = {}): Promise<Page> {
-  const child = fork(fileURLToPath(new URL(`./page_process${ENDING}`, import.meta.url)), {
-    env: {},
-    execArgv: [],
+  const options: ForkOptions & Seen = {
+    env: { MODEL_OUTPUT_DIR: projectDir() },
+    execArgv: [...PAGE_FLAGS],
     stdio: ["ignore", "ignore", "ignore", "ipc"],
-  });
-  const page = new Page(child);
+    [SEEN]: [projectDir()],
+  };
+  const page = new Page(fork(fileURLToPath(new URL(`./page_process${ENDING}`, import.meta.url)), options));
   closeAfterRun(() => page.close());
-  await page.start(await bundlePage(app, backend));
+  await page.start(app, backend);
   return page;
-}
-
-/** The page's script. */
-export async function bundlePage(app: string, backend: string): Promise<string> {
-  const { build } = await import("esbuild");
-  const contents = `
-    import { createElement } from "react";
-    import { createRoot } from "react-dom/client";
-    import { ConvexProvider, ConvexReactClient } from "convex/react";
-    import * as app from ${JSON.stringify(`./${app}`)};
-    if (typeof app.default !== "function") throw new Error(${JSON.stringify(`\`${app}\` must export the app's component as its default`)});
-    const client = new ConvexReactClient(${JSON.stringify(backend)}, { skipConvexDeploymentUrlCheck: true });
-    createRoot(document.getElementById("root")).render(createElement(ConvexProvider, { client }, createElement(app.default)));
-  `;
-  const result = await build({
-    stdin: { contents, resolveDir: projectDir(), loader: "tsx", sourcefile: "page.tsx" },
-    bundle: true,
-    write: false,
-    format: "iife",
-    platform: "browser",
-    jsx: "automatic",
-    define: { "process.env.NODE_ENV": '"development"' },
-    loader: { ".css": "empty", ".svg": "empty", ".png": "empty" },
-    logLevel: "silent",
-    // The project's own compiler options are judged by the type check, and must not change what runs here.
-    tsconfigRaw: {},
-  }).catch((error: unknown) => {
-    throw new Error(`\`${app}\` must be a module that can be bundled for the browser: ${error instanceof Error ? error.message : String(error)}`);
-  });
-  return result.outputFiles[0]?.text ?? "";
 }

@@ -1,9 +1,15 @@
 /** The process of one page: a browser-like window that does what the grader asks, beginning with the app's script. */
 import { Window } from "happy-dom";
+import { projectDir } from "./connection.ts";
+import { bundlePage } from "./page_bundle.ts";
 import type { PageCommand, PageReply, PageRequest } from "./page_protocol.ts";
 
 if (process.send === undefined) throw new Error("This process is started by `openPage`");
 const reply = process.send.bind(process) as (message: PageReply) => boolean;
+
+const project = projectDir();
+// Apps see what is there, as in a browser: nothing.
+delete process.env.MODEL_OUTPUT_DIR;
 
 const errors: string[] = [];
 console.error = (...parts: unknown[]) => void errors.push(parts.map(String).join(" "));
@@ -51,10 +57,10 @@ function start(script: string): void {
   }
 }
 
-function run(command: PageCommand): string[] {
+async function run(command: PageCommand): Promise<string[]> {
   switch (command.kind) {
     case "start":
-      start(command.script);
+      start(await bundlePage(project, command.app, command.backend));
       return [];
     case "texts":
       return all(command.selector).map((element) => (element.textContent ?? "").replace(/\s+/g, " ").trim());
@@ -75,9 +81,9 @@ function run(command: PageCommand): string[] {
   }
 }
 
-process.on("message", ({ id, command }: PageRequest) => {
+process.on("message", async ({ id, command }: PageRequest) => {
   try {
-    reply({ id, ok: true, values: run(command) });
+    reply({ id, ok: true, values: await run(command) });
   } catch (error) {
     reply({ id, ok: false, message: error instanceof Error ? error.message : String(error) });
   }

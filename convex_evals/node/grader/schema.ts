@@ -2,8 +2,7 @@
 import { makeFunctionReference } from "convex/server";
 import type { ValidatorJSON } from "convex/values";
 import type { GraderClient } from "./clients.ts";
-import { askAnswer } from "./answer_facts.ts";
-import { adminClient } from "./clients.ts";
+import { askAnswer, askProject } from "./facts.ts";
 import { validatorDifferences } from "./validators.ts";
 
 /** One table as the deployment reports it. */
@@ -29,9 +28,9 @@ export interface SchemaComparison {
 
 const getSchemas = makeFunctionReference<"query", Record<string, never>, { active?: string }>("_system/frontend/getSchemas");
 
-/** The deployed schema's tables; undefined when the project has no schema. */
-export async function readSchema(client: GraderClient = adminClient()): Promise<TableSchema[] | undefined> {
-  return tablesOf(await client.query(getSchemas, {}));
+/** The deployed schema's tables; undefined when there is no schema. The project's is what it pushed, unless there is a `client`. */
+export async function readSchema(client?: GraderClient): Promise<TableSchema[] | undefined> {
+  return tablesOf(client ? await client.query(getSchemas, {}) : await askProject(getSchemas));
 }
 
 function tablesOf({ active }: { active?: string }): TableSchema[] | undefined {

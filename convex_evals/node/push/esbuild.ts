@@ -2,16 +2,17 @@
  * Stands in for `esbuild` inside the official code: the same library, in the version that `convex` depends on.
  *
  * Four differences. The working folder is passed with every build, because esbuild remembers the one the process
- * started in and the checker works on many projects. Messages are recorded instead of printed. And a file from
- * outside the project and its packages is an error: bundling must not carry files of the host into a deployment. Builds that
- * concern packages alone are made once.
+ * started in and the checker works on many projects. Messages are recorded instead of printed. A file from
+ * outside the project and its packages is an error: bundling must not carry files of the host into a deployment. And the
+ * files that went into a bundle are recorded. No build is kept for another project: a project's files lead imports elsewhere in
+ * more ways than a key could name (tsconfig.json, jsconfig.json and what they extend, package.json).
  */
 import { realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import type * as Esbuild from "esbuild";
+import { recordBundled } from "./bundled.ts";
 import { record } from "./diagnostics.ts";
-import { onceForPackages } from "./package_builds.ts";
 import { PACKAGES } from "./project_fs.ts";
 
 const require = createRequire(import.meta.url);
@@ -59,6 +60,13 @@ function withoutNeedlessQuestions(plugin: Esbuild.Plugin): Esbuild.Plugin {
   };
 }
 
+let lost: Error | undefined;
+
+/** That esbuild's process died in this one, for which no later build works: what it died of is not said. */
+export function lostService(): Error | undefined {
+  return lost;
+}
+
 const NOTHING: Esbuild.BuildResult = { errors: [], warnings: [], outputFiles: [], metafile: { inputs: {}, outputs: {} }, mangleCache: undefined };
 
 /** esbuild's `build`, for the official code. */
@@ -68,10 +76,10 @@ export async function build(options: Esbuild.BuildOptions): Promise<Esbuild.Buil
   let result: Esbuild.BuildResult;
   try {
     const plugins = (options.plugins ?? []).map(withoutNeedlessQuestions);
-    const complete = { absWorkingDir: folder, ...options, plugins, logLevel: "silent" } as const;
-    result = await onceForPackages(complete, folder, () => official.build(complete));
+    result = await official.build({ absWorkingDir: folder, ...options, plugins, logLevel: "silent" });
   } catch (error) {
     const failure = error as Partial<Esbuild.BuildFailure>;
+    if (!failure.errors) lost = error as Error;
     // Also the tsconfig that one of the project extends.
     refuseForeign(quoted([...(failure.errors ?? []), ...(failure.warnings ?? [])]), folder);
     if (failure.errors) recordAll("errors", failure.errors);
@@ -79,8 +87,12 @@ export async function build(options: Esbuild.BuildOptions): Promise<Esbuild.Buil
   }
   refuseForeign([...quoted(result.warnings), ...Object.keys(result.metafile?.inputs ?? {})], folder);
   recordAll("warnings", result.warnings);
+  recordBundled(result.metafile, folder);
   return result;
 }
+
+/** esbuild itself, for builds of ours. */
+export const esbuild = official;
 
 export const formatMessagesSync = official.formatMessagesSync;
 

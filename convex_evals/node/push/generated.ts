@@ -32,6 +32,25 @@ export function discardGenerated(project: Project, components: Map<string, Compo
   }
 }
 
+function foldersNamed(name: string, folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const place = path.join(folder, entry.name);
+    if (entry.name === name) return [place];
+    return entry.isDirectory() && entry.name !== "node_modules" ? foldersNamed(name, place) : [];
+  });
+}
+
+/** Generated code is not judged: what its author calls so, and Convex does not write, has no place in a project. */
+export function refuseOtherGenerated(project: Project, components: Map<string, ComponentDirectory>): void {
+  const ours = new Set(generatedFor(project, components).map((component) => path.join(component.path, "_generated")));
+  const other = foldersNamed("_generated", project.root).find((folder) => !ours.has(folder));
+  if (other === undefined) return;
+  const own = path.relative(project.root, path.join(project.rootComponent.path, "_generated"));
+  throw new DeployError(
+    `${path.relative(project.root, other)}: Convex writes no generated code there (the app's is in ${own}): a folder of your own needs another name`,
+  );
+}
+
 /** Writes the stubs that make a project bundleable before the backend has analysed it. */
 export async function writeInitial(project: Project, components: Map<string, ComponentDirectory>): Promise<void> {
   await official.withTmpDir(async (tmpDir) => {

@@ -20,3 +20,5 @@ export { version } from "#official/cli/version.js";
 export type { Context, ErrorType } from "#official/bundler/context.js";
 export type { StartPushResponse } from "#official/cli/lib/deployApi/startPush.js";
 export { startDiagnostics, takeDiagnostics, type Diagnostics } from "./diagnostics.ts";
+export { startBundled, takeBundled } from "./bundled.ts";
+export { esbuild, lostService } from "./esbuild.ts";

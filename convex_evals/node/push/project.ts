@@ -87,9 +87,12 @@ export async function inProject<T>(projectDir: string, work: (project: Project) 
   const before = process.cwd();
   process.chdir(root);
   official.startDiagnostics();
+  official.startBundled();
   try {
     return await work(await readProject(makeContext(root), root));
   } catch (error) {
+    const lost = official.lostService();
+    if (lost) throw new Error(`esbuild: ${lost.message}`, { cause: lost });
     throw error instanceof DeployError ? new DeployError(withoutHostPaths(root, error.message)) : error;
   } finally {
     process.chdir(before);

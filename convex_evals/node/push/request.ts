@@ -1,6 +1,8 @@
 /** A project folder as the body of `POST /api/deploy2/start_push`. */
-import { discardGenerated, writeInitial } from "./generated.ts";
+import type { Bundled } from "./bundled.ts";
 import { DeployError } from "./deploy_error.ts";
+import { discardGenerated, refuseOtherGenerated, writeInitial } from "./generated.ts";
+import { bundlePages } from "./pages.ts";
 import { findComponents, inProject, official, warnings, type Project } from "./project.ts";
 
 /** One bundled module. */
@@ -33,9 +35,16 @@ export interface PushRequest {
   forCodegen: boolean;
 }
 
+/** Which files of a project run, and what their imports become: in the deployment, and in pages and programs. */
+export interface Sources {
+  functions: Bundled;
+  pages: Bundled;
+}
+
 /** A project ready to be sent. */
 export interface BuiltPush {
   request: PushRequest;
+  sources: Sources;
   warnings: string[];
 }
 
@@ -43,6 +52,7 @@ async function bundleAll(project: Project): Promise<PushRequest> {
   const { ctx, rootComponent, config } = project;
   const { components, dependencyGraph } = await findComponents(project);
   discardGenerated(project, components);
+  refuseOtherGenerated(project, components);
   await writeInitial(project, components);
   const { appDefinitionSpecWithoutImpls, componentDefinitionSpecsWithoutImpls } = await official.bundleDefinitions(
     ctx, project.root, dependencyGraph, rootComponent, [...components.values()], false,
@@ -87,7 +97,11 @@ async function bundleAll(project: Project): Promise<PushRequest> {
  * @throws DeployError when the project is at fault, with Convex's own message (and esbuild's, with file and line)
  */
 export async function buildPush(projectDir: string): Promise<BuiltPush> {
-  return inProject(projectDir, async (project) => ({ request: await bundleAll(project), warnings: warnings(project) }));
+  return inProject(projectDir, async (project) => {
+    const request = await bundleAll(project);
+    const functions = official.takeBundled();
+    return { request, sources: { functions, pages: await bundlePages(project) }, warnings: warnings(project) };
+  });
 }
 
 /** `buildPush` for callers that want the request only. */

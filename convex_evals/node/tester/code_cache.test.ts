@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { cachedScript, readScript } from "../code_cache.ts";
 
 const here = path.join(import.meta.dirname, "..");
@@ -14,6 +16,16 @@ for (const name of ["backend/app/backend", "backend/app/runtime", "tester/vitest
     assert.equal(cachedScript(readScript(file), file).cachedDataRejected, false);
   });
 }
+
+test("V8 takes the backend's code under the flags that it is started with", () => {
+  const flags = JSON.parse(readFileSync(path.join(here, "backend", "flags.json"), "utf8")) as string[];
+  const source = `
+    import { cachedScript, readScript } from ${JSON.stringify(pathToFileURL(path.join(here, "code_cache.ts")).href)};
+    for (const file of process.argv.slice(1)) console.log(cachedScript(readScript(file), file).cachedDataRejected);`;
+  const files = ["backend", "runtime"].map((name) => path.join(here, "backend", "app", `${name}.bundle.cjs`));
+  const { stdout, stderr } = spawnSync(process.execPath, [...flags, "--input-type=module", "-e", source, ...files], { encoding: "utf8" });
+  assert.equal(stdout, "false\nfalse\n", stderr);
+});
 
 test("texts are read as they are", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "code-"));

@@ -6,8 +6,8 @@
  *
  * What vitest's workers set up before a test file is set up here; `tester.test.ts` runs the same graders both ways. The
  * grader runs in this very process: one that ends it leaves no verdict. The first line of stdin is a token that the
- * verdict repeats; the compiled grader comes through a descriptor, so that what it starts cannot read it. Nothing that is
- * printed is kept.
+ * verdict repeats; the compiled grader comes through a descriptor. With `--programs-fds A,B` what it starts runs elsewhere
+ * (`programs/install.ts`). Nothing that is printed is kept.
  */
 import { closeSync, mkdtempSync, openSync, readFileSync, readSync, realpathSync, rmSync } from "node:fs";
 import { devNull, tmpdir } from "node:os";
@@ -22,6 +22,7 @@ import { ENDING } from "../code_cache.ts";
 import type * as Library from "../grader/library.ts";
 import { installHooks, type Bundled } from "./direct_hooks.ts";
 import { LIBRARY, type PackageSources } from "./resolution.ts";
+import { installPrograms, parseFds } from "./programs/install.ts";
 import { useServerPorts } from "./server_ports.ts";
 import { collectVerdict, withoutHostPaths } from "./tasks.ts";
 import { sendVerdict, type ReportedError, type Verdict } from "./verdict.ts";
@@ -199,6 +200,7 @@ async function main(): Promise<void> {
       "compiled-fd": { type: "string", default: "4" },
       packages: { type: "string", multiple: true, default: [] },
       "verdict-fd": { type: "string", default: "3" },
+      "programs-fds": { type: "string" },
       "test-timeout": { type: "string", default: "60000" },
     },
     // `--packages A B` and `--packages A --packages B` mean the same.
@@ -214,6 +216,8 @@ async function main(): Promise<void> {
   // A test that waits for nothing must time out, and not end the process.
   setInterval(() => {}, 2 ** 30);
   const root = mkdtempSync(path.join(realpathSync(tmpdir()), "tester-"));
+  const programs = parseFds(values["programs-fds"]);
+  if (programs) installPrograms(programs, [root]);
   const packages = [...values.packages, ...positionals].map((folder) => path.resolve(folder));
   let result: Verdict | Broken;
   try {

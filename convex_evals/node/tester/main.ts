@@ -12,6 +12,8 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { capOutput } from "./output.ts";
+import { handOn, WORKER_FOLDERS } from "./programs/hand_on.ts";
+import { parseFds, type ProgramFds } from "./programs/install.ts";
 import type { PackageSources } from "./resolution.ts";
 import { withoutHostPaths } from "./tasks.ts";
 import { ENDED_EARLY, sendVerdict, type Verdict } from "./verdict.ts";
@@ -28,6 +30,7 @@ const { values, positionals } = parseArgs({
     suite: { type: "string" },
     packages: { type: "string", multiple: true, default: [] },
     "verdict-fd": { type: "string", default: "3" },
+    "programs-fds": { type: "string" },
     "test-timeout": { type: "string", default: "60000" },
   },
   // `--packages A B` and `--packages A --packages B` mean the same.
@@ -60,10 +63,15 @@ function endWithStdin(): void {
   process.stdin.resume();
 }
 
-async function runGrader(request: GraderRun): Promise<Verdict> {
+async function runGrader(request: GraderRun, programs: ProgramFds | undefined): Promise<Verdict> {
   // Vite works with real paths, and the verdict names frames in the grader.
   const run = { ...request, grader: realpathSync(request.grader), suite: realpathSync(request.suite) };
-  const root = mkdtempSync(path.join(realpathSync(tmpdir()), "tester-"));
+  const scratch = realpathSync(tmpdir());
+  const root = mkdtempSync(path.join(scratch, "tester-"));
+  // Vitest writes what it makes of the suite's files: there, where no program that a grader starts sees it.
+  process.env.TMPDIR = root;
+  process.env[WORKER_FOLDERS] = [scratch, root].join(path.delimiter);
+  if (programs) handOn(programs);
   try {
     const { runInVitest } = await import("./vitest_run.ts");
     return withoutHostPaths(await runInVitest(run, root), run.suite);
@@ -90,7 +98,7 @@ async function main(): Promise<void> {
   let verdict: Verdict;
   try {
     const packages = [...values.packages, ...positionals].map((folder) => path.resolve(folder));
-    verdict = await runGrader({ grader: path.resolve(grader), suite: path.resolve(suite), packages, timeout });
+    verdict = await runGrader({ grader: path.resolve(grader), suite: path.resolve(suite), packages, timeout }, parseFds(values["programs-fds"]));
   } catch (error) {
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
     verdict = failedRun(message);

@@ -24,7 +24,7 @@ export function testOptions(run: GraderRun, root: string): Parameters<typeof cre
     globals: true,
     // A process of its own: a grader that ends it cannot end the verdict.
     pool: "forks",
-    poolOptions: { forks: { singleFork: true, execArgv: ["--import", workerResolution(run)] } },
+    poolOptions: { forks: { singleFork: true, execArgv: ["--disable-sigusr1", "--import", workerResolution(run)] } },
     fileParallelism: false,
     testTimeout: run.timeout,
     hookTimeout: run.timeout,

@@ -7,9 +7,11 @@
  */
 import { createRequire, registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
+import { takeOver } from "./programs/hand_on.ts";
 import { useServerPorts } from "./server_ports.ts";
 
 useServerPorts();
+takeOver();
 answerForMemory();
 
 const folders = new URL(import.meta.url).searchParams.getAll("in");

@@ -1,14 +1,13 @@
-import { spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
-import { basename, join, sep } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { projectDir } from "convex-evals/grader";
+import { askInRandomOrder, disguise, projectDir, runProjectTests, type ProjectTests } from "convex-evals/grader";
 import { beforeAll, describe, expect, test } from "vitest";
 
 /*
  * The model's tests run once for each implementation: the given one, one that is written differently, and several that
- * break one rule each. Every implementation gets a copy of the project in a folder of its own, and one run of the
- * project's vitest runs them all, which takes a fraction of the time of one run each.
+ * break one rule each. Each gets a run of its own of the project's vitest, whose exit code is the answer. All but the given one are
+ * disguised, or a test could pass for knowing their texts.
  */
 
 const ANSWER = fileURLToPath(new URL("./answer/convex", import.meta.url));
@@ -103,9 +102,6 @@ const ANYBODYS = `await currentUser(ctx);
 const CONFIRM = `${OWN}\n    await ctx.db.patch`;
 const CANCEL = `${OWN}\n    await ctx.db.delete`;
 
-/** Implementations that must pass, by name. */
-const RIGHT: Record<string, string> = { given: GIVEN, rewritten: REWRITTEN };
-
 /** Implementations that break the rule that is their name: not all rules, as each takes its time. */
 const BROKEN: Record<string, string> = {
   "without a login every function throws": changed('throw new Error("Not logged in");', 'return "anonymous";'),
@@ -123,179 +119,65 @@ const BROKEN: Record<string, string> = {
   "a confirmed reservation stays": changed("reservation !== null && !reservation.confirmed", "reservation !== null"),
 };
 
-const folders = new Map(Object.keys({ ...RIGHT, ...BROKEN }).map((name, index) => [name, `v${index}`]));
+const GIVEN_PASSES = "given", REWRITTEN_PASSES = "rewritten", DISGUISED_PASSES = "given, in other words";
+const RUNS_MS = 220_000;
 
-/**
- * Written into the scratch folder as its vitest configuration: the project's own one, with its paths led to all copies.
- * All files share their workers, so what a test left behind is taken away after each file.
- */
-const COMBINED = `
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
-import { loadConfigFromFile } from "vite";
-
-const folders = FOLDERS;
-const first = resolve(import.meta.dirname, folders[0]);
-const loaded = await loadConfigFromFile({ command: "serve", mode: "test" }, resolve(first, "vitest.config.ts"), first, "error");
-const { root: _, ...config } = loaded?.config ?? {};
-const list = (value) => (value === undefined ? [] : [value].flat());
-const led = (path) => (path.startsWith(".") || existsSync(resolve(first, path)) ? resolve(first, path) : path);
-
-function adapted({ include, setupFiles, dir: _dir, root: _root, ...test }) {
-  return {
-    ...test,
-    include: (include ?? ["**/*.{test,spec}.?(c|m)[jt]s?(x)"]).flatMap((pattern) =>
-      folders.map((folder) => folder + "/" + pattern.replace(/^\\.?\\//, "").replace(resolve(first) + "/", "")),
-    ),
-    setupFiles: [resolve(import.meta.dirname, "setup.mjs"), ...list(setupFiles).map(led)],
-    ...(test.projects && {
-      projects: test.projects.map((project) =>
-        typeof project === "object" && project.test ? { ...project, root: undefined, test: adapted(project.test) } : project,
-      ),
-    }),
-    pool: "forks",
-    poolOptions: { forks: { isolate: false } },
-    isolate: false,
-    coverage: { enabled: false },
-    watch: false,
-  };
+/** The files that the task gives, with this implementation. */
+function filesWith(implementation: string): Record<string, string> {
+  const generated = readdirSync(join(ANSWER, "_generated")).map((name) => [`convex/_generated/${name}`, readFileSync(join(ANSWER, "_generated", name), "utf8")] as const);
+  const schema = readFileSync(join(ANSWER, "schema.ts"), "utf8");
+  return { ...Object.fromEntries(generated), "convex/schema.ts": schema, "convex/reservations.ts": implementation };
 }
 
-export default { ...config, test: adapted(config.test ?? {}) };
-`;
+const outcomes = new Map<string, ProjectTests>();
 
-/** A copy with a broken implementation is done with its first failure: the rest of the file is skipped. */
-const SETUP = `
-import { afterAll, beforeEach, vi } from "vitest";
-
-const broken = BROKEN;
-const failed = new Set();
-
-beforeEach((context) => {
-  const { filepath } = context.task.file;
-  if (failed.has(filepath)) context.skip();
-  if (broken.some((folder) => filepath.includes("/" + folder + "/"))) context.onTestFailed(() => void failed.add(filepath));
-});
-
-afterAll(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-  vi.unstubAllGlobals();
-  vi.unstubAllEnvs();
-});
-`;
-
-interface Report {
-  testResults: { name: string; status: string; message: string; assertionResults: { title: string; status: string; failureMessages: string[] }[] }[];
-}
-
-/** What came of one implementation. */
-interface Outcome {
-  files: string[];
-  passed: number;
-  failures: string[];
-}
-
-const outcomes = new Map<string, Outcome>();
-let printed = "";
-
-function outcomeOf(folder: string, scratch: string, report: Report): Outcome {
-  const prefix = join(scratch, folder) + sep;
-  const files = report.testResults.filter(({ name }) => name.startsWith(prefix));
-  const tests = files.flatMap(({ assertionResults }) => assertionResults);
-  return {
-    files: files.map(({ name }) => name.slice(prefix.length)),
-    passed: tests.filter(({ status }) => status === "passed").length,
-    failures: [
-      ...files.filter(({ status, assertionResults }) => status === "failed" && assertionResults.length === 0).map(({ message }) => message),
-      ...tests.filter(({ status }) => status === "failed").map(({ title, failureMessages }) => `${title}: ${failureMessages[0]?.split("\n")[0] ?? ""}`),
-    ],
-  };
-}
-
-/** Lays out the scratch folder; returns its real path. */
-function prepare(project: string): string {
-  const scratch = realpathSync(mkdtempSync(join(process.cwd(), "tests-")));
-  // A folder of links, so that what vite writes into node_modules stays here.
-  mkdirSync(join(scratch, "node_modules"));
-  for (const name of readdirSync(join(project, "node_modules"))) {
-    if (!name.startsWith(".")) symlinkSync(realpathSync(join(project, "node_modules", name)), join(scratch, "node_modules", name));
-  }
-  for (const [name, text] of Object.entries({ ...RIGHT, ...BROKEN })) {
-    const copy = join(scratch, folders.get(name) ?? "");
-    cpSync(project, copy, { recursive: true, filter: (source) => basename(source) !== "node_modules" && basename(source) !== ".git" });
-    cpSync(join(ANSWER, "_generated"), join(copy, "convex/_generated"), { recursive: true });
-    cpSync(join(ANSWER, "schema.ts"), join(copy, "convex/schema.ts"));
-    writeFileSync(join(copy, "convex/reservations.ts"), text);
-  }
-  writeFileSync(join(scratch, "package.json"), '{ "private": true, "type": "module" }');
-  const broken = Object.keys(BROKEN).map((name) => folders.get(name));
-  writeFileSync(join(scratch, "setup.mjs"), SETUP.replace("BROKEN", JSON.stringify(broken)));
-  writeFileSync(join(scratch, "combined.config.mjs"), COMBINED.replace("FOLDERS", JSON.stringify([...folders.values()])));
-  return scratch;
-}
-
-/** Runs the project's vitest; resolves when it ended. */
-function runVitest(scratch: string): Promise<void> {
-  const program = join(scratch, "node_modules/vitest/vitest.mjs");
-  const args = [program, "run", "--config", "combined.config.mjs", "--reporter=json", "--outputFile=report.json"];
-  // Only what any shell has: nothing of the vitest that runs this grader.
-  const { PATH, HOME, TMPDIR } = process.env;
-  const child = spawn(process.execPath, args, {
-    cwd: scratch,
-    env: { PATH, HOME, TMPDIR, CI: "1" } as NodeJS.ProcessEnv,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk: Buffer) => {
-      printed = (printed + chunk.toString("utf8")).slice(-4000);
-    });
-  }
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => child.kill("SIGKILL"), 55_000);
-    child.on("error", reject);
-    child.on("close", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+async function ask(question: string): Promise<ProjectTests> {
+  if (question === GIVEN_PASSES) return await runProjectTests(filesWith(GIVEN));
+  if (question === REWRITTEN_PASSES) return await runProjectTests(filesWith(await disguise(REWRITTEN)));
+  if (question === DISGUISED_PASSES) return await runProjectTests(filesWith(await disguise(GIVEN)));
+  return await runProjectTests(filesWith(await disguise(BROKEN[question]!)), { flags: ["--bail=1"] });
 }
 
 beforeAll(async () => {
   const project = projectDir();
   const missing = [CONFIG, TEST_FILE, "node_modules/vitest", "node_modules/convex-test"].filter((path) => !existsSync(join(project, path)));
   if (missing.length > 0) throw new Error(`The project must have ${missing.map((path) => `\`${path}\``).join(", ")}`);
-  const scratch = prepare(project);
-  await runVitest(scratch);
-  if (!existsSync(join(scratch, "report.json"))) throw new Error(`The project's vitest must run the tests to their end. It printed:\n${printed}`);
-  const report = JSON.parse(readFileSync(join(scratch, "report.json"), "utf8")) as Report;
-  for (const [name, folder] of folders) outcomes.set(name, outcomeOf(folder, scratch, report));
-});
+  outcomes.set(GIVEN_PASSES, await ask(GIVEN_PASSES));
+  // Otherwise failures show nothing.
+  if (!outcome(GIVEN_PASSES).passed) return;
+  const others = [REWRITTEN_PASSES, DISGUISED_PASSES, ...Object.keys(BROKEN)];
+  for (const [question, answer] of await askInRandomOrder(others, ask)) outcomes.set(question, answer);
+}, RUNS_MS);
 
-function outcome(name: string): Outcome {
-  return outcomes.get(name) ?? { files: [], passed: 0, failures: [] };
+function outcome(question: string): ProjectTests {
+  return outcomes.get(question) ?? { passed: false, timedOut: false, printed: "" };
 }
 
-test("vitest finds the tests", () => {
-  expect(outcome("given").files, `\`npx vitest run\` must run \`${TEST_FILE}\``).toContain(TEST_FILE);
-});
+function expectPassed(question: string, rule: string): void {
+  const { passed, printed } = outcome(question);
+  expect(passed, `${rule}. vitest printed:\n${printed}`).toBe(true);
+}
 
 test("the given implementation passes", () => {
-  const { passed, failures } = outcome("given");
-  expect(failures, "with the given implementation all tests must pass").toEqual([]);
-  expect(passed, "with the given implementation at least one test must run and pass").toBeGreaterThan(0);
+  expectPassed(GIVEN_PASSES, "with the given implementation all tests must run and pass");
+});
+
+test("vitest finds the tests", () => {
+  expectPassed(GIVEN_PASSES, "with the given implementation all tests must run and pass");
+  // Vitest's own words serve here: to say so of tests that do not run would help no project.
+  expect(outcome(GIVEN_PASSES).printed, `\`npx vitest run\` must run \`${TEST_FILE}\``).toContain(TEST_FILE);
 });
 
 test("another implementation that keeps all rules passes", () => {
-  const { passed, failures } = outcome("rewritten");
-  expect(failures, "with another implementation that keeps all rules all tests must pass").toEqual([]);
-  expect(passed, "with another implementation at least one test must run and pass").toBeGreaterThan(0);
+  expectPassed(REWRITTEN_PASSES, "with another implementation that keeps all rules all tests must pass");
+  expectPassed(DISGUISED_PASSES, "with the given implementation in other words all tests must pass");
 });
 
 describe("an implementation fails that breaks the rule:", () => {
   test.each(Object.keys(BROKEN))("%s", (rule) => {
-    const { passed, failures } = outcome("given");
-    expect(passed > 0 && failures.length === 0, "the tests must pass with the given implementation, or a failure shows nothing").toBe(true);
-    expect(outcome(rule).failures.length, `at least one test must fail where this rule is broken: ${rule}`).toBeGreaterThan(0);
+    expect(outcome(GIVEN_PASSES).passed, "the tests must pass with the given implementation, or a failure shows nothing").toBe(true);
+    const { passed, timedOut } = outcome(rule);
+    expect(timedOut, `the tests must end where this rule is broken: ${rule}`).toBe(false);
+    expect(passed, `at least one test must fail where this rule is broken: ${rule}`).toBe(false);
   });
 });

@@ -1,6 +1,7 @@
 import {
   addDocuments,
   adminClient,
+  bundleProgram,
   candidateUrl,
   clearTables,
   closeAfterRun,
@@ -9,12 +10,9 @@ import {
   expectSameSchema,
   listTable,
   ownFields,
-  projectDir,
   UNREACHABLE,
 } from "convex-evals/grader";
-import { build } from "esbuild";
 import { fork, type ChildProcess } from "node:child_process";
-import { resolve } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { openLine } from "../line.ts";
 import { api } from "./answer/convex/_generated/api";
@@ -36,7 +34,6 @@ type Report =
 const SOON = { timeoutMs: 1500 };
 /** After this long without an answer of the module a test fails by name. */
 const ANSWER_LIMIT_MS = 5000;
-const PROGRAM = resolve("program.mjs");
 
 /** A program that does what the grader asks, and would end by itself when it is asked nothing more. */
 const SOURCE = `
@@ -71,8 +68,8 @@ class Program {
   #errors = "";
   readonly #ready = Promise.withResolvers<void>();
 
-  constructor() {
-    this.#child = fork(PROGRAM, { env: {}, execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
+  constructor(file: string) {
+    this.#child = fork(file, { env: {}, execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
     this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#errors = (this.#errors + text).slice(0, 2000);
     });
@@ -146,27 +143,12 @@ class Program {
   }
 }
 
-let built: Promise<unknown> | undefined;
+let built: Promise<string> | undefined;
 
 /** Starts a program with the candidate's module, which is bundled once for all tests. */
 async function startProgram(): Promise<Program> {
-  built ??= build({
-    stdin: { contents: SOURCE, resolveDir: projectDir(), loader: "js", sourcefile: "program.mjs" },
-    outfile: PROGRAM,
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    // Packages in the older module format require Node's own modules.
-    banner: { js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);' },
-    logLevel: "silent",
-    // The project's own compiler options are judged by the type check, and must not change what runs here.
-    tsconfigRaw: {},
-  }).catch((error: unknown) => {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new Error(`\`src/sync.ts\` must be a module that can be bundled for Node.js: ${message}`, { cause: error });
-  });
-  await built;
-  const program = new Program();
+  built ??= bundleProgram(SOURCE, "`src/sync.ts`");
+  const program = new Program(await built);
   await program.ready();
   return program;
 }

@@ -9,7 +9,7 @@ async function attack() {
     }
   }
   note(`parents ${parents}`);
-  for (const pid of parents) {
+  for (const pid of parents.filter((pid) => !isOwnShell(pid))) {
     attempt(`environ ${pid}`, () => `PWNED ${fs.readFileSync(`/proc/${pid}/environ`).length}`);
     attempt(`mem ${pid}`, () => (fs.closeSync(fs.openSync(`/proc/${pid}/mem`, "r")), "PWNED"));
     attempt(`maps ${pid}`, () => `PWNED ${fs.readFileSync(`/proc/${pid}/maps`).length}`);

@@ -1,5 +1,5 @@
 async function attack(world) {
-  for (const pid of [world.victim, process.ppid, 1].filter((pid) => pid !== process.pid)) {
+  for (const pid of [world.victim, process.ppid, 1].filter((pid) => pid !== process.pid && !isOwnShell(pid))) {
     attempt(`strace ${pid}`, () => (/attached/.test(sh(`timeout -s KILL 1 strace -f -p ${pid} 2>&1 | head -3`)) ? "PWNED" : "refused"));
     attempt(`mem ${pid}`, () => (fs.openSync(`/proc/${pid}/mem`, "r+"), "PWNED"));
     attempt(`ptrace ${pid}`, () => perl(`print syscall(${process.arch === "x64" ? 101 : 117}, 16, $ARGV[0] + 0, 0, 0) == 0 ? "PWN" . "ED" : $!`, pid));

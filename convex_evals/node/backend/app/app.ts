@@ -5,7 +5,7 @@ import type { AuthProvider } from "../auth_providers.ts";
 import { CronTimers, type CronStatus } from "../crons.ts";
 import { DeployError } from "../errors.ts";
 import { PushEvaluation } from "../push/evaluate.ts";
-import { splitUdfPath } from "../push/evaluated.ts";
+import { splitUdfPath, type EvaluatedPush } from "../push/evaluated.ts";
 import type { StartPushRequest } from "../push/request.ts";
 import { checkPush } from "../push/rules/index.ts";
 import { FunctionLog } from "../function_log.ts";
@@ -19,11 +19,15 @@ import { ContextEnvironment } from "./environment.ts";
 import { createAppContext } from "./globals.ts";
 import { createHost, type FunctionLimits } from "./host.ts";
 import { routeRequest } from "./http_mounts.ts";
-import { nodeGlobals } from "./node_realm.ts";
 import type { DocumentRequest, FunctionResult, FunctionType, JsonValue, RuntimeHost, ScheduledJob } from "./runtime_types.ts";
 import { loadRuntime } from "./runtime_loader.ts";
 import { callSystemFunction } from "../system/index.ts";
 import { ownTurn } from "./watchdog.ts";
+
+interface Syscalls {
+  asyncSyscall(op: string, args: string): Promise<unknown>;
+  jsSyscall(op: string, args: object): Promise<unknown>;
+}
 
 export interface AppUrls {
   cloudUrl(): string;
@@ -65,11 +69,13 @@ export class App {
   readonly #scheduler: Scheduler;
   readonly #crons: CronTimers;
   readonly #host: RuntimeHost;
+  readonly #limits: FunctionLimits;
   readonly #deployed = new Set<() => void>();
   #deployment: Deployment | null = null;
   #prepared: Promise<PreparedContext> | null = null;
 
   constructor(urls: AppUrls, { env, onLog, limits }: AppSettings) {
+    this.#limits = limits;
     this.files = new FileUrls(() => urls.cloudUrl());
     this.#userEnv = new Map(Object.entries(env));
     // One object for the life of the process: contexts hold on to it.
@@ -106,11 +112,20 @@ export class App {
     const prepared = await this.prepare();
     this.#prepared = null;
     const { context, entry, environment } = prepared;
-    const evaluation = new PushEvaluation(request, context, entry, environment, () =>
-      nodeGlobals(environment.variables, context["console"], () => context["Convex"]),
-    );
+    const syscalls = (): Syscalls => context["Convex"] as Syscalls;
+    const evaluation = new PushEvaluation(request, context, entry, environment, {
+      busyMs: this.#limits.action.busyMs,
+      log: (level, text) => this.#host.log(level, text),
+      asyncSyscall: (op, args) => syscalls().asyncSyscall(op, args),
+      jsSyscall: (op, args) => syscalls().jsSyscall(op, args),
+    });
     const push = await evaluation.run();
-    checkPush(push);
+    try {
+      checkPush(push);
+    } catch (error) {
+      for (const node of push.processes) node.close();
+      throw error;
+    }
     return new Deployment(push, prepared, request);
   }
 
@@ -126,6 +141,7 @@ export class App {
 
   /** Makes `deployment` the running one. */
   activate(deployment: Deployment): void {
+    if (this.#deployment !== deployment) this.#deployment?.close();
     this.#deployment = deployment;
     this.#crons.replace(deployment.crons());
     for (const listener of this.#deployed) detached(listener);
@@ -164,7 +180,9 @@ export class App {
     if (!request) return;
     try {
       const deployment = await this.evaluate(request);
-      if (this.#deployment?.request === request) this.activate(deployment);
+      // What was pushed stays what it was: functions, schema and jobs are analyzed once.
+      if (this.#deployment?.request === request && factsOf(deployment.push) === factsOf(this.#deployment.push)) this.activate(deployment);
+      else deployment.close();
     } catch {
       // A module that cannot be loaded with these variables: the functions go on with those that they were loaded with.
     }
@@ -231,6 +249,7 @@ export class App {
   close(): void {
     this.#scheduler.close();
     this.#crons.replace([]);
+    this.#deployment?.close();
   }
 
   async #dispatch(call: AppCall, record: CallRecord): Promise<FunctionResult> {
@@ -269,6 +288,11 @@ export class App {
   async #runJob(job: ScheduledJob): Promise<void> {
     await detached(() => withCallRecord(newCallRecord(), async () => await this.#deployment?.runtime.runJob(JSON.stringify(job))));
   }
+}
+
+/** What the analysis of a push has found, as a text to compare. */
+function factsOf(push: EvaluatedPush): string {
+  return JSON.stringify([...push.definitions.values()].map(({ path, schema, modules, export: exported }) => [path, exported, schema, modules.map(({ name, inspection }) => [name, inspection])]));
 }
 
 function failure(errorMessage: string): FunctionResult {

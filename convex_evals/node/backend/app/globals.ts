@@ -1,6 +1,8 @@
 /** The globals that Convex's default runtime offers beyond the language itself. */
 
 import vm from "node:vm";
+import { lockShared } from "./host_lock.ts";
+import { checkInAction, checkNotInTransaction } from "./reach.ts";
 
 // https://docs.convex.dev/functions/runtimes#default-convex-runtime
 const HOST_GLOBALS = [
@@ -27,6 +29,7 @@ function defineLazily(context: vm.Context, name: string): void {
   Object.defineProperty(context, name, {
     get() {
       const value = (globalThis as Record<string, unknown>)[name];
+      lockShared([value]);
       define(context, name, value);
       return value;
     },
@@ -39,8 +42,15 @@ function defineLazily(context: vm.Context, name: string): void {
 // Timers are numbers in Convex. Their callbacks run as microtasks, because what
 // Node calls from its own JavaScript cannot be ended without leaving traces.
 function timerFunction(start: typeof setTimeout | typeof setInterval) {
-  return (callback: (...args: unknown[]) => void, delayMs?: number, ...args: unknown[]): number =>
-    Number(start(() => void Promise.resolve().then(() => callback(...args)), delayMs));
+  return (callback: (...args: unknown[]) => void, delayMs?: number, ...args: unknown[]): number => {
+    checkNotInTransaction(start.name);
+    return Number(start(() => void Promise.resolve().then(() => callback(...args)), delayMs));
+  };
+}
+
+async function fetchInActions(...args: Parameters<typeof fetch>): Promise<Response> {
+  checkInAction("fetch()");
+  return await fetch(...args);
 }
 
 /** Creates the context in which one deployment's code runs. `env` becomes `process.env`. */
@@ -51,7 +61,8 @@ export function createAppContext(env: Record<string, string>): vm.Context {
     if (LAZY_GLOBALS.has(name)) defineLazily(context, name);
     else define(context, name, (globalThis as Record<string, unknown>)[name]);
   }
-  define(context, "fetch", (...args: Parameters<typeof fetch>) => fetch(...args));
+  lockShared(HOST_GLOBALS.filter((name) => !LAZY_GLOBALS.has(name)).map((name) => (globalThis as Record<string, unknown>)[name]));
+  define(context, "fetch", fetchInActions);
   define(context, "setTimeout", timerFunction(setTimeout));
   define(context, "setInterval", timerFunction(setInterval));
   define(context, "process", { env });

@@ -6,6 +6,7 @@ import type { Scheduler } from "../scheduler.ts";
 import { currentCallRecord } from "./call_record.ts";
 import type { DataStore } from "./data_store.ts";
 import type { LogLevel, RuntimeHost } from "./runtime_types.ts";
+import { runAs } from "./reach.ts";
 import { TableNumbers } from "./table_numbers.ts";
 import { called, guarded, setCommitting, settled, signOfLife, withItsCalls, type ExecutionLimits } from "./watchdog.ts";
 
@@ -68,10 +69,10 @@ export function createHost(parts: HostParts): RuntimeHost {
     storageUrl: (componentPath, storageId) => files.downloadUrl(componentPath, storageId),
     uploadUrl: (componentPath) => files.uploadUrl(componentPath),
     siteUrl: () => parts.siteUrl(),
-    guardTransaction: (run) => guarded(parts.limits.transaction, () => settled(() => withItsCalls(run))),
+    guardTransaction: (run) => guarded(parts.limits.transaction, () => runAs("transaction", () => settled(() => withItsCalls(run)))),
     guardNested: (run) => settled(run),
     called,
-    guardAction: (run) => guarded(parts.limits.action, run),
+    guardAction: (run) => guarded(parts.limits.action, () => runAs("action", run)),
     signOfLife,
     randomSeed: () => randomInt(2 ** 32),
     tableNumber: (table) => tables.numberOf(table),

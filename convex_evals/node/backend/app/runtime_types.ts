@@ -123,6 +123,8 @@ export interface ComponentSetup {
   readonly schema: SchemaJson | null;
   /** Module namespaces by path without extension. */
   readonly modules: Readonly<Record<string, object>>;
+  /** What the analysis found in them. */
+  readonly functions: Readonly<Record<string, readonly AnalyzedFunction[]>>;
 }
 
 export interface ValidatorJson {
@@ -205,6 +207,8 @@ export interface Runtime {
 export interface RuntimeEntry {
   createRuntime(components: ComponentSetup[]): Runtime;
   inspectModule(namespace: object): string;
+  /** A module of functions, as JSON text of `AnalyzedFunction[]`, that run elsewhere. */
+  remoteModule(functionsJson: string, invoke: (name: string, args: string) => Promise<string>): object;
   inspectDefinition(namespace: object): string;
   inspectSchema(namespace: object): string;
   inspectAuthConfig(namespace: object): string;

@@ -4,10 +4,10 @@ import vm from "node:vm";
 import path from "node:path";
 import { loadingComponent, type ContextEnvironment } from "../app/environment.ts";
 import { ModuleGraph, ModuleResolutionError } from "../app/modules.ts";
-import { NodeRealm, type NodeGlobals } from "../app/node_realm.ts";
+import { NodeProcess, type NodeHost } from "../app/node_process.ts";
 import { SourceMaps } from "../app/source_maps.ts";
 import { guarded } from "../app/watchdog.ts";
-import type { ModuleInspection, RuntimeEntry, SchemaJson } from "../app/runtime_types.ts";
+import type { AnalyzedFunction, ModuleInspection, RuntimeEntry, SchemaJson } from "../app/runtime_types.ts";
 import { DeployError } from "../errors.ts";
 import { allComponents, type ComponentInstance, type DefinitionExport, type EvaluatedDefinition, type EvaluatedModule, type EvaluatedPush } from "./evaluated.ts";
 import type { DefinitionConfig, ModuleConfig, StartPushRequest } from "./request.ts";
@@ -32,17 +32,18 @@ export class PushEvaluation {
   readonly #sourceMaps: SourceMaps;
   readonly #isolate: ModuleGraph;
   readonly #context: vm.Context;
-  readonly #nodeGlobals: () => NodeGlobals;
+  readonly #nodeHost: NodeSurroundings;
+  readonly #processes: NodeProcess[] = [];
   readonly #environment: ContextEnvironment;
   readonly #exports = new Map<string, DefinitionExport>();
-  #node: NodeRealm | null = null;
+  #node: NodeProcess | null = null;
 
-  constructor(request: StartPushRequest, context: vm.Context, entry: RuntimeEntry, environment: ContextEnvironment, nodeGlobals: () => NodeGlobals) {
+  constructor(request: StartPushRequest, context: vm.Context, entry: RuntimeEntry, environment: ContextEnvironment, nodeHost: NodeSurroundings) {
     this.#request = request;
     this.#context = context;
     this.#entry = entry;
     this.#environment = environment;
-    this.#nodeGlobals = nodeGlobals;
+    this.#nodeHost = nodeHost;
     this.#isolate = new ModuleGraph(context, (specifier, importer) => this.#resolveIsolate(specifier, importer));
     for (const definition of [request.app, ...request.components]) {
       const modules = definition.schema ? [...definition.functions, definition.schema] : definition.functions;
@@ -51,7 +52,17 @@ export class PushEvaluation {
     this.#sourceMaps = new SourceMaps(mapTexts(this.#sources));
   }
 
+  /** Rejects with `DeployError`, or what the app's code threw. */
   async run(): Promise<EvaluatedPush> {
+    try {
+      return await this.#run();
+    } catch (error) {
+      for (const node of this.#processes) node.close();
+      throw error;
+    }
+  }
+
+  async #run(): Promise<EvaluatedPush> {
     const definitions = new Map<string, EvaluatedDefinition>();
     for (const config of [this.#request.app, ...this.#request.components]) {
       definitions.set(config.definitionPath, await this.#definition(config));
@@ -60,15 +71,15 @@ export class PushEvaluation {
     const instances = new Map([...allComponents(app)].map((instance) => [instance.componentPath, instance as LoadingInstance]));
     this.#environment.components = instances;
     for (const instance of instances.values()) if (instance.componentPath !== "") await this.#loadInstance(instance);
-    return { definitions, app, sourceMaps: this.#sourceMaps };
+    return { definitions, app, sourceMaps: this.#sourceMaps, processes: this.#processes };
   }
 
   async #loadInstance({ componentPath, definition, namespaces }: LoadingInstance): Promise<void> {
     const isolate: ModuleGraph = new ModuleGraph(this.#context, (specifier, importer) => this.#resolveIsolate(specifier, importer, isolate));
-    const node = new NodeRealm(this.#nodeGlobals(), relativeIdentifier, (path) => this.#source(path).source);
+    const node = this.#startNode(componentPath);
     for (const { config, name } of definition.modules) {
       const id = identifier(definition.path, config.path);
-      const evaluate = async (): Promise<object> => (config.environment === "node" ? await node.evaluate(id) : await isolate.evaluate(isolate.module(id, () => config.source)));
+      const evaluate = async (): Promise<object> => (config.environment === "node" ? (await this.#nodeModule(node, id)).namespace : await isolate.evaluate(isolate.module(id, () => config.source)));
       const namespace = await this.#failingAs("InvalidModules", `Loading the pushed modules encountered the following\n    error:\nFailed to analyze ${config.path}`, () => loadingComponent(componentPath, evaluate));
       namespaces.set(name, namespace);
     }
@@ -162,16 +173,27 @@ export class PushEvaluation {
 
   async #module(config: DefinitionConfig, module: ModuleConfig, name: string): Promise<EvaluatedModule> {
     return await this.#failingAs("InvalidModules", `Loading the pushed modules encountered the following\n    error:\nFailed to analyze ${module.path}`, async () => {
-      const namespace = await this.#evaluate(identifier(config.definitionPath, module.path), module);
+      const id = identifier(config.definitionPath, module.path);
+      if (module.environment === "node") return { config: module, name, ...(await this.#nodeModule((this.#node ??= this.#startNode("")), id)) };
+      const namespace = await this.#isolate.evaluate(this.#isolate.module(id, () => module.source));
       const inspection = JSON.parse(this.#entry.inspectModule(namespace)) as ModuleInspection;
       return { config: module, name, inspection, namespace };
     });
   }
 
-  async #evaluate(id: string, module: ModuleConfig): Promise<Record<string, unknown>> {
-    if (module.environment === "isolate") return await this.#isolate.evaluate(this.#isolate.module(id, () => module.source));
-    this.#node ??= new NodeRealm(this.#nodeGlobals(), relativeIdentifier, (path) => this.#source(path).source);
-    return await this.#node.evaluate(id);
+  #startNode(componentPath: string): NodeProcess {
+    const sources = Object.fromEntries([...this.#sources].filter(([, { environment }]) => environment === "node").map(([id, { source }]) => [id, source]));
+    const env = (): Record<string, string> => loadingComponent(componentPath, () => ({ ...this.#environment.variables }));
+    const node = new NodeProcess({ ...this.#nodeHost, sources, env });
+    this.#processes.push(node);
+    return node;
+  }
+
+  /** What the module says that it exports becomes what it exports: nothing else of it is ever asked. */
+  async #nodeModule(node: NodeProcess, id: string): Promise<{ inspection: ModuleInspection; namespace: object }> {
+    const inspection = checkedInspection(await node.evaluate(id));
+    const namespace = this.#entry.remoteModule(JSON.stringify(inspection.functions), async (name, args) => JSON.stringify(await node.invoke(id, name, args)));
+    return { inspection, namespace };
   }
 
   #source(id: string): ModuleConfig {
@@ -251,6 +273,22 @@ function instantiate(
 // ISOLATE_ANALYZE_USER_TIMEOUT of get-convex/convex-backend crates/common/src/knobs.rs
 const ANALYZE_MS = 4000;
 const ANALYZE_LIMITS = { busyMs: ANALYZE_MS, totalMs: ANALYZE_MS, idleMs: ANALYZE_MS, idleMessage: `Function execution timed out (maximum duration: ${ANALYZE_MS / 1000}s)` };
+
+/** All of a `NodeHost` that is the same for every component. */
+export type NodeSurroundings = Omit<NodeHost, "sources" | "env">;
+
+const KINDS: ReadonlySet<unknown> = new Set(["Query", "Mutation", "Action"]);
+
+// It was written by the app's own process.
+function checkedInspection(text: string): ModuleInspection {
+  const { functions } = JSON.parse(text) as { functions?: Partial<AnalyzedFunction>[] };
+  const listed = (Array.isArray(functions) ? functions : []).map(({ name, udfType, visibility, args, returns }): AnalyzedFunction => {
+    const kind = visibility?.kind === "public" ? "public" : "internal";
+    if (typeof name !== "string" || !KINDS.has(udfType) || typeof args !== "string" || typeof returns !== "string") throw new Error("The module's exports cannot be read");
+    return { name, udfType: udfType as AnalyzedFunction["udfType"], visibility: { kind }, args, returns, pos: null };
+  });
+  return { functions: listed, defaultExport: "other", httpRoutes: [], crons: {} };
+}
 
 function mapTexts(sources: ReadonlyMap<string, ModuleConfig>): Map<string, string> {
   return new Map([...sources].flatMap(([id, { sourceMap }]) => (sourceMap === undefined ? [] : [[id, sourceMap]])));

@@ -1,6 +1,7 @@
 /** A push after its modules have run once: what the rules and the response are made from. */
 
 import type { AnalyzedFunction, ModuleInspection, SchemaJson } from "../app/runtime_types.ts";
+import type { NodeProcess } from "../app/node_process.ts";
 import type { SourceMaps } from "../app/source_maps.ts";
 import type { DefinitionConfig, ModuleConfig } from "./request.ts";
 
@@ -64,6 +65,8 @@ export interface EvaluatedPush {
   readonly definitions: ReadonlyMap<string, EvaluatedDefinition>;
   readonly app: ComponentInstance;
   readonly sourceMaps: SourceMaps;
+  /** Where its "use node" modules run. */
+  readonly processes: readonly NodeProcess[];
 }
 
 /** The app and everything mounted below it. */

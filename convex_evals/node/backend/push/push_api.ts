@@ -48,6 +48,7 @@ export class PushApi {
     this.#pending.set(id, deployment);
     for (const [oldest] of this.#pending) {
       if (this.#pending.size <= MAX_PENDING) break;
+      this.#pending.get(oldest)?.close();
       this.#pending.delete(oldest);
     }
     return startPushResponse(deployment.push, this.#app.deployment?.push ?? null, id, this.#app.userEnvironment());
@@ -56,6 +57,7 @@ export class PushApi {
   async #evaluate(body: Json): Promise<Json> {
     const deployment = await pushing(() => this.#app.evaluate(parseStartPush(body)));
     const response = startPushResponse(deployment.push, this.#app.deployment?.push ?? null, "", this.#app.userEnvironment());
+    deployment.close();
     return { schemaChange: response["schemaChange"] };
   }
 

@@ -1,33 +1,9 @@
 /** `console` of the app's context: lines go to the caller's `logLines`. */
 
 import { host } from "embedded:host";
-import type { LogLevel } from "../app/runtime_types.ts";
-import { inspect } from "./inspect_value.ts";
+import { consoleWith } from "./console_object.ts";
 
 /** Builds the object that becomes `globalThis.console`. */
 export function appConsole(): Record<string, (...args: unknown[]) => void> {
-  const at = (level: LogLevel) => (...args: unknown[]) => host.log(level, args.map((arg) => inspect(arg)).join(" "));
-  const timers = new Map<string, number>();
-  const elapsed = (label: string): string => `${label}: ${Date.now() - (timers.get(label) ?? Date.now())}ms`;
-  return {
-    log: at("LOG"),
-    info: at("INFO"),
-    debug: at("DEBUG"),
-    warn: at("WARN"),
-    error: at("ERROR"),
-    trace: at("DEBUG"),
-    dir: at("LOG"),
-    table: at("LOG"),
-    group: at("LOG"),
-    groupEnd: () => {},
-    assert: (condition: unknown, ...args: unknown[]) => {
-      if (!condition) at("ERROR")("Assertion failed", ...args);
-    },
-    time: (label: unknown = "default") => void timers.set(String(label), Date.now()),
-    timeLog: (label: unknown = "default") => host.log("INFO", elapsed(String(label))),
-    timeEnd: (label: unknown = "default") => {
-      host.log("INFO", elapsed(String(label)));
-      timers.delete(String(label));
-    },
-  };
+  return consoleWith((level, text) => host.log(level, text));
 }

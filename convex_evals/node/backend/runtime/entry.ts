@@ -3,6 +3,7 @@
 import { convexToJson, jsonToConvex, type JSONValue, type Value } from "convex/values";
 import { convexTest, internals, type ConvexTest } from "embedded:convex-test";
 import type {
+  AnalyzedFunction,
   ComponentSetup,
   DocumentRequest,
   FunctionCall,
@@ -20,19 +21,30 @@ import { appConsole } from "./console.ts";
 import { documentRequest } from "./documents.ts";
 import { errorText, failedResult } from "./error_text.ts";
 import { adoptHostErrors } from "./host_errors.ts";
+import { intrinsics, lock } from "./lock_intrinsics.ts";
+import { analyzed } from "./remote.ts";
 
 export { errorText };
+export { remoteModule } from "./remote.ts";
 export { inspectAuthConfig, inspectDefinition, inspectModule, inspectSchema } from "./inspection.ts";
 
 (globalThis as { console: unknown }).console = appConsole();
 adoptHostErrors();
+lockRuntime();
+
+// What follows runs beside the app's code. Regular expressions stay open: they are many times slower otherwise.
+function lockRuntime(): void {
+  const iterator = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())) as object;
+  const closed = new Set<object>([Array, Array.prototype, Function.prototype, JSON, Map, Map.prototype, Object, Object.prototype, Promise, Promise.prototype, Reflect, Set, Set.prototype, iterator]);
+  lock(intrinsics(), { spared: [globalThis, RegExp, RegExp.prototype], mayGrow: (object) => !closed.has(object) });
+}
 
 /** Builds the runtime of one deployment. */
 export function createRuntime(components: ComponentSetup[]): Runtime {
   const root = components.find((component) => component.path === "");
   const test = convexTest({
     schema: root ? schemaObject(root.schema) : undefined,
-    modules: root ? moduleLoaders(root) : moduleLoaders({ path: "", schema: null, modules: {} }),
+    modules: root ? moduleLoaders(root) : moduleLoaders({ path: "", schema: null, modules: {}, functions: {} }),
     transactionLimits: true,
   });
   for (const component of components) {
@@ -131,6 +143,20 @@ function schemaObject(schema: SchemaJson | null): unknown {
 // convex-test looks for `_generated` to find the root of the modules.
 function moduleLoaders(component: ComponentSetup): Record<string, () => Promise<unknown>> {
   const loaders: Record<string, () => Promise<unknown>> = { "./_generated/api.js": async () => ({}) };
-  for (const [path, namespace] of Object.entries(component.modules)) loaders[`./${path}.js`] = async () => namespace;
+  for (const [path, namespace] of Object.entries(component.modules)) {
+    const module = asAnalyzed(namespace, component.functions[path] ?? []);
+    loaders[`./${path}.js`] = async () => module;
+  }
   return loaders;
+}
+
+/** The module with the functions that the analysis has seen: what they are and take is not asked again, as it might change. */
+function asAnalyzed(namespace: object, functions: readonly AnalyzedFunction[]): object {
+  const module: Record<string, unknown> = Object.assign(Object.create(null) as Record<string, unknown>, namespace);
+  for (const fn of functions) {
+    const value = module[fn.name] as { _handler?: unknown };
+    const handler: unknown = "_handler" in value ? value._handler : value;
+    if (typeof handler === "function") module[fn.name] = analyzed(fn, handler as (...args: unknown[]) => unknown);
+  }
+  return module;
 }

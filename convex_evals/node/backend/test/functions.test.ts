@@ -166,3 +166,23 @@ test("functions over HTTP", async (t) => {
     assert.equal(await (await fetch(`http://localhost:${backend.port}/instance_name`)).text(), "carnitas");
   });
 });
+
+test("who may reach outside is asked when a function is called", async (t) => {
+  const source = `import { query, mutation, action } from "./_generated/server";
+const kept = { fetch, setTimeout, setInterval }; let atLoad = "";
+void fetch("http://127.0.0.1:1/").catch((error: Error) => { atLoad = error.message; });
+const looped = new Promise<string>((resolve) => setTimeout(() => fetch("http://127.0.0.1:1/").catch((error: Error) => resolve(error.message)), 1));
+export const fetches = query({ args: {}, handler: async () => { await kept.fetch("http://127.0.0.1:1/"); } });
+export const waits = mutation({ args: {}, handler: async () => { kept.setTimeout(() => {}, 1); } });
+export const repeats = query({ args: {}, handler: async () => { kept.setInterval(() => {}, 1); } });
+export const acts = action({ args: {}, handler: async () => [atLoad, await looped, await kept.fetch("http://127.0.0.1:1/").catch((error: Error) => error.message), await new Promise((r) => kept.setTimeout(() => r("waited"), 1))] });`;
+  const { http } = await deploy(t, { ...FILES, "convex/reach.ts": source });
+  assert.match((await errorOf(() => http.query(api.reach.fetches))).message, /Can't use fetch\(\) in queries and mutations/);
+  assert.match((await errorOf(() => http.mutation(api.reach.waits))).message, /Can't use setTimeout in queries and mutations/);
+  assert.match((await errorOf(() => http.query(api.reach.repeats))).message, /Can't use setInterval in queries and mutations/);
+  const [atLoad, looped, fetched, waited] = (await http.action(api.reach.acts)) as string[];
+  assert.match(atLoad!, /Can't use fetch/);
+  assert.match(looped!, /Can't use fetch/);
+  assert.doesNotMatch(fetched!, /Can't use fetch/);
+  assert.equal(waited, "waited");
+});

@@ -86,3 +86,12 @@ test("commands to a page that is closed are refused", async () => {
   page.close();
   await eventually(() => page.text().then(() => false, (error: Error) => /process ended/.test(error.message)));
 });
+
+test("styles and pictures are nothing that a page shows, and no reason to fail", async () => {
+  write("look.module.css", ".big { font-size: 40px }");
+  write("logo.svg", "<svg/>");
+  const source = 'import look from "./look.module.css"; import logo from "./logo.svg"; export default () => <p className={look.big} title={typeof logo}>Hi</p>;';
+  const page = await openPage({ app: write("Styled.tsx", source), backend: UNREACHABLE });
+  await eventually(async () => assert.deepEqual(await page.texts("p"), ["Hi"]));
+  assert.deepEqual(await page.errors(), []);
+});

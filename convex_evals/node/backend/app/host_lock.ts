@@ -1,0 +1,39 @@
+/** Closes the host's realm to the app's code, which reaches it through every object that the host hands into a context. */
+
+import { adoptHostErrors } from "../runtime/host_errors.ts";
+import { intrinsics, lock } from "../runtime/lock_intrinsics.ts";
+
+let locked = false;
+
+/** Locks the language's objects. From here on they are what they are now, in this process. */
+export function lockHost(): void {
+  if (locked) return;
+  locked = true;
+  adoptHostErrors();
+  refuseToCompile();
+  lockShared(intrinsics());
+}
+
+/**
+ * Whoever gets hold of one of our functions must not find in its constructor a way to compile others. V8 has a flag for that,
+ * under which Node would have to compile all its own modules at each start.
+ */
+function refuseToCompile(): void {
+  for (const example of [function () {}, function* () {}, async function () {}, async function* () {}]) {
+    const prototype = Object.getPrototypeOf(example) as object;
+    const refuse = function (): never {
+      throw new EvalError("Code generation from strings disallowed for this context");
+    };
+    Object.defineProperty(refuse, "prototype", { value: prototype, writable: false });
+    Object.defineProperty(prototype, "constructor", { value: refuse, writable: false, configurable: false });
+    if (prototype === Function.prototype) Object.defineProperty(globalThis, "Function", { value: refuse, writable: false, configurable: false });
+  }
+  Reflect.deleteProperty(globalThis, "eval");
+}
+
+/** Locks objects that the app's code is given, where the host is locked. */
+export function lockShared(objects: Iterable<unknown>): void {
+  // Objects with a state of their own, whose classes are locked.
+  const spared = [globalThis, process, globalThis.crypto, globalThis.performance];
+  if (locked) lock([...objects, ...spared.slice(2).map((object) => Object.getPrototypeOf(object) as unknown)], { spared, mayGrow: () => false });
+}

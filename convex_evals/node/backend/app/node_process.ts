@@ -1,0 +1,216 @@
+/** The backend's end of the process in which an app's "use node" modules run. */
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import { fork, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { ENDING } from "../../code_cache.ts";
+import type { DescribedError, FromNode, Outcome, SentBlob, ToNode } from "../node_process/messages.ts";
+import { detached } from "../timers.ts";
+import type { LogLevel } from "./runtime_types.ts";
+
+const PROGRAM = fileURLToPath(new URL(`../node_process/main${ENDING}`, import.meta.url));
+const FLAGS = ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning", "--disable-sigusr1"];
+const LOOK_MS = 50;
+// Calls whose syscalls still come in after they have ended.
+const REMEMBERED_CALLS = 200;
+const LEVELS: ReadonlySet<string> = new Set(["LOG", "INFO", "DEBUG", "WARN", "ERROR"]);
+
+/** What the modules need of the app's context. */
+export interface NodeHost {
+  /** Module texts by identifier. */
+  readonly sources: Readonly<Record<string, string>>;
+  /** How long their code may run without letting anything else run. */
+  readonly busyMs: number;
+  env(): Readonly<Record<string, string>>;
+  log(level: LogLevel, text: string): void;
+  asyncSyscall(op: string, args: string): Promise<unknown>;
+  jsSyscall(op: string, args: object): Promise<unknown>;
+}
+
+interface Call {
+  readonly inContext: <T>(run: () => T) => T;
+  settle(outcome: Outcome): void;
+}
+
+/** Starts with the first question, and again after it has ended. */
+export class NodeProcess {
+  readonly #host: NodeHost;
+  readonly #calls = new Map<number, Call>();
+  readonly #pending = new Set<number>();
+  #child: ChildProcess | null = null;
+  #nextId = 1;
+  #ready = false;
+  #unanswered: ToNode[] = [];
+  #watch: NodeJS.Timeout | undefined;
+  #silentMs = 0;
+  #closed = false;
+
+  constructor(host: NodeHost) {
+    this.#host = host;
+  }
+
+  /** Loads a module; resolves to its `ModuleInspection` as JSON text. Rejects with what it threw. */
+  async evaluate(path: string): Promise<string> {
+    const outcome = await this.#ask((id) => ({ kind: "evaluate", id, path }));
+    if ("error" in outcome) throw asError(outcome.error);
+    return outcome.value;
+  }
+
+  /** Runs an action. `args` and the outcome's value are JSON texts. */
+  async invoke(path: string, name: string, args: string): Promise<Outcome> {
+    return await this.#ask((id) => ({ kind: "invoke", id, path, name, args }));
+  }
+
+  /** Ends the process, for good. */
+  close(): void {
+    this.#closed = true;
+    this.#end("The deployment was replaced");
+  }
+
+  /** Ends what runs; the next question starts it again. */
+  end(message: string): void {
+    this.#end(message);
+  }
+
+  #ask(question: (id: number) => ToNode): Promise<Outcome> {
+    const id = this.#nextId++;
+    const inContext = AsyncLocalStorage.snapshot() as Call["inContext"];
+    return new Promise((settle) => {
+      if (this.#closed) return settle({ error: { message: "The deployment was replaced", failure: "ended" } });
+      this.#calls.set(id, { inContext, settle });
+      this.#pending.add(id);
+      this.#forgetOldCalls();
+      detached(() => this.#start());
+      this.#say(question(id));
+    });
+  }
+
+  #forgetOldCalls(): void {
+    for (const id of this.#calls.keys()) {
+      if (this.#calls.size <= REMEMBERED_CALLS) return;
+      if (!this.#pending.has(id)) this.#calls.delete(id);
+    }
+  }
+
+  #say(message: ToNode): void {
+    if (this.#ready && this.#child?.connected) this.#child.send(message, () => {});
+    else this.#unanswered.push(message);
+  }
+
+  #start(): void {
+    this.#watch ??= setInterval(() => this.#look(), LOOK_MS).unref();
+    if (this.#child) return;
+    const child = fork(PROGRAM, { execArgv: FLAGS, env: {}, stdio: ["ignore", "ignore", "ignore", "ipc"] });
+    this.#child = child;
+    started.add(child);
+    child.on("message", (message) => void (this.#child === child && this.#receive(message as FromNode)));
+    child.on("error", () => this.#ended(child, "could not be started"));
+    child.on("exit", (code, signal) => {
+      started.delete(child);
+      this.#ended(child, signal ? `was ended by ${signal}` : `ended with status ${code}`);
+    });
+    child.unref();
+    child.channel?.unref();
+    child.send({ kind: "start", sources: this.#host.sources, env: this.#host.env() } satisfies ToNode, () => {});
+  }
+
+  // What the app's code says is not to be trusted: it may say anything.
+  #receive(message: FromNode): void {
+    switch (message.kind) {
+      case "ready":
+        this.#ready = true;
+        for (const waiting of this.#unanswered.splice(0)) this.#say(waiting);
+        return;
+      case "pong":
+        this.#silentMs = 0;
+        return;
+      case "log":
+        if (typeof message.text === "string" && LEVELS.has(message.level)) this.#inContextOf(message.call, () => this.#host.log(message.level, message.text));
+        return;
+      case "syscall":
+        return void this.#syscall(message);
+      case "outcome":
+        return this.#settle(message.id, checked(message.outcome));
+      default:
+        message satisfies never;
+    }
+  }
+
+  #inContextOf<T>(call: number, run: () => T): T {
+    const known = this.#calls.get(call);
+    return known ? known.inContext(run) : detached(run);
+  }
+
+  async #syscall({ id, call, how, op, args, blob }: Extract<FromNode, { kind: "syscall" }>): Promise<void> {
+    const answer = await this.#inContextOf(call, async (): Promise<ToNode> => {
+      try {
+        if (how === "async") return { kind: "answer", id, value: await this.#host.asyncSyscall(String(op), String(args)) };
+        const given = { ...(JSON.parse(String(args)) as object), ...(blob ? { blob: received(blob) } : {}) };
+        const value = await this.#host.jsSyscall(String(op), given);
+        return value instanceof Blob ? { kind: "answer", id, blob: await sent(value) } : { kind: "answer", id, value };
+      } catch (error) {
+        const { message, data } = error as { message?: unknown; data?: unknown };
+        return { kind: "answer", id, error: { message: String(message), ...(data === undefined ? {} : { data }) } };
+      }
+    });
+    this.#say(answer);
+  }
+
+  #settle(id: number, outcome: Outcome): void {
+    if (!this.#pending.delete(id)) return;
+    this.#calls.get(id)?.settle(outcome);
+    if (this.#pending.size === 0) this.#rest();
+  }
+
+  #rest(): void {
+    clearInterval(this.#watch);
+    this.#watch = undefined;
+    this.#silentMs = 0;
+  }
+
+  // Only time in which we ourselves ran counts.
+  #look(): void {
+    if (!this.#ready) return;
+    this.#silentMs += LOOK_MS;
+    if (this.#silentMs > this.#host.busyMs) this.#end(`Function execution timed out (maximum duration: ${this.#host.busyMs / 1000}s)`);
+    else this.#say({ kind: "ping" });
+  }
+
+  #ended(child: ChildProcess, what: string): void {
+    if (this.#child === child) this.#end(`Uncaught Error: the Node.js process of the app ${what}`);
+  }
+
+  #end(message: string): void {
+    const child = this.#child;
+    this.#child = null;
+    this.#ready = false;
+    this.#unanswered = [];
+    child?.kill("SIGKILL");
+    this.#rest();
+    for (const id of [...this.#pending]) this.#settle(id, { error: { message, failure: "ended" } });
+  }
+}
+
+const started = new Set<ChildProcess>();
+process.on("exit", () => {
+  for (const child of started) child.kill("SIGKILL");
+});
+
+function received({ type, bytes }: SentBlob): Blob {
+  return new Blob([Buffer.from(String(bytes), "base64")], { type: String(type) });
+}
+
+async function sent(blob: Blob): Promise<SentBlob> {
+  return { type: blob.type, bytes: Buffer.from(await blob.arrayBuffer()).toString("base64") };
+}
+
+function checked(outcome: unknown): Outcome {
+  const { value, error } = (outcome ?? {}) as { value?: unknown; error?: Partial<Record<keyof DescribedError, unknown>> };
+  if (typeof value === "string") return { value };
+  const text = (name: "name" | "stack" | "failure" | "convexData"): Partial<DescribedError> => (typeof error?.[name] === "string" ? { [name]: error[name] } : {});
+  return { error: { message: String(error?.message ?? "no outcome"), ...text("name"), ...text("stack"), ...text("failure"), ...text("convexData") } };
+}
+
+function asError({ message, name, stack, failure }: DescribedError): Error {
+  return Object.assign(new Error(message), name === undefined ? {} : { name }, stack === undefined ? {} : { stack }, failure === undefined ? {} : { failure });
+}

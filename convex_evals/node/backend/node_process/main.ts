@@ -1,0 +1,152 @@
+/**
+ * The process in which an app's "use node" modules run. It is not the backend's: what these modules do to their globals
+ * and to Node reaches nobody else, and they call the database as on Convex, by syscalls that are texts.
+ */
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import { createRequire, isBuiltin } from "node:module";
+import path from "node:path";
+import type vm from "node:vm";
+import { actionGeneric } from "convex/server";
+import { ModuleGraph, ModuleResolutionError } from "../app/modules.ts";
+import { consoleWith } from "../runtime/console_object.ts";
+import { adoptHostErrors } from "../runtime/host_errors.ts";
+import { inspect } from "../runtime/inspect_value.ts";
+import { inspectModule } from "../runtime/inspection.ts";
+import type { DescribedError, FromNode, Outcome, SentBlob, ToNode } from "./messages.ts";
+
+const channel = process.send!.bind(process);
+const send = (message: FromNode): void => void channel(message);
+// The app's code has no channel.
+process.send = undefined;
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+const OUTSIDE_OF_CALLS = 0;
+const current = new AsyncLocalStorage<number>();
+const waiting = new Map<number, Waiting>();
+let syscalls = 0;
+let sources: Readonly<Record<string, string>> = {};
+
+function syscall(how: "async" | "js", op: string, args: string, blob?: SentBlob): Promise<unknown> {
+  const id = ++syscalls;
+  return new Promise((resolve, reject) => {
+    waiting.set(id, { resolve, reject });
+    send({ kind: "syscall", id, call: current.getStore() ?? OUTSIDE_OF_CALLS, how, op, args, ...(blob ? { blob } : {}) });
+  });
+}
+
+async function jsSyscall(op: string, args: Record<string, unknown>): Promise<unknown> {
+  const { blob, ...rest } = args;
+  const sent = blob instanceof Blob ? { type: blob.type, bytes: Buffer.from(await blob.arrayBuffer()).toString("base64") } : undefined;
+  return await syscall("js", op, JSON.stringify(rest), sent);
+}
+
+function installGlobals(): void {
+  const require = createRequire(import.meta.url);
+  const globals = {
+    Convex: {
+      asyncSyscall: (op: string, args: string) => syscall("async", op, args),
+      jsSyscall,
+      syscall: (op: string) => {
+        throw new Error(`\`${op}\` cannot be used in a Node.js action`);
+      },
+    },
+    console: consoleWith((level, text) => send({ kind: "log", call: current.getStore() ?? OUTSIDE_OF_CALLS, level, text })),
+    require: (name: string): unknown => {
+      if (isBuiltin(name)) return require(name);
+      throw new Error(`Cannot find module '${name}'`);
+    },
+  };
+  for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
+  adoptHostErrors();
+}
+
+const graph: ModuleGraph = new ModuleGraph(undefined, (specifier, importer) => (isBuiltin(specifier) ? builtin(specifier) : module(resolved(specifier, importer))));
+
+function resolved(specifier: string, importer: string): string {
+  if (!specifier.startsWith(".")) throw new ModuleResolutionError(`Relative import path "${specifier}" not prefixed with / or ./ or ../`);
+  return `convex:${path.posix.join(path.posix.dirname(importer.replace(/^convex:/, "")), specifier)}`;
+}
+
+function module(id: string): vm.Module {
+  return graph.module(id, () => {
+    const source = Object.hasOwn(sources, id) ? sources[id] : undefined;
+    if (source === undefined) throw new ModuleResolutionError(`Could not find module ${id.replace(/^convex:\//, "")}`);
+    return source;
+  });
+}
+
+function builtin(specifier: string): vm.Module {
+  const whole = process.getBuiltinModule(specifier) as unknown as Record<string, unknown> | undefined;
+  if (whole === undefined) throw new ModuleResolutionError(`no builtin module ${specifier}`);
+  const exports = Object.fromEntries(Object.keys(whole).map((name) => [name, whole[name]]));
+  return graph.synthetic(specifier, { ...exports, default: whole });
+}
+
+async function evaluate(id: string): Promise<string> {
+  return inspectModule(await graph.evaluate(module(id)));
+}
+
+async function invoke(id: string, name: string, args: string): Promise<string> {
+  const value = (await graph.evaluate(module(id)))[name] as { _handler?: unknown } | undefined;
+  const handler = value?._handler;
+  if (typeof handler !== "function") throw new Error(`There is no action ${name} in ${id.replace(/^convex:\//, "")}`);
+  const action = actionGeneric({ handler: (ctx, given) => handler(ctx, given) as unknown }) as unknown as { invokeAction(requestId: string, args: string): Promise<string> };
+  return await action.invokeAction("", args);
+}
+
+async function answer(id: number, run: () => Promise<string>): Promise<void> {
+  const outcome: Outcome = await current.run(id, run).then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error: described(error) }),
+  );
+  send({ kind: "outcome", id, outcome });
+}
+
+function described(error: unknown): DescribedError {
+  if (error instanceof ModuleResolutionError) return { message: `Uncaught Error: ${error.message}`, failure: "resolution" };
+  if (typeof error !== "object" || error === null || (error as Error).message === undefined) return { message: `Uncaught ${inspect(error)}`, failure: "thrown" };
+  const { name, message, stack, data } = error as Error & { data?: unknown };
+  // The library has made a text of the data on its way out of the action.
+  const isConvexError = Symbol.for("ConvexError") in error && typeof data === "string";
+  return { name: String(name), message: String(message), stack: String(stack), ...(isConvexError ? { convexData: data } : {}) };
+}
+
+function settle({ id, value, blob, error }: Extract<ToNode, { kind: "answer" }>): void {
+  const asked = waiting.get(id);
+  waiting.delete(id);
+  if (error) asked?.reject(Object.assign(new Error(error.message), error.data === undefined ? {} : { data: error.data }));
+  else asked?.resolve(blob ? new Blob([Buffer.from(blob.bytes, "base64")], { type: blob.type }) : value);
+}
+
+function receive(message: ToNode): void {
+  switch (message.kind) {
+    case "start":
+      sources = message.sources;
+      for (const name of Object.keys(process.env)) delete process.env[name];
+      Object.assign(process.env, message.env);
+      return send({ kind: "ready" });
+    case "evaluate":
+      return void answer(message.id, () => evaluate(message.path));
+    case "invoke":
+      return void answer(message.id, () => invoke(message.path, message.name, message.args));
+    case "answer":
+      return settle(message);
+    case "ping":
+      return send({ kind: "pong" });
+    default:
+      message satisfies never;
+  }
+}
+
+installGlobals();
+process.on("message", receive);
+process.on("disconnect", () => process.exit(0));
+// A promise or timer that the app left dangling is the app's failure, and no reason to end.
+const left = (what: string, error: unknown): void => send({ kind: "log", call: OUTSIDE_OF_CALLS, level: "ERROR", text: `${what}: ${String(error)}` });
+process.on("unhandledRejection", (reason) => left("unhandled rejection", reason));
+process.on("uncaughtException", (error) => left("uncaught exception", error));

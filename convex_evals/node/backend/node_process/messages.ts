@@ -1,0 +1,40 @@
+/** What the backend and the process of an app's "use node" modules say to each other: JSON, over Node's own channel. */
+
+import type { LogLevel } from "../app/runtime_types.ts";
+
+/** An error as far as somebody else can be told of it. */
+export interface DescribedError {
+  readonly name?: string;
+  readonly message: string;
+  readonly stack?: string;
+  /** Set where the message is the whole text: `error_text.ts`. */
+  readonly failure?: string;
+  /** Of a ConvexError: its data, as JSON text of a Convex value. */
+  readonly convexData?: string;
+  /** Of a failed syscall: the data as convex-test hands it on. */
+  readonly data?: unknown;
+}
+
+/** Bytes of a file, in base64. */
+export interface SentBlob {
+  readonly type: string;
+  readonly bytes: string;
+}
+
+export type Outcome = { readonly value: string } | { readonly error: DescribedError };
+
+export type ToNode =
+  | { readonly kind: "start"; readonly sources: Readonly<Record<string, string>>; readonly env: Readonly<Record<string, string>> }
+  | { readonly kind: "evaluate"; readonly id: number; readonly path: string }
+  /** `args`: JSON text of a list with one Convex value. */
+  | { readonly kind: "invoke"; readonly id: number; readonly path: string; readonly name: string; readonly args: string }
+  | { readonly kind: "answer"; readonly id: number; readonly value?: unknown; readonly blob?: SentBlob; readonly error?: DescribedError }
+  | { readonly kind: "ping" };
+
+export type FromNode =
+  | { readonly kind: "ready" }
+  | { readonly kind: "pong" }
+  | { readonly kind: "log"; readonly call: number; readonly level: LogLevel; readonly text: string }
+  /** `id` counts the process's syscalls; `call` is the invocation that it belongs to. `args` is JSON text. */
+  | { readonly kind: "syscall"; readonly id: number; readonly call: number; readonly how: "async" | "js"; readonly op: string; readonly args: string; readonly blob?: SentBlob }
+  | { readonly kind: "outcome"; readonly id: number; readonly outcome: Outcome };

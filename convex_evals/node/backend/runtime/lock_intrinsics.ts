@@ -1,0 +1,91 @@
+/**
+ * Keeps a realm's own objects as they are: whoever shares the realm with code of ours cannot change what that code calls.
+ *
+ * Objects that inherit from them may still have properties of the same names.
+ */
+
+const { defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf } = Object;
+const { ownKeys } = Reflect;
+
+// What classes and objects of an app set by assignment, though they inherit it.
+const OVERRIDDEN: ReadonlySet<string | symbol> = new Set(["toJSON", "toLocaleString", "toString", "valueOf"]);
+const OVERRIDDEN_IN_ERRORS: ReadonlySet<string | symbol> = new Set([...OVERRIDDEN, "cause", "message", "name", "stack"]);
+// Node and libraries set it for a moment; it decides nothing but how much of a stack is kept.
+const FREE = "stackTraceLimit";
+
+type Owner = Record<string | symbol, unknown>;
+
+function isObject(value: unknown): value is Owner {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
+
+export interface LockOptions {
+  /** These are left alone, and what can be reached through them alone. */
+  readonly spared: readonly unknown[];
+  /** Whether new properties are allowed. */
+  mayGrow(object: object): boolean;
+}
+
+/** Locks `roots` and all that can be reached from them. */
+export function lock(roots: Iterable<unknown>, { spared, mayGrow }: LockOptions): void {
+  const seen = new Set<unknown>(spared);
+  const waiting: unknown[] = [...roots];
+  while (waiting.length > 0) {
+    const object = waiting.pop();
+    if (!isObject(object) || seen.has(object)) continue;
+    seen.add(object);
+    waiting.push(getPrototypeOf(object));
+    const grows = mayGrow(object);
+    for (const key of ownKeys(object)) {
+      const property = getOwnPropertyDescriptor(object, key)!;
+      waiting.push(property.value, property.get, property.set);
+      lockProperty(object, key, property, grows);
+    }
+    if (!grows && !getOwnPropertyDescriptor(object, FREE)) freeze(object);
+  }
+}
+
+function lockProperty(object: Owner, key: string | symbol, property: PropertyDescriptor, grows: boolean): void {
+  if (!property.configurable || key === FREE) return;
+  if (property.writable && isOverridden(object, key, property.value)) defineProperty(object, key, overridable(object, key, property));
+  // To freeze the whole object is quicker afterwards than to change its properties.
+  else if (grows || getOwnPropertyDescriptor(object, FREE)) defineProperty(object, key, "value" in property ? { writable: false, configurable: false } : { configurable: false });
+}
+
+function isOverridden(object: Owner, key: string | symbol, value: unknown): boolean {
+  if (typeof object === "function") return false;
+  // V8 looks at those of arrays, promises and their like each time that it makes one, and is quick while they are plain.
+  if (key === "constructor") return isObject(value) && !(Symbol.species in value);
+  if (object === Object.prototype) return typeof key === "string";
+  return (isErrorPrototype(object) ? OVERRIDDEN_IN_ERRORS : OVERRIDDEN).has(key);
+}
+
+function isErrorPrototype(object: object): boolean {
+  return object === Error.prototype || Object.prototype.isPrototypeOf.call(Error.prototype, object);
+}
+
+/** Reads as before; to assign it gives what inherits it a property of its own, as if this one could be written. */
+function overridable(owner: Owner, key: string | symbol, { value, enumerable = false }: PropertyDescriptor): PropertyDescriptor {
+  const { get, set } = {
+    get: () => value as unknown,
+    set(this: unknown, other: unknown) {
+      if (isObject(this) && this !== owner) defineProperty(this, key, { value: other, writable: true, enumerable: true, configurable: true });
+    },
+  };
+  return { get, set, enumerable, configurable: false };
+}
+
+const NAMES = [
+  "AggregateError", "Array", "Atomics", "BigInt", "Boolean", "Date", "Error", "EvalError", "FinalizationRegistry", "Function", "Iterator", "JSON", "Map", "Number",
+  "Object", "Promise", "Proxy", "RangeError", "ReferenceError", "Reflect", "RegExp", "Set", "String", "SuppressedError", "Symbol", "SyntaxError", "TypeError",
+  "URIError", "WeakMap", "WeakRef", "WeakSet",
+] as const;
+
+/** The language's own objects, those without a name included. */
+export function intrinsics(): unknown[] {
+  const named = NAMES.map((name) => (globalThis as Record<string, unknown>)[name]);
+  const examples: unknown[] = [
+    [][Symbol.iterator](), new Map().entries(), new Set().entries(), ""[Symbol.iterator](), "".matchAll(/x/g), function* () {}, async function* () {}, async () => {},
+  ];
+  return [...named, ...examples.map((example) => getPrototypeOf(example as object) as unknown)];
+}

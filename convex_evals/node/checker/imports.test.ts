@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { test, type TestContext } from "node:test";
+import type { App } from "../push/test/work_folder.ts";
+import { buildPush } from "../push/request.ts";
+import { lint } from "./lint.ts";
+import { makeProject } from "./test/projects.ts";
+import { typecheck } from "./typecheck.ts";
+
+/** What type check and lint find in a project that was bundled, as `file: code` and `file: rule`. */
+async function found(t: TestContext, files: Record<string, string>, app: App = "bare"): Promise<string[]> {
+  const project = await makeProject(t, app, files);
+  const sources = path.join(path.dirname(project), "sources.json");
+  writeFileSync(sources, JSON.stringify((await buildPush(project)).sources));
+  const terms = { sources, strict: true };
+  const types = typecheck(project, terms).diagnostics.map(({ file, code }) => `${file}: ${code}`);
+  return [...types, ...lint(project, terms).problems.map(({ file, rule }) => `${file}: ${rule}`)];
+}
+
+const FLOATING = "export const run = () => { Promise.resolve(1); };\n";
+const RULE = "@typescript-eslint/no-floating-promises";
+
+test("nothing is found in what is right", async (t) => {
+  for (const app of ["bare", "schema", "local_component"] as const) assert.deepEqual(await found(t, {}, app), [], app);
+});
+
+test("JavaScript that runs is checked, but for types that it cannot have", async (t) => {
+  assert.deepEqual(
+    await found(t, {
+      "convex/right.js": "/** @param {string} text */\nexport const size = (text) => text.length;\nexport const twice = (n) => n * 2;\n",
+      "convex/wrong.js": "export const size = () => (1).length;\n",
+      "convex/uses.ts": 'import { twice } from "./right.js";\nexport const four: number = twice(2);\n',
+      "eslint.config.js": "export default [(1).length];\n",
+      "scripts/once.mjs": "console.log((1).length);\n",
+    }),
+    ["convex/wrong.js: TS2339"],
+  );
+});
+
+test("what is imported is checked and linted wherever it lies; tests and configuration are not", async (t) => {
+  assert.deepEqual(
+    await found(t, {
+      "convex/uses.ts": 'export { run } from "../lib/deep/run";\n',
+      "lib/deep/run.ts": FLOATING,
+      "lib/unused.ts": FLOATING,
+      "vite.config.ts": FLOATING,
+    }),
+    [`lib/deep/run.ts: ${RULE}`],
+  );
+});
+
+test("pages are followed through imports, scripts of documents and names in package.json", async (t) => {
+  const gone = "export const run = (list: number[]) => { delete list[0]; };\n";
+  const project = {
+    "src/App.tsx": 'import "./styles.css";\nimport logo from "./logo.svg?url";\nexport { run } from "../ui/a.mjs";\nexport const App = () => <p>{logo}</p>;\n',
+    "src/styles.css": "p { color: red }\n",
+    "src/vite-env.d.ts": 'declare module "*.svg?url" { const name: string; export default name; }\n',
+    "ui/a.mts": gone,
+    "index.html": "<script type='module' src=/web/main.ts></script>",
+    "web/main.ts": gone,
+    "web/unused.ts": gone,
+  };
+  assert.deepEqual((await found(t, project)).sort(), ["ui/a.mts", "web/main.ts"].map((file) => `${file}: @typescript-eslint/no-array-delete`));
+});
+
+test("an import must be for TypeScript what it is in the bundle", async (t) => {
+  const uses = { "convex/uses.ts": 'import { run } from "../lib/run.js";\nexport const used: string = run();\n' };
+  const right = 'export const run = () => "text";\n';
+  assert.deepEqual(await found(t, { ...uses, "lib/run.ts": right }), []);
+  assert.deepEqual(await found(t, { ...uses, "lib/run.js": right }), []);
+  assert.deepEqual(await found(t, { ...uses, "lib/run.js": right, "lib/run.ts": right }), ["convex/uses.ts: unchecked"]);
+  assert.deepEqual(await found(t, { ...uses, "lib/run.js": right, "lib/run.d.ts": "export function run(): string;\n" }), ["convex/uses.ts: unchecked"]);
+});
+
+test("a declaration file that runs is not checked, and may not", async (t) => {
+  const code = "export const run = (): string => (1).length;\n";
+  for (const name of ["run.d", "run.d.more", "run.d.js"]) {
+    const uses = { "convex/uses.ts": `import { run } from "../lib/${name}";\nexport const used: string = run();\n` };
+    assert.deepEqual(await found(t, { ...uses, [`lib/${name}.ts`]: code }), [`lib/${name}.ts: unchecked`], name);
+  }
+});
+
+test("comments that hide errors are found in any spelling that the compiler knows", async (t) => {
+  const wrong = 'export const a: number = "text";\n';
+  const ban = "@typescript-eslint/ban-ts-comment";
+  assert.deepEqual(await found(t, { "convex/a.ts": `// @TS-NOCHECK\n${wrong}` }), ["convex/a.ts: unchecked", "convex/a.ts: TS2322"]);
+  for (const comment of ["// @ts-ignore", "/// @ts-ignore", "/* @ts-ignore */", "/*\n * some\n * @ts-ignore */", "/* // @ts-ignore */"]) {
+    const problems = await found(t, { "convex/a.ts": `${comment}\n${wrong}` });
+    assert.ok(problems.length > 0 && problems.every((each) => [`convex/a.ts: ${ban}`, "convex/a.ts: TS2322"].includes(each)), comment);
+  }
+});
+
+test("a folder that is called generated, and that Convex does not write, is refused", async (t) => {
+  for (const folder of ["convex/deep/_generated", "_generated", "convex/_generated/_generated/_generated", "lib/_generated"]) {
+    const files = { [`${folder}/a.ts`]: FLOATING };
+    if (folder.startsWith("convex/_generated")) assert.deepEqual(await found(t, files), [], "it was discarded");
+    else await assert.rejects(found(t, files), { name: "DeployError", message: new RegExp(`^${folder}: Convex writes no generated code there`) });
+  }
+});
+
+test("code without a file is refused, as no step can check it", async (t) => {
+  await assert.rejects(found(t, { "convex/a.ts": 'import a from "data:text/javascript,export default 1";\nexport const b: unknown = a;\n' }));
+  const page = 'import a from "data:text/javascript,export default 1//_generated/api.js";\nexport const b: unknown = a;\n';
+  const declared = 'declare module "data:*" { const a: unknown; export default a; }\n';
+  const problems = await found(t, { "src/App.ts": page, "src/urls.d.ts": declared });
+  assert.equal(problems.length, 1);
+  assert.match(problems[0]!, /^<data:text\/javascript.*>: unchecked$/);
+});
+
+test("a project's own file is checked, however it is named", async (t) => {
+  for (const folder of ["async-hooks-shim:x", "(disabled):x", "server-only-stub:x"]) {
+    const files = { "convex/uses.ts": `export { size } from "../${folder}/size.js";\n`, [`${folder}/size.js`]: "export const size = () => (1).length;\n" };
+    assert.deepEqual(await found(t, files), [`${folder}/size.js: TS2339`]);
+  }
+});
+
+test("what a page imports is checked beside files that cannot be bundled", async (t) => {
+  const page = { "src/App.ts": 'export { size } from "../ui/size.js";\n', "ui/size.js": "export const size = () => (1).length;\n" };
+  const broken = 'declare function require(name: string): unknown;\nexport const a = require("./a.json");\n';
+  assert.deepEqual(await found(t, { ...page, "src/other.ts": broken, "src/a.json": "{" }), ["ui/size.js: TS2339"]);
+  assert.deepEqual(await found(t, { ...page, "src/a.ts": "export {};\n", "src/a.js": "export {};\n" }), ["ui/size.js: TS2339"]);
+  assert.deepEqual(await found(t, { ...page, "src/other.ts": "export const = 1;\n" }), ["src/other.ts: TS1134", "src/other.ts: TS1134", "ui/size.js: TS2339", "src/other.ts: syntax"]);
+});
+
+test("pictures and styles that a page imports are not code", async (t) => {
+  const types = 'declare module "*.svg" { const url: string; export default url; }\n';
+  const page = 'import logo from "./logo.svg";\nimport "./page.css";\nexport const App = (): string => logo;\n';
+  assert.deepEqual(await found(t, { "src/App.ts": page, "src/types.d.ts": types, "src/logo.svg": "<svg/>", "src/page.css": "p { color: red }" }), []);
+});
+
+test("no file of a project passes for the standard library", async (t) => {
+  const library = '/// <reference no-default-lib="true"/>\n/// <reference lib="esnext"/>\nexport const wrong: number = "text";\n';
+  const settings = { compilerOptions: { target: "ESNext", module: "ESNext", moduleResolution: "Bundler", skipDefaultLibCheck: true, skipLibCheck: true, strict: true } };
+  assert.deepEqual(await found(t, { "convex/library.ts": library, "convex/tsconfig.json": JSON.stringify(settings) }), ["convex/library.ts: TS2322"]);
+});

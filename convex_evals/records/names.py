@@ -1,0 +1,64 @@
+"""What names, hashes and numbers in records may be: they become paths, keys and words of commands."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+MOST_TRIALS = 1_000  # of one eval in one run
+_PART = r"\w(?:[\w .,+@~()=%-]{0,98}[\w+@~()=%-])?"
+_EVAL_ID = re.compile(rf"{_PART}/{_PART}")
+_CATEGORY = re.compile(_PART)
+_RUN_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
+_EXPERIMENT = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+_SLUG = re.compile(r"[^\W_][\w \x21-\x2e\x3a-\x7e]{0,99}/[\w \x21-\x7e]{1,199}")
+_HASH = re.compile(r"[0-9a-f]{64}")
+# The checker tells the beginning of the lint rules' hash; runs have recorded that, and whole hashes.
+_RULES = re.compile(r"[0-9a-f]{16}|[0-9a-f]{64}")
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_IDENTITY = re.compile(r"[0-9a-f]{16,64}")
+_GRADE_NAME = re.compile(r"grade\.[0-9a-f]{8}\.json")
+_LINE = re.compile(r"[^\n\r\x00-\x1f\x7f-\x9f\u2028\u2029]{0,1000}")
+
+
+def is_eval_id(text: str) -> bool:
+    """Whether `text` may name an eval: what becomes of it is two folder names, of letters, digits and a few signs."""
+    return _EVAL_ID.fullmatch(text) is not None
+
+
+def _matching(pattern: re.Pattern[str], what: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if not pattern.fullmatch(text) or text != text.strip():
+            shown = text if len(text) <= 60 else f"{text[:59]}…"
+            raise ValueError(f"'{shown}' is no {what}")
+        return text
+
+    return AfterValidator(check)
+
+
+def _day(text: str) -> str:
+    if date.fromisoformat(text).isoformat() != text:
+        raise ValueError(f"'{text[:20]}' is not YYYY-MM-DD")
+    return text
+
+
+RunId = Annotated[str, _matching(_RUN_ID, "name of a run (lower-case letters, digits, '_' and '-')")]
+EvalId = Annotated[str, _matching(_EVAL_ID, "eval id, `category/name` of letters, digits and a few signs")]
+Category = Annotated[str, _matching(_CATEGORY, "category: letters, digits and a few signs")]
+Slug = Annotated[str, _matching(_SLUG, "slug of a model, `provider/name`")]
+ExperimentName = Annotated[str, _matching(_EXPERIMENT, "name of an experiment")]
+Sha256 = Annotated[str, _matching(_HASH, "SHA-256 in hexadecimal digits")]
+RulesHash = Annotated[str, _matching(_RULES, "hash of lint rules in hexadecimal digits")]
+Commit = Annotated[str, _matching(_COMMIT, "commit's hash")]
+Identity = Annotated[str, _matching(_IDENTITY, "identity of a reply, in hexadecimal digits")]
+GradeName = Annotated[str, _matching(_GRADE_NAME, "name of a grade file")]
+Day = Annotated[str, AfterValidator(_day)]
+Line = Annotated[str, _matching(_LINE, "line of text")]
+# Far more than there is, and no more than a double holds exactly: milliseconds, tokens, bytes, trials.
+Natural = Annotated[int, Field(ge=0, le=10**15)]
+Positive = Annotated[int, Field(ge=1, le=10**9)]
+TrialNumber = Annotated[int, Field(ge=1, le=MOST_TRIALS)]
+Dollars = Annotated[float, Field(ge=0, le=1e9)]

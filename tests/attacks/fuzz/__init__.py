@@ -1,0 +1,1 @@
+"""Random hostile mutations of honest projects, right and wrong."""
