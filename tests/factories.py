@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from convex_evals.plan import GRADING_PROTOCOL
 from convex_evals.records import (
     BackendIdentity,
     EvalPlan,
@@ -89,7 +88,7 @@ def make_plan(**changes: object) -> RunPlan:
         synthetic=True,
         guidelines_sha256=None,
         suite_commit=None,
-        grading_protocol=GRADING_PROTOCOL,
+        grading_protocol=1,
         backend=BackendIdentity(kind="embedded", version="1"),
         toolchain=Toolchain(
             node="24.0.0",

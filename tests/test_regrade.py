@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 
 from convex_evals.grade.grader import Grader
+from convex_evals.plan import GRADING_PROTOCOL
 from convex_evals.records import Outcome, StepName, TrialGrade, Verdict
 from convex_evals.regrade import Regrader, Regrading, Today
 from convex_evals.store.journal import Journal
@@ -169,7 +170,7 @@ def test_an_interrupted_regrading_goes_on(tmp_path: Path) -> None:
     """What was judged is in the journal: only the rest is graded, and the file is added then."""
     make_eval(tmp_path)
     ev = load_suite(tmp_path).evals[0]
-    plan = make_plan(trials=2)
+    plan = make_plan(trials=2).model_copy(update={"grading_protocol": GRADING_PROTOCOL})
     planned = plan.evals[ev.id]
     run = RunStore(tmp_path / "runs").create(plan)
     replies = tuple(make_generation(n) for n in (1, 2))
