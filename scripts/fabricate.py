@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from convex_evals.plan import GRADING_PROTOCOL
 from convex_evals.prompt import guidelines_sha256
 from convex_evals.records import (
     BackendIdentity,
@@ -175,7 +174,7 @@ def make_plan(
         guidelines=PATH if guidelines else None,
         guidelines_sha256=guidelines,
         suite_commit=None,
-        grading_protocol=GRADING_PROTOCOL,
+        grading_protocol=1,
         backend=BackendIdentity(kind="embedded", version="1"),
         toolchain=Toolchain(
             node="24.0.0",
