@@ -3,6 +3,7 @@
     python scripts/attack_table.py                 from tests/attacks/results.json
     python scripts/attack_table.py --write         attack at every level that this machine offers, and write that file
     python scripts/attack_table.py --write --level container     at one level
+    python scripts/attack_table.py --write --attacks sockets     the attacks whose names match
     python scripts/attack_table.py --write --full  in full size: 10 GB, millions of lines
 
 Without a sandbox only attacks that harm nothing are tried, in small size.
@@ -27,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 from scripts.command import start  # noqa: E402
 from tests.attacks.bench import FULL, NORMAL, TAME, Result, Size, run_attacks  # noqa: E402
-from tests.attacks.projects import ATTACKS, KNOWN  # noqa: E402
+from tests.attacks.projects import ATTACKS, KNOWN, Attack, choose_attacks  # noqa: E402
 
 RESULTS = ROOT / "tests" / "attacks" / "results.json"
 LEVELS = tuple(Level)
@@ -45,20 +46,23 @@ def table() -> str:
     return "\n".join(rows)
 
 
-def measure(levels: Sequence[Level], size: Size) -> tuple[Outcomes, list[str]]:
+def measure(levels: Sequence[Level], size: Size, asked: Sequence[Attack]) -> tuple[Outcomes, list[str]]:
     """Run the attacks; problems are what should not have come of one that a level is to stop.
 
-    What other levels did is as it was.
+    Other levels, and attacks that are not asked for, keep their earlier outcomes.
     """
     before: Outcomes = json.loads(RESULTS.read_text(encoding="utf-8"))
-    kept = [level.value for level in LEVELS if level not in levels]
     outcomes: Outcomes = {
-        attack.name: {name: what for name, what in before.get(attack.name, {}).items() if name in kept}
+        attack.name: {
+            name: what
+            for name, what in before.get(attack.name, {}).items()
+            if attack not in asked or Level(name) not in levels
+        }
         for attack in ATTACKS
     }
     problems: list[str] = []
     for level in levels:
-        attacks = [a for a in ATTACKS if level is not Level.NONE or a.tame]
+        attacks = [a for a in asked if level is not Level.NONE or a.tame]
         folder = Path(tempfile.mkdtemp(prefix="attacks-", dir="/tmp"))
         try:
             results, left = run_attacks(level, attacks, folder, cache_dir(), TAME if level is Level.NONE else size)
@@ -91,11 +95,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="run the attacks and write the file")
     parser.add_argument("--level", type=Level, action="append", choices=LEVELS, help="only here; can be repeated")
+    parser.add_argument("--attacks", default="", metavar="REGEX", help="only those whose names match")
     parser.add_argument("--full", action="store_true", help="in full size")
     arguments = parser.parse_args()
     problems: list[str] = []
     if arguments.write:
-        outcomes, problems = measure(arguments.level or LEVELS, FULL if arguments.full else NORMAL)
+        outcomes, problems = measure(
+            arguments.level or LEVELS, FULL if arguments.full else NORMAL, choose_attacks(arguments.attacks)
+        )
         RESULTS.write_text(json.dumps(outcomes, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     print(table())
     for problem in problems:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import re
 import statistics
 import sys
 import tempfile
@@ -22,13 +21,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from convex_evals.config import cache_dir
-from convex_evals.errors import UserError
 from convex_evals.grade.sandbox.base import Level
 from convex_evals.records import Outcome
 from scripts.command import start
 from tests.attacks.bench import FULL, NORMAL, Bench, Size, open_bench
 from tests.attacks.neighbours import neighbours_of
-from tests.attacks.projects import ATTACKS, Attack
+from tests.attacks.projects import Attack, choose_attacks
 
 MOST = 2.0
 
@@ -63,18 +61,6 @@ async def beside(bench: Bench, attack: Attack) -> list[float]:
     return found
 
 
-def chosen(pattern: str) -> list[Attack]:
-    """Attacks by a regular expression. Raises `UserError` where there is none."""
-    try:
-        found = [attack for attack in ATTACKS if re.search(pattern, attack.name)]
-    except re.error as error:
-        raise UserError(f"--attacks {pattern!r}: not a regular expression: {error}") from None
-    if not found:
-        there = ", ".join(attack.name for attack in ATTACKS)
-        raise UserError(f"--attacks {pattern!r}: no attack matches; there are: {there}")
-    return found
-
-
 async def measure(
     level: Level, attacks: Sequence[Attack], rounds: int, size: Size
 ) -> tuple[list[float], dict[str, list[float]]]:
@@ -103,7 +89,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", dest="as_json")
     options = parser.parse_args()
     size = FULL if options.full else NORMAL
-    alike, found = asyncio.run(measure(options.level, chosen(options.attacks), options.rounds, size))
+    alike, found = asyncio.run(measure(options.level, choose_attacks(options.attacks), options.rounds, size))
     usual = statistics.median(alike)
     ratios = {name: statistics.median(seconds) / usual for name, seconds in found.items()}
     worst = {name: max(seconds) / usual for name, seconds in found.items()}

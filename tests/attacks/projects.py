@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 
+from convex_evals.errors import UserError
 from convex_evals.records.eval_config import Timeouts
 from tests.attacks.checked import CHECKED
 from tests.attacks.graders import GRADERS
@@ -24,7 +26,7 @@ from tests.attacks.making import (
     project,
 )
 
-__all__ = ["ATTACKS", "FUNCTION", "KNOWN", "PROGRAM", "Attack"]
+__all__ = ["ATTACKS", "FUNCTION", "KNOWN", "PROGRAM", "Attack", "choose_attacks"]
 
 _QUERY = """import { v } from "convex/values";
 import { api } from "./_generated/api";
@@ -354,6 +356,19 @@ ATTACKS: tuple[Attack, ...] = (
     *GRADERS,
 )
 
-# Level and attack (docs/security.md says so): the launcher of somebody without rights cannot look for files that have
-# no name.
-KNOWN = {("landlock", "unlinked_files-program")} if os.getuid() != 0 else set[tuple[str, str]]()
+# Level and attack (docs/security.md says so): without root, the launcher cannot find files that have no name, and
+# cannot tell a launch's sockets from the user's own.
+_UNSEEN = ("unlinked_files-program", "sockets_unix-function", "sockets_unix-program", "sockets_in_flight-program")
+KNOWN = {("landlock", name) for name in _UNSEEN if os.getuid() != 0}
+
+
+def choose_attacks(pattern: str) -> list[Attack]:
+    """Attacks whose names match a regular expression. Raises `UserError` where there is none."""
+    try:
+        found = [attack for attack in ATTACKS if re.search(pattern, attack.name)]
+    except re.error as error:
+        raise UserError(f"--attacks {pattern!r}: not a regular expression: {error}") from None
+    if not found:
+        there = ", ".join(attack.name for attack in ATTACKS)
+        raise UserError(f"--attacks {pattern!r}: no attack matches; there are: {there}")
+    return found

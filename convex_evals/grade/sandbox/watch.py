@@ -56,10 +56,13 @@ class _Counted:
 
 def _counted(request: Request, use: Use, pid: int) -> _Counted:
     memory = use.memory
-    if request.network is not None or request.own_network:
+    # In a network of its own, those of root are connections that were never accepted, and a few of ours. In the
+    # machine's network, only what a user of its own has is known to be the launch's.
+    own_network = request.network is not None or request.own_network
+    users = use.users | {0} if own_network else set() if request.uid is None else {request.uid}
+    if users:
         with contextlib.suppress(OSError):
-            # Those of root are connections that were never accepted, and a few of ours.
-            memory += sum(size for user, size in memory_in_sockets(pid).items() if user in use.users | {0})
+            memory += sum(size for user, size in memory_in_sockets(pid).items() if user in users)
     return _Counted(memory, use.descriptors)
 
 
