@@ -62,7 +62,7 @@ class Checker:
     folder: Path  # with all projects and all that is made of them
     readable: Sequence[Path] = ()
     processors: tuple[int, ...] = ()  # that it runs on; none: any
-    patience: float = 8
+    patience: float = 4
     _servers: tuple[_Server, _Server] = field(default_factory=lambda: (_Server(), _Server()))
     _next_id: int = 1
     _closed: bool = False

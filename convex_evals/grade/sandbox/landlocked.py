@@ -29,8 +29,11 @@ from convex_evals.process import Child
 
 _ALSO_READABLE = (
     *("/etc/ssl/openssl.cnf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/passwd", "/etc/resolv.conf"),
-    # Not all of /proc: command lines of others are in it. What a process starts finds nothing of its own there.
-    *(f"/proc/{name}" for name in ("self", "cpuinfo", "filesystems", "loadavg", "meminfo", "mounts", "stat", "sys")),
+    # Not all of /proc: it has the command lines of others. Nor all of a process itself: where this is a container, its
+    # mounts name the suite's files. What a process starts finds nothing of its own there.
+    *(f"/proc/self/{name}" for name in ("auxv", "cgroup", "cmdline", "comm", "environ", "fd", "limits", "maps")),
+    *(f"/proc/self/{name}" for name in ("oom_score_adj", "smaps", "stat", "statm", "status")),
+    *(f"/proc/{name}" for name in ("cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "sys")),
     *(f"/proc/{name}" for name in ("uptime", "version", "version_signature")),
     *("/dev/urandom", "/dev/random", "/dev/zero"),
 )

@@ -34,7 +34,9 @@ def memory_in_sockets(pid: int) -> dict[int, int]:
         return {}
     namespace = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     try:
-        enter(namespace)
+        # In a container it is this process's own already, and to enter it again would need rights that are not there.
+        if not os.path.samestat(os.fstat(namespace), Path("/proc/self/ns/net").stat()):
+            enter(namespace)
     finally:
         os.close(namespace)
     found: Counter[int] = Counter()
