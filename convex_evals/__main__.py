@@ -1,3 +1,3 @@
-from convex_evals.app import main
+from convex_evals.cli.app import main
 
 main()

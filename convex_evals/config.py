@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 
 from convex_evals.errors import UserError
+from convex_evals.inputs.suite_files import is_there, read_inside
 from convex_evals.records.base import Record
 from convex_evals.records.human import parse_human
-from convex_evals.suite_files import is_there, read_inside
 
 CONFIG_NAME = "convex-evals.yaml"
 # Below the folder that results stand in.

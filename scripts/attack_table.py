@@ -21,7 +21,7 @@ from pathlib import Path
 
 from convex_evals.config import cache_dir
 from convex_evals.errors import UserError
-from convex_evals.grade.sandbox.base import Level
+from convex_evals.grading.sandbox.base import Level
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))

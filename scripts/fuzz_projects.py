@@ -22,12 +22,12 @@ from pathlib import Path
 
 from convex_evals.config import cache_dir
 from convex_evals.errors import UserError
-from convex_evals.grade.sandbox.base import Level
+from convex_evals.grading.sandbox.base import Level
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from convex_evals.suite import load_suite  # noqa: E402
+from convex_evals.suite.suite import load_suite  # noqa: E402
 from scripts.command import start  # noqa: E402
 from tests.attacks.bench import NORMAL, SUITE, open_bench  # noqa: E402
 from tests.attacks.fuzz.fuzzing import Finding, Report, fuzz  # noqa: E402

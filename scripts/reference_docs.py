@@ -16,17 +16,17 @@ from pathlib import Path
 import click
 from pydantic.fields import FieldInfo
 
-from convex_evals.app import COMMANDS, cli
+from convex_evals.cli.app import COMMANDS, cli
 from convex_evals.config import ProjectConfig, cache_dir
-from convex_evals.coverage import Coverage
-from convex_evals.generate.faults import Fault
-from convex_evals.grade.node import find_node
-from convex_evals.grade.toolchain import SOURCES
-from convex_evals.guidelines import read_guidelines
+from convex_evals.grading.node import find_node
+from convex_evals.grading.toolchain import SOURCES
+from convex_evals.guidelines.coverage import Coverage
+from convex_evals.guidelines.document import read_guidelines
+from convex_evals.models.faults import Fault
 from convex_evals.records import EvalConfig, FileRecord, GenerationFile, GradeFile, Pruned, Record, RunPlan, Summary
 from convex_evals.records.journal import JournalEntry
 from convex_evals.records.models import ModelsFile
-from convex_evals.suite import Eval, load_suite
+from convex_evals.suite.suite import Eval, load_suite
 
 ROOT = Path(__file__).parents[1]
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from convex_evals import app
+from convex_evals.cli import app
 from convex_evals.config import cache_dir
-from convex_evals.grade.node import NPM_SETTINGS
+from convex_evals.grading.node import NPM_SETTINGS
 
 ROOT = Path(__file__).parents[1]
 REAL_CACHE = cache_dir()

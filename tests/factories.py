@@ -27,8 +27,8 @@ from convex_evals.records import (
     Verdict,
 )
 from convex_evals.store.runs import Run, RunStore
-from convex_evals.suite import sha256_text
-from convex_evals.summary import summarize
+from convex_evals.store.summary import summarize
+from convex_evals.suite.suite import sha256_text
 
 PACKAGE_JSON = json.dumps({"name": "project", "dependencies": {"convex": "1.48.0"}})
 QUERY = """import { query } from "./_generated/server";

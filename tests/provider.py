@@ -201,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._begin()
         time.sleep(5)
 
-    # -- what a hostile one does: `tests/test_hostile_providers.py` --
+    # -- what a hostile one does: `tests/models/test_hostile_providers.py` --
 
     def _redirects(self) -> None:
         self.send_response(307)

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import ValidationError
 
-from convex_evals.bounded_json import Limits, decode
 from convex_evals.errors import UserError
-from convex_evals.records import bounded_yaml
+from convex_evals.inputs import bounded_yaml
+from convex_evals.inputs.bounded_json import Limits, decode
 from convex_evals.records.base import Record
 from convex_evals.text import one_line, spelled_out
 

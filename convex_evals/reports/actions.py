@@ -7,9 +7,9 @@ from collections.abc import Collection
 from pathlib import Path
 from urllib.parse import quote
 
-from convex_evals.git import working_tree
-from convex_evals.git_command import GitFailed, read_git
-from convex_evals.reports.shape import Action
+from convex_evals.reports.model import Action
+from convex_evals.vcs.git import working_tree
+from convex_evals.vcs.git_command import GitFailed, read_git
 
 # The engine's own, where it is developed beside a suite.
 LINT_RULES = "convex_evals/node/checker/rules.ts"

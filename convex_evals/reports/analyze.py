@@ -8,15 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from convex_evals.bounded_json import Limits, decode_object
-from convex_evals.generate import Ask
-from convex_evals.generate.faults import ModelStopped
-from convex_evals.generate.llm import ModelAnswerer
-from convex_evals.prompt import Prompt
+from convex_evals.inputs.bounded_json import Limits, decode_object
+from convex_evals.models import Ask
+from convex_evals.models.faults import ModelStopped
+from convex_evals.models.retries import ModelAnswerer
 from convex_evals.records import Attempt
 from convex_evals.reports.build import impact
-from convex_evals.reports.shape import Classification, Failure, Judgement, Report
-from convex_evals.suite import Eval
+from convex_evals.reports.model import Classification, Failure, Judgement, Report
+from convex_evals.suite.prompt import Prompt
+from convex_evals.suite.suite import Eval
 
 BY_RULE = "a rule"
 BY_MODEL = "the model "

@@ -8,17 +8,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
 
+from convex_evals.analysis.trial import read_source
 from convex_evals.errors import UserError
-from convex_evals.extract import extract
 from convex_evals.records import Counts, Outcome, RunPlan, StepName, StepOutcome, Summary, TrialGrade
+from convex_evals.render.results import counted, dollars, duration, headline
 from convex_evals.reports.actions import Repository
 from convex_evals.reports.classify import Decision, propose, read_decision
-from convex_evals.reports.focus import focus_of, focused_diff
-from convex_evals.reports.groups import Group, checks_of, groups_of, patterns
+from convex_evals.reports.failure_groups import Group, checks_of, groups_of, patterns
+from convex_evals.reports.human_sections import Document, Place
 from convex_evals.reports.links import Linker
-from convex_evals.reports.places import Document, Place
-from convex_evals.reports.previous import Past, against, past_runs
-from convex_evals.reports.shape import (
+from convex_evals.reports.model import (
     Classification,
     Earlier,
     Failure,
@@ -30,12 +29,13 @@ from convex_evals.reports.shape import (
     Step,
     Unscored,
 )
+from convex_evals.reports.previous import Past, against, past_runs
+from convex_evals.reports.relevant_lines import focus_of, focused_diff
 from convex_evals.reports.signature import gist, signatures
-from convex_evals.results import counted, dollars, duration, headline
 from convex_evals.store.runs import Run, RunStore
-from convex_evals.suite import Eval
-from convex_evals.summary import summarize, why_unscored
-from convex_evals.trial import read_source
+from convex_evals.store.summary import summarize, why_unscored
+from convex_evals.suite.extract import extract
+from convex_evals.suite.suite import Eval
 
 MOST_CHECKS = 3
 Tell = Callable[[int, int], None]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from convex_evals.errors import UserError
 from convex_evals.records import StepName, StepOutcome, Verdict
-from convex_evals.reports.places import Place, Written
-from convex_evals.reports.shape import Classification, Judgement, Signature
+from convex_evals.reports.human_sections import Place, Written
+from convex_evals.reports.model import Classification, Judgement, Signature
 
 # So many models, all of them wrong, say something about the task.
 MANY_MODELS = 4

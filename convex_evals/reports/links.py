@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from convex_evals.confined import kind_of
 from convex_evals.errors import UserError
+from convex_evals.inputs.confined import kind_of
 from convex_evals.reports.actions import Repository
-from convex_evals.reports.shape import Link
+from convex_evals.reports.model import Link
 from convex_evals.store.runs import PLAN_NAME, SUMMARY_NAME, Run
 
 

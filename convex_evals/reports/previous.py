@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from convex_evals.compare import Comparison, Side, advice, compare, verdict_line
+from convex_evals.analysis.compare import Comparison, Side, advice, compare, verdict_line
 from convex_evals.records import Summary
-from convex_evals.reports.shape import Flipped, Previous
+from convex_evals.reports.model import Flipped, Previous
 from convex_evals.store.runs import Run, RunStore
 
 MOST_EARLIER = 5

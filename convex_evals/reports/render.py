@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from convex_evals.errors import UserError
+from convex_evals.render.templates import Job, TemplateFault, as_user_error, render_apart, render_here
 from convex_evals.reports.analyze import to_keep
-from convex_evals.reports.places import (
+from convex_evals.reports.human_sections import (
     CLOSING,
     FENCES_END,
     GENERAL,
@@ -24,10 +25,9 @@ from convex_evals.reports.places import (
     parse,
     trailer,
 )
-from convex_evals.reports.shape import Failure, Report
+from convex_evals.reports.model import Failure, Report
 from convex_evals.reports.vocabulary import NAME, place_key, plain
-from convex_evals.suite import read_project
-from convex_evals.templates import Job, TemplateFault, as_user_error, render_apart, render_here
+from convex_evals.suite.suite import read_project
 from convex_evals.text import read_text
 
 TEMPLATE = "report.md.j2"

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from convex_evals.records import StepName, StepOutcome, Verdict
-from convex_evals.reports.shape import Signature
-from convex_evals.results import headline
+from convex_evals.render.results import headline
+from convex_evals.reports.model import Signature
 
 _TYPE_ERROR = re.compile(r"^\S{1,300}?:\d+:\d+ (TS\d+): (.*)$", re.MULTILINE)
 _LINT = re.compile(r"^\S{1,300}?:\d+:\d+ ([@\w/-]{1,100}): ", re.MULTILINE)

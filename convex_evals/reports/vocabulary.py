@@ -9,13 +9,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from convex_evals import markdown
-from convex_evals.compare import points, span
-from convex_evals.compare.to_markdown import MARKS
+from convex_evals.analysis.compare import points, span
+from convex_evals.analysis.compare.to_markdown import MARKS
 from convex_evals.records import Counts
-from convex_evals.reports.places import GENERAL, KINDS
-from convex_evals.results import counted, dollars, duration, interval, percent
-from convex_evals.templates import Vocabulary
+from convex_evals.render import markdown
+from convex_evals.render.results import counted, dollars, duration, interval, percent
+from convex_evals.render.templates import Vocabulary
+from convex_evals.reports.human_sections import GENERAL, KINDS
 
 NAME = f"{__name__}:make_vocabulary"
 _LONGEST_CHECK = 25  # lines

@@ -6,8 +6,8 @@ import contextlib
 import errno
 from pathlib import Path
 
-from convex_evals import confined
 from convex_evals.errors import UserError
+from convex_evals.inputs import confined
 
 MOST_TEXT = 32 * 1024 * 1024  # bytes of a reply, or a report
 _ADVICE = {

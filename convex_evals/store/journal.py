@@ -8,9 +8,9 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from convex_evals import confined
 from convex_evals.config import JOURNAL
 from convex_evals.errors import UserError
+from convex_evals.inputs import confined
 from convex_evals.records import RunPlan
 from convex_evals.records.journal import JournalEntry
 from convex_evals.store.files import write_error

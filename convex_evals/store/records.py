@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from convex_evals import confined
-from convex_evals.bounded_json import Limits, decode
 from convex_evals.errors import UserError
+from convex_evals.inputs import confined
+from convex_evals.inputs.bounded_json import Limits, decode
 from convex_evals.records import FileRecord
 from convex_evals.records.human import explain
 from convex_evals.store.files import decoded, write_atomic

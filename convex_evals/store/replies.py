@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from convex_evals import confined
-from convex_evals.bounded_json import Limits, decode_object
+from convex_evals.inputs import confined
+from convex_evals.inputs.bounded_json import Limits, decode_object
 from convex_evals.records import Attempt, Record, Usage
 from convex_evals.records.names import Dollars, Natural
 from convex_evals.store.files import MOST_TEXT, write_error

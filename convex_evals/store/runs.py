@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from convex_evals import confined
-from convex_evals.confined import MOST_ENTRIES
 from convex_evals.errors import UserError
+from convex_evals.inputs import confined
+from convex_evals.inputs.confined import MOST_ENTRIES
 from convex_evals.records import Generation, GenerationFile, GradeFile, Pruned, RunPlan, Summary
 from convex_evals.store.files import MOST_TEXT, read_confined, write_atomic
 from convex_evals.store.paths import slug_folders

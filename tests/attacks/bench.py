@@ -16,18 +16,18 @@ from pathlib import Path
 from typing import Any, cast
 
 from convex_evals.config import ProjectConfig
-from convex_evals.grade.backends.embedded import EmbeddedBackend
-from convex_evals.grade.grader import Grader, canary_eval, open_grader, readable_paths
-from convex_evals.grade.packages import PackageStore
-from convex_evals.grade.sandbox.base import Level, Sandbox
-from convex_evals.grade.sandbox.levels import open_sandbox
-from convex_evals.grade.sandbox.request import Request
-from convex_evals.grade.scratch import scratch_folder
-from convex_evals.grade.tester import Tester
-from convex_evals.grade.toolchain import Toolchain, ensure_toolchain
+from convex_evals.grading.backends.embedded import EmbeddedBackend
+from convex_evals.grading.grader import Grader, canary_eval, open_grader, readable_paths
+from convex_evals.grading.packages import PackageStore
+from convex_evals.grading.sandbox.base import Level, Sandbox
+from convex_evals.grading.sandbox.levels import open_sandbox
+from convex_evals.grading.sandbox.request import Request
+from convex_evals.grading.scratch import scratch_folder
+from convex_evals.grading.tester import Tester
+from convex_evals.grading.toolchain import Toolchain, ensure_toolchain
 from convex_evals.process import Child
 from convex_evals.records import Outcome, StepName, StepOutcome, Verdict
-from convex_evals.suite import Eval, load_suite
+from convex_evals.suite.suite import Eval, load_suite
 from tests.attacks.caches import caches_of
 from tests.attacks.graders import PAGE
 from tests.attacks.making import Attack, Files

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from convex_evals.grade.grader import Grader
+from convex_evals.grading.grader import Grader
 
 _UNFINISHED = ".tmp-"
 Entries = dict[str, tuple[object, ...]]  # by path

@@ -14,16 +14,16 @@ from dataclasses import dataclass, field
 from itertools import count
 from math import lcm
 
-from convex_evals.grade.grader import Grader
-from convex_evals.grade.packages import PackageError, parse_dependencies
+from convex_evals.grading.grader import Grader
+from convex_evals.grading.packages import PackageError, parse_dependencies
 from convex_evals.records import Outcome, StepName, Verdict
-from convex_evals.suite import Eval
+from convex_evals.suite.suite import Eval
 from tests.attacks.caches import Caches, Entries, differences
 from tests.attacks.making import FUNCTION, Files
 
 NOTES, COMPONENT = "001-neighbours/000-notes", "001-neighbours/001-component"
 # Generous: attacks on the other worker may have the machine for as long as their steps last, and tests share it with
-# other tests. `scripts/bench_neighbours.py` is precise.
+# other tests. `bench/neighbours.py` is precise.
 _FACTOR, _SECONDS = 10.0, 30.0
 _SHOWN = 400
 

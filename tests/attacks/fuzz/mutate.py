@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from convex_evals.records import Outcome, StepName, Verdict
-from convex_evals.suite import Eval
+from convex_evals.suite.suite import Eval
 from tests.attacks.fuzz import paths, settings, sources
 from tests.attacks.making import FUNCTION, Files
 from tests.attacks.neighbours import COMPONENT, NOTES

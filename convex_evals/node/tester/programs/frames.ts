@@ -1,6 +1,6 @@
 /**
  * What the tester and the parent process, which starts programs for it, say to each other over a socket: frames of a length
- * (4 bytes), a kind (1), a program's number (4), and a payload. The other side is `convex_evals/grade/programs.py`.
+ * (4 bytes), a kind (1), a program's number (4), and a payload. The other side is `convex_evals/grading/programs.py`.
  */
 
 /** Of a payload, in bytes. */

@@ -1,0 +1,110 @@
+"""The tables of a comparison, cell by cell: what terminal and Markdown have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+
+from convex_evals.analysis.compare.comparison import Comparison
+from convex_evals.analysis.compare.sides import LeftOut, Side
+from convex_evals.analysis.compare.words import p_value, points, rate, span
+from convex_evals.render.results import dollars, duration
+from convex_evals.stats import Flip, Paired, Surety
+
+CATEGORY_HEADER = ["category", "evals", "A", "B", "difference", "95 % interval", "p", "verdict"]
+FLIP_HEADER = ["eval", "A", "B", "p", "how sure"]
+MEANS_HEADER = ["per reply", "A", "B", "difference"]
+_FEW_FLIPS = 5
+_MOST_FLIPS = 20
+_RUNS = 3  # named of a side that has many
+
+
+def category_rows(parts: Mapping[str, Paired]) -> list[list[str]]:
+    return [
+        [
+            name,
+            str(part.evals),
+            rate(part.a_rate),
+            rate(part.b_rate),
+            points(part.difference),
+            span(part.interval),
+            p_value(part.p),
+            part.verdict.words,
+        ]
+        for name, part in parts.items()
+    ]
+
+
+def flip_row(flip: Flip) -> list[str]:
+    pair = flip.pair
+    trials = [f"{pair.a_passed}/{pair.a_scored}", f"{pair.b_passed}/{pair.b_scored}"]
+    return [pair.eval, *trials, p_value(flip.p if flip.has_days else None), flip.surety.value]
+
+
+def why_unsure(flips: Sequence[Flip]) -> str | None:
+    """Why no single eval is marked as more than chance, where nothing could have been; None where something could."""
+    if not flips or any(flip.has_days for flip in flips):
+        return None
+    return (
+        "Trials of one day are alike, so single evals are told from chance by days: it takes about four on each side, "
+        "or `cli validate-guidelines`."
+    )
+
+
+def directions(flips: Sequence[Flip]) -> dict[str, list[Flip]]:
+    """Those that got worse, and those that got better; the surest first."""
+    return {"Worse": [f for f in flips if f.difference < 0], "Better": [f for f in flips if f.difference > 0]}
+
+
+def shown_at_once(flips: Sequence[Flip]) -> int:
+    """How many of these are worth a look before anything is unfolded: what is more than chance, and a few."""
+    return min(_MOST_FLIPS, max(_FEW_FLIPS, sum(f.surety is not Surety.CHANCE for f in flips)))
+
+
+def means_rows(found: Comparison) -> list[list[str]]:
+    a, b = found.a_means, found.b_means
+    rows = [
+        _means_row("cost", a.cost_usd, b.cost_usd, lambda x: f"${x:.4f}" if x < 1 else dollars(x)),
+        _means_row("tokens in", a.input_tokens, b.input_tokens, lambda x: f"{x:,.0f}"),
+        _means_row("tokens out", a.output_tokens, b.output_tokens, lambda x: f"{x:,.0f}"),
+        _means_row("time", a.duration_ms, b.duration_ms, duration),
+    ]
+    return [row for row in rows if row is not None]
+
+
+def _means_row(name: str, a: float | None, b: float | None, shown: Callable[[float], str]) -> list[str] | None:
+    if a is None or b is None:
+        return None
+    percents = round((b / a - 1) * 100) if a else None
+    return [name, shown(a), shown(b), "-" if percents is None else f"{percents:+} %" if percents else "0 %"]
+
+
+def side_line(side: Side) -> str:
+    """What was asked for, and which runs that is."""
+    ids = [f"{run.plan.run_id} ({run.plan.date})" for run in side.runs[:_RUNS]]
+    more = f" and {len(side.runs) - _RUNS} more" if len(side.runs) > _RUNS else ""
+    models = ", ".join(sorted({f"{run.plan.model} {run.plan.experiment}" for run in side.runs}))
+    return f"{models}: {', '.join(ids)}{more}"
+
+
+def unscored_line(name: str, unscored: Mapping[str, int]) -> str | None:
+    if not unscored:
+        return None
+    total = sum(unscored.values())
+    return f"{name} has {total} unscored trial{'s' if total > 1 else ''} of these evals: " + ", ".join(
+        f"{n} x {why}" for why, n in unscored.items()
+    )
+
+
+def left_out_line(left_out: Sequence[LeftOut]) -> str | None:
+    """How many evals are in no pair, and why."""
+    if not left_out:
+        return None
+    reasons = ", ".join(f"{why} ({len(evals)})" for why, evals in by_reason(left_out).items())
+    return f"{len(left_out)} eval{'s are' if len(left_out) > 1 else ' is'} in no pair: {reasons}"
+
+
+def by_reason(left_out: Sequence[LeftOut]) -> dict[str, list[str]]:
+    """The evals that are in no pair, by why."""
+    ordered = sorted(left_out, key=lambda one: one.reason)
+    return {reason: [one.eval for one in part] for reason, part in groupby(ordered, key=lambda one: one.reason)}

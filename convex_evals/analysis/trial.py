@@ -1,0 +1,154 @@
+"""One trial in full: what was asked, what came back, what was expected, and how the two differ."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from convex_evals.records import Generation, Outcome, TrialGrade
+from convex_evals.render.results import verdict_text
+from convex_evals.store.runs import Run
+from convex_evals.suite.extract import extract
+from convex_evals.suite.suite import Eval, sha256_files, sha256_text
+
+# In the order in which they are shown: what is looked for most stands last, next to the prompt.
+SECTIONS = ("task", "expected", "response", "diff", "verdict")
+
+# To compare longer files takes minutes where many lines are alike.
+_MOST_LINES = 5_000
+
+
+@dataclass(frozen=True)
+class Source:
+    """The eval as the suite has it now. Fields are None where it is gone."""
+
+    task: str | None
+    expected: Mapping[str, str] | None
+    notes: tuple[str, ...]  # what has changed since the run
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One trial's reply and verdict."""
+
+    number: int
+    generation: Generation
+    grade: TrialGrade
+    place: str  # the file of the reply
+    reply: str | None  # as it came; None where nothing was received, or it is no longer there
+    pruned: str | None  # the day on which the run's replies were dropped
+    files: Mapping[str, str]  # of the reply
+
+
+def read_source(run: Run, eval_id: str, ev: Eval | None) -> Source:
+    """Task and answer of today, compared with those of the run."""
+    if ev is None:
+        return Source(None, None, (f"{eval_id} is not in the suite any more: neither task nor answer can be shown",))
+    plan = run.plan.evals[eval_id]
+    task, expected = ev.task, ev.answer().files
+    changed = {
+        "TASK.txt": sha256_text(task) != plan.task_sha256,
+        "answer/": sha256_files(expected) != plan.answer_sha256,
+    }
+    where = f"; commit {run.plan.suite_commit[:10]} has it as it was" if run.plan.suite_commit else ""
+    return Source(task, expected, tuple(f"{n} has changed since this run{where}" for n, c in changed.items() if c))
+
+
+def read_trials(run: Run, eval_id: str) -> list[Trial]:
+    """All trials of a written eval, in order."""
+    generations = run.generations(eval_id)
+    pruned = run.pruned.date if run.pruned else None
+    trials = []
+    for grade in run.grade(eval_id).trials:
+        path = run.eval_folder(eval_id) / f"{grade.trial}.md"
+        reply = run.reply(eval_id, grade.trial)
+        files = extract(reply).files if reply is not None else {}
+        trials.append(Trial(grade.trial, generations[grade.trial], grade, str(path), reply, pruned, files))
+    return trials
+
+
+def most_telling(trials: Sequence[Trial]) -> Trial:
+    """The first that failed, else the first that has no verdict, else the first."""
+    for outcome in (Outcome.FAILED, Outcome.UNSCORED):
+        for trial in trials:
+            if trial.grade.verdict.outcome is outcome:
+                return trial
+    return trials[0]
+
+
+def unified_diff(expected: Mapping[str, str], files: Mapping[str, str]) -> str:
+    """From the expected files to those of the reply; files that are alike are left out."""
+    lines: list[str] = []
+    for path in sorted({*expected, *files}):
+        before, after = expected.get(path), files.get(path)
+        if (after or "").count("\n") > _MOST_LINES:
+            lines.append(f"response/{path}: more than {_MOST_LINES:,} lines, not compared")
+            continue
+        lines += difflib.unified_diff(
+            (before or "").splitlines(),
+            (after or "").splitlines(),
+            "/dev/null" if before is None else f"expected/{path}",
+            "/dev/null" if after is None else f"response/{path}",
+            lineterm="",
+        )
+    return "\n".join(lines)
+
+
+def trial_to_text(trial: Trial, source: Source, sections: Sequence[str]) -> str:
+    """The chosen sections, under headings where there are several."""
+    texts = {name: _section(name, trial, source) for name in SECTIONS if name in sections}
+    if len(texts) == 1:
+        return "".join(texts.values())
+    return "\n\n".join(f"== {name}\n{text}" for name, text in texts.items())
+
+
+def _section(name: str, trial: Trial, source: Source) -> str:
+    if name == "task":
+        return "(not in the suite any more)" if source.task is None else source.task.rstrip()
+    if name == "expected":
+        return "(not in the suite any more)" if source.expected is None else _files(source.expected)
+    if name == "response":
+        return _response(trial)
+    if name == "diff":
+        if source.expected is None or not trial.files:
+            return "(nothing to compare)"
+        return unified_diff(source.expected, trial.files) or "(no difference)"
+    verdict = trial.grade.verdict
+    return f"{verdict.outcome}\n{verdict_text(verdict)}"
+
+
+def _response(trial: Trial) -> str:
+    generation = trial.generation
+    if trial.reply is None and generation.received:
+        why = f"it was pruned on {trial.pruned}" if trial.pruned else "it is missing"
+        return f"{trial.place}\n(the reply is no longer here: {why}; Git may have it)"
+    if trial.reply is None:
+        return f"(nothing was received: {generation.fault}: {generation.reason})"
+    head = [trial.place, *(f"note: {note}" for note in generation.notes)]
+    if generation.fault:
+        head.append(f"note: {generation.fault}: {generation.reason}")
+    body = _files(trial.files) if trial.files else f"(no files in it; the reply is:)\n{trial.reply.rstrip()}"
+    return "\n".join([*head, body])
+
+
+def _files(files: Mapping[str, str]) -> str:
+    return "\n".join(f"-- {path}\n{text.rstrip()}" for path, text in files.items())
+
+
+def trial_to_data(trial: Trial, source: Source, sections: Sequence[str]) -> dict[str, Any]:
+    """The trial's part of the chosen sections, unabridged and as it was written."""
+    data: dict[str, Any] = {"trial": trial.number, "outcome": trial.grade.verdict.outcome.value}
+    if "response" in sections:
+        data |= {
+            "generation": trial.generation.model_dump(mode="json"),
+            "response": trial.reply,
+            "files": dict(trial.files),
+        }
+    if "diff" in sections:
+        known = source.expected is not None and bool(trial.files)
+        data["diff"] = unified_diff(source.expected or {}, trial.files) if known else None
+    if "verdict" in sections:
+        data["verdict"] = trial.grade.verdict.model_dump(mode="json")
+    return data

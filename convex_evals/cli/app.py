@@ -1,0 +1,127 @@
+"""The command line: lazy commands, one error boundary."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import sys
+from typing import NoReturn
+
+import click
+
+from convex_evals import __version__
+from convex_evals.errors import ExitCode, InfrastructureError, UserError, first_cause
+from convex_evals.render.output import complain, say
+from convex_evals.text import printable
+
+# name: (module, attribute); loaded when used, so that `--help` stays fast.
+COMMANDS = {
+    "run": ("convex_evals.cli.commands.run", "run"),
+    "plan": ("convex_evals.cli.commands.plan", "plan"),
+    "finish": ("convex_evals.cli.commands.finish", "finish"),
+    "validate": ("convex_evals.cli.commands.validate", "validate"),
+    "codegen": ("convex_evals.cli.commands.codegen", "codegen"),
+    "new-eval": ("convex_evals.cli.commands.new_eval", "new_eval"),
+    "models": ("convex_evals.cli.commands.models", "models"),
+    "status": ("convex_evals.cli.commands.status", "status"),
+    "regrade": ("convex_evals.cli.commands.regrade", "regrade"),
+    "prune": ("convex_evals.cli.commands.prune", "prune"),
+    "list": ("convex_evals.cli.commands.list", "list_"),
+    "show": ("convex_evals.cli.commands.show", "show"),
+    "compare": ("convex_evals.cli.commands.compare", "compare"),
+    "history": ("convex_evals.cli.commands.history", "history"),
+    "diff-guidelines": ("convex_evals.cli.commands.diff_guidelines", "diff_guidelines"),
+    "validate-guidelines": ("convex_evals.cli.commands.validate_guidelines", "validate_guidelines"),
+    "guidelines": ("convex_evals.cli.commands.guidelines", "guidelines"),
+    "report": ("convex_evals.cli.commands.report", "report"),
+    "leaderboard": ("convex_evals.cli.commands.leaderboard", "leaderboard"),
+    "doctor": ("convex_evals.cli.commands.doctor", "doctor"),
+    "init": ("convex_evals.cli.commands.init", "init"),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is asked for, and lists them in the order of use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, attribute = COMMANDS[cmd_name]
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else "`cli --help` lists the commands"
+            ctx.fail(f"no command '{args[0]}'; {hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.option("-C", "suite", metavar="DIR", help="Work on the suite in DIR, which is only read. Default: here.")
+@click.version_option(__version__, prog_name="convex-evals")
+@click.pass_context
+def cli(ctx: click.Context, suite: str | None) -> None:
+    """How well do LLMs write Convex code, and do the guidelines help?
+
+    \b
+    Examples:
+      cli run -m demo               grade recorded replies, results in runs/; needs no key
+      cli validate                  prove that the graders tell right from wrong
+      cli show last                 what came out
+      cli leaderboard               who does best
+      cli -C ../other-suite validate
+    """
+    ctx.obj = suite
+
+
+def main() -> NoReturn:
+    """Run the command line and exit. No traceback reaches the user: a bug leaves a log file."""
+    try:
+        status = cli.main(standalone_mode=False)
+        sys.exit(status if isinstance(status, int) else ExitCode.OK)
+    except click.exceptions.Exit as error:
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        say("interrupted", err=True)
+        sys.exit(ExitCode.INTERRUPTED)
+    except click.ClickException as error:
+        _show_usage(error)
+        sys.exit(ExitCode.USAGE)
+    except Exception as error:
+        cause = first_cause(error)
+        if isinstance(cause, (UserError, InfrastructureError)):
+            complain(str(cause))
+            sys.exit(ExitCode.USER_ERROR)
+        what = f"{type(cause).__name__}: {cause}".partition("\n")[0]
+        complain(f"this is a bug in convex-evals: {what}; details in {_log(error)}")
+        sys.exit(ExitCode.BUG)
+
+
+def _show_usage(error: click.ClickException) -> None:
+    told = io.StringIO()
+    error.show(file=told)
+    say(told.getvalue(), err=True, end="")
+
+
+def _log(error: BaseException) -> str:
+    import tempfile
+    import traceback
+
+    text = printable("".join(traceback.format_exception(error)))
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", prefix="convex-evals-bug-", suffix=".log", delete=False
+        ) as file:
+            file.write(text)
+        return file.name
+    except OSError as reason:
+        return f"no file: {reason.strerror}"

@@ -1,0 +1,39 @@
+"""`cli compare`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from convex_evals.cli.options import format_option, runs_dir_option, show, suite_path
+
+
+@click.command()
+@click.argument("a")
+@click.argument("b")
+@format_option
+@runs_dir_option
+@click.pass_context
+def compare(ctx: click.Context, a: str, b: str, form: str, runs_dir: Path | None) -> None:
+    """Compare two runs, or two selections of runs, eval by eval: is B better than A, and how sure is that?
+
+    A and B are each a run's id (or the beginning of it), its folder, `last`, or a selection of all runs that fit:
+    `model=...,experiment=...,guidelines=...,date=...`. Guidelines are named by a Git revision, PATH@REV, a file, the
+    beginning of the hash that `cli history` shows, or `none`. What was judged by another grader or backend, or was
+    another task, is not compared but listed.
+
+    \b
+    Examples:
+      cli compare default-1f2e3d4c last
+      cli compare model=gpt-5,experiment=no_guidelines model=gpt-5,experiment=default
+      cli compare model=gpt-5,guidelines=HEAD~1 model=gpt-5,guidelines=HEAD --format markdown
+    """
+    from convex_evals.analysis.compare import compare as compare_sides
+    from convex_evals.analysis.compare import to_markdown, to_text
+    from convex_evals.analysis.selection import select
+    from convex_evals.config import open_workspace
+
+    workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
+    found = compare_sides(select(a, workspace), select(b, workspace))
+    show(form, found.to_data, lambda: to_markdown(found), lambda: to_text(found))

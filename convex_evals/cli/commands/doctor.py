@@ -1,0 +1,59 @@
+"""`cli doctor`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from convex_evals.cli.options import json_option
+from convex_evals.render.output import say, say_json
+
+if TYPE_CHECKING:
+    from convex_evals.grading.health import Finding
+
+
+@click.command()
+@click.option("--install", is_flag=True, help="Install the toolchain if it is missing.")
+@json_option
+def doctor(install: bool, as_json: bool) -> int:
+    """Tell what is there, what is missing, and the command that mends it.
+
+    Grades a tiny project of its own where the toolchain is installed. Exit code 1 if something is missing or broken.
+
+    \b
+    Examples:
+      cli doctor
+      cli doctor --install
+    """
+    import asyncio
+    import json
+
+    from convex_evals.errors import ExitCode
+    from convex_evals.grading.health import inspect_grading, inspect_machine, inspect_sandboxes
+    from convex_evals.render.terminal import Display
+
+    findings = inspect_machine()
+    with Display() as display:
+        if install or _is_ok("toolchain", findings):
+            graded = asyncio.run(inspect_grading(display.preparing, display.warn))
+            contained = asyncio.run(inspect_sandboxes()) if graded.status == "ok" else []
+            findings = [*(inspect_machine() if install else findings), *contained, graded]
+    if as_json:
+        say_json(json.dumps([f.to_json() for f in findings], indent=2))
+    else:
+        _print(findings)
+    return ExitCode.OK if all(f.status in ("ok", "absent") for f in findings) else ExitCode.USER_ERROR
+
+
+def _is_ok(part: str, findings: list[Finding]) -> bool:
+    return any(f.part == part and f.status == "ok" for f in findings)
+
+
+def _print(findings: list[Finding]) -> None:
+    for finding in findings:
+        say(f"{finding.status:8} {finding.part:17} {finding.detail}")
+        if finding.mend:
+            say(f"{'':26} -> {finding.mend}")
+        for name, result in finding.tried.items():
+            say(f"{'':26} {name:34} {result}")

@@ -1,0 +1,59 @@
+"""`cli finish`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from convex_evals.cli.options import delivery_options, json_option, open_delivery, runs_dir_option, suite_path
+from convex_evals.render.output import complain, say, say_json
+
+
+@click.command()
+@click.argument("names", metavar="RUN...", nargs=-1, required=True)
+@delivery_options
+@runs_dir_option
+@json_option
+@click.pass_context
+def finish(
+    ctx: click.Context, names: tuple[str, ...], commit: bool, push: bool, runs_dir: Path | None, as_json: bool
+) -> int:
+    """Write a run's summary.json from whatever its shards delivered, and say what is missing.
+
+    RUN is a run's id or the beginning of it, its folder, or `last`. A run of which nothing is there keeps none of the
+    others back; the exit code is 1 then.
+
+    \b
+    Examples:
+      cli finish default-1a2b3c4d
+      cli finish nightly-0412 --commit --push
+    """
+    import json
+
+    from convex_evals.config import open_workspace
+    from convex_evals.errors import ExitCode, UserError
+    from convex_evals.render.results import run_report, run_to_data
+    from convex_evals.runs.finalize import finish_run
+    from convex_evals.store.runs import RunStore
+
+    workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
+    store = RunStore(workspace.runs_dir)
+    chosen = {run.folder: run for run in map(store.find, names)}.values()
+    delivery = open_delivery(workspace.runs_dir, commit, push)
+    finished, errors = [], []
+    for run in chosen:
+        try:
+            finished.append((run, finish_run(run, workspace.journal_dir)))
+        except UserError as error:
+            errors.append(str(error))
+    if as_json:
+        say_json(json.dumps([run_to_data(r, s) for r, s in finished], indent=2))
+    elif finished:
+        say("\n\n".join(run_report(r, s) for r, s in finished))
+    for line in errors:
+        complain(line)
+    if delivery:
+        for line in delivery.deliver([run for run, _ in finished], "finish"):
+            say(line, err=as_json)
+    return ExitCode.USER_ERROR if errors else ExitCode.OK

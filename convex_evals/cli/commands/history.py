@@ -1,0 +1,47 @@
+"""`cli history`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from convex_evals.cli.options import json_option, runs_dir_option, suite_path
+from convex_evals.render.output import say, say_json
+
+
+@click.command()
+@click.option("-m", "--model", required=True, metavar="MODEL", help="Of models.yaml, or one that has runs here.")
+@click.option("-e", "--experiment", metavar="NAME", help="Only this experiment.")
+@runs_dir_option
+@json_option
+@click.pass_context
+def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Path | None, as_json: bool) -> None:
+    """Show a model's pass rate over time, oldest run first, and which guidelines it was given.
+
+    \b
+    Examples:
+      cli history -m claude-sonnet-5
+      cli history -m claude-sonnet-5 -e default --json
+    """
+    import json
+
+    from convex_evals.analysis.history import read_history
+    from convex_evals.config import open_workspace
+    from convex_evals.errors import UserError
+    from convex_evals.models.catalog import find_ran, load_models
+    from convex_evals.store.runs import RunStore
+
+    workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
+    store = RunStore(workspace.runs_dir)
+    listed = [m.slug for m in load_models(workspace.home)]
+    slug = find_ran(model, listed, store.models())
+    found = read_history(store, slug, experiment)
+    if not (found.points or found.incomplete):
+        under = f" under {experiment}" if experiment else ""
+        raise UserError(f"-m {model}: {slug} has no runs{under} in {workspace.runs_dir}; `cli run -m {slug}` makes one")
+    if as_json:
+        data = {"model": slug, "runs": [p.to_data() for p in found.points], "incomplete": found.incomplete}
+        say_json(json.dumps(data, indent=2))
+    else:
+        say(f"{slug}\n{found.to_text()}")

@@ -1,0 +1,30 @@
+"""`cli init`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from convex_evals.render.output import say
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+def init(folder: Path) -> None:
+    """Lay out a new repository with one eval in DIR.
+
+    Existing files are never touched: a file that is already there is an error.
+
+    \b
+    Examples:
+      cli init my-evals
+      cd my-evals && cli validate
+    """
+    from convex_evals.suite.starter import lay_out
+
+    written = lay_out(folder)
+    say(f"Laid out {len(written)} files in {folder}:")
+    for path in written:
+        say(f"  {path.relative_to(folder)}")
+    say(f"Next: cd {folder} && git init && cli validate")

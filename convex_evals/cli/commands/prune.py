@@ -1,0 +1,66 @@
+"""`cli prune`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from convex_evals.cli.options import json_option, runs_dir_option, suite_path
+from convex_evals.render.output import say, say_json
+
+
+@click.command()
+@click.option("--keep", type=click.IntRange(0), metavar="N", help="Leave the N newest runs of a model and experiment.")
+@click.option("--older-than", type=click.IntRange(0, 36500), metavar="DAYS", help="Only runs planned more days ago.")
+@click.option("--yes", is_flag=True, help="Do it. Without this, only say what would be dropped.")
+@runs_dir_option
+@json_option
+@click.pass_context
+def prune(
+    ctx: click.Context, keep: int | None, older_than: int | None, yes: bool, runs_dir: Path | None, as_json: bool
+) -> None:
+    """Drop the raw replies of old runs. Their verdicts, costs and totals stay.
+
+    A run without replies can no longer be graded again, replayed, or used by later runs; pruned.json in its folder
+    says so. Only complete runs are touched. What was committed is still in Git's history.
+
+    \b
+    Examples:
+      cli prune --keep 5
+      cli prune --keep 1 --older-than 90 --yes
+    """
+    import json
+    from datetime import UTC, datetime
+
+    from convex_evals.config import open_workspace
+    from convex_evals.render.results import table
+    from convex_evals.runs.prune import to_prune
+    from convex_evals.store.runs import RunStore
+
+    if keep is None and older_than is None:
+        raise click.UsageError("say which runs may lose their replies: --keep N, --older-than DAYS, or both")
+    workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
+    today = datetime.now(UTC).date()
+    chosen = to_prune(RunStore(workspace.runs_dir).all(), keep, older_than, today)
+    rows = []
+    for run in chosen:
+        replies = run.replies()
+        size = run.size_of(replies)
+        rows.append((run, len(replies), size))
+        if yes:
+            run.prune(today.isoformat())
+    if as_json:
+        data = [
+            {"run_id": r.plan.run_id, "folder": str(r.folder), "replies": n, "bytes": size, "pruned": yes}
+            for r, n, size in rows
+        ]
+        say_json(json.dumps(data, indent=2))
+        return
+    if not rows:
+        say("Nothing to drop.")
+        return
+    cells = [[r.plan.run_id, r.plan.date, r.plan.model, r.plan.experiment, f"{n}", f"{s:,}"] for r, n, s in rows]
+    say(table(["run", "date", "model", "experiment", "replies", "bytes"], cells))
+    total = sum(size for _, _, size in rows)
+    say(f"{total:,} bytes " + ("dropped." if yes else "would be dropped; --yes does it."))

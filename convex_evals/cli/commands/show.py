@@ -1,0 +1,141 @@
+"""`cli show`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from convex_evals.cli.options import json_option, runs_dir_option, suite_path
+from convex_evals.render.output import say, say_json
+
+if TYPE_CHECKING:
+    from convex_evals.config import Workspace
+    from convex_evals.store.runs import Run
+
+
+@click.command()
+@click.argument("run_name", metavar="RUN")
+@click.argument("eval_id", metavar="[EVAL]", required=False)
+@click.option("--trial", type=click.IntRange(1), metavar="N", help="This trial. Default: the first that failed.")
+@click.option("--task", "sections", flag_value="task", multiple=True, help="What was asked.")
+@click.option("--expected", "sections", flag_value="expected", multiple=True, help="The reference answer.")
+@click.option("--response", "sections", flag_value="response", multiple=True, help="The files of the reply.")
+@click.option("--diff", "sections", flag_value="diff", multiple=True, help="From the answer to the reply.")
+@click.option("--verdict", "sections", flag_value="verdict", multiple=True, help="Steps and tests, with messages.")
+@runs_dir_option
+@json_option
+@click.pass_context
+def show(
+    ctx: click.Context,
+    run_name: str,
+    eval_id: str | None,
+    trial: int | None,
+    sections: tuple[str, ...],
+    runs_dir: Path | None,
+    as_json: bool,
+) -> None:
+    """Show a run, or one eval of it: task, reference answer, reply, how they differ, steps and tests.
+
+    RUN is a run's id or the beginning of it, its folder, or `last`. EVAL is an eval's id or a part of it. --task,
+    --expected, --response, --diff and --verdict choose what is shown of an eval; without one of them all is.
+
+    \b
+    Examples:
+      cli show last
+      cli show last 002-queries/000-index_range
+      cli show last index_range --diff --verdict
+      cli show last index_range --trial 2 --response
+    """
+    from convex_evals.config import open_workspace
+    from convex_evals.store.runs import RunStore
+
+    if eval_id is None and (trial or sections):
+        raise click.UsageError("--trial, --task and the like are about one eval: `cli show RUN EVAL`")
+    workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
+    run = RunStore(workspace.runs_dir).find(run_name)
+    if eval_id is None:
+        _run(run, as_json)
+    else:
+        _eval(workspace, run, _find(run, eval_id), trial, sections, as_json)
+
+
+def _find(run: Run, part: str) -> str:
+    from convex_evals.errors import UserError
+
+    found = [part] if part in run.plan.evals else [e for e in run.plan.evals if part in e]
+    if len(found) == 1:
+        return found[0]
+    what = f"fits {len(found)} evals: {', '.join(found[:5])}" if found else "no such eval in this run"
+    raise UserError(f"{part}: {what}; `cli show {run.plan.run_id}` lists them")
+
+
+def _run(run: Run, as_json: bool) -> None:
+    from convex_evals.render.results import category_table, go_on, headline, run_to_json, table
+
+    summary = run.summary()
+    if as_json:
+        say_json(run_to_json(run, summary))
+        return
+    plan = run.plan
+    say(f"{plan.model}  {plan.experiment}  {plan.date}  {plan.run_id}{'  (synthetic)' if plan.synthetic else ''}")
+    rows = []
+    for eval_id in plan.evals:
+        if not run.is_written(eval_id):
+            rows.append([eval_id, "not done", "", ""])
+            continue
+        for t in run.grade(eval_id).trials:
+            verdict = t.verdict
+            where = f"{verdict.caught_by}: {headline(verdict.reason, 80)}" if verdict.caught_by else ""
+            rows.append([eval_id, verdict.outcome.value, f"{verdict.duration_ms / 1000:.1f}s", where])
+    say(table(["eval", "outcome", "time", "caught by"], rows))
+    if summary:
+        say("\n" + category_table(summary))
+    else:
+        say(f"\nNot complete; `{go_on(plan)}` goes on with it.")
+
+
+def _eval(
+    workspace: Workspace, run: Run, eval_id: str, number: int | None, sections: tuple[str, ...], as_json: bool
+) -> None:
+    from convex_evals.analysis.trial import (
+        SECTIONS,
+        most_telling,
+        read_source,
+        read_trials,
+        trial_to_data,
+        trial_to_text,
+    )
+    from convex_evals.errors import UserError
+    from convex_evals.records import dump_json
+    from convex_evals.suite.suite import load_suite
+
+    if not run.is_written(eval_id):
+        raise UserError(f"{eval_id}: not done yet in this run")
+    source = read_source(run, eval_id, next((e for e in load_suite(workspace.suite).evals if e.id == eval_id), None))
+    trials = read_trials(run, eval_id)
+    chosen = [t for t in trials if number in (None, t.number)]
+    if not chosen:
+        raise UserError(f"--trial {number}: {eval_id} has trials 1 to {len(trials)} in this run")
+    wanted = sections or SECTIONS
+    if as_json:
+        data = {
+            "run_id": run.plan.run_id,
+            "model": run.plan.model,
+            "experiment": run.plan.experiment,
+            "eval": eval_id,
+            "notes": list(source.notes),
+            **({"task": source.task} if "task" in wanted else {}),
+            **({"expected": source.expected} if "expected" in wanted else {}),
+            "trials": [trial_to_data(t, source, wanted) for t in chosen],
+        }
+        say_json(dump_json(data))
+        return
+    shown = most_telling(chosen)
+    if len(wanted) > 1:
+        others = "".join(f", #{t.number} {t.grade.verdict.outcome}" for t in trials if t is not shown)
+        say(f"{eval_id} #{shown.number}: {shown.grade.verdict.outcome}{others}\n")
+    for note in source.notes:
+        say(f"note: {note}", err=True)
+    say(trial_to_text(shown, source, wanted))

@@ -1,0 +1,214 @@
+"""Grades projects, several at a time, and asks a canary before it lets a fault of ours count as nobody's."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from convex_evals.errors import InstallFault, ProcessFault
+from convex_evals.grading.backends import Backend
+from convex_evals.grading.checker import Checker
+from convex_evals.grading.gate import Gate
+from convex_evals.grading.npm import remove_tree
+from convex_evals.grading.packages import PackageStore
+from convex_evals.grading.pipeline import Attempt, Tools
+from convex_evals.grading.prepared import Prepared
+from convex_evals.grading.sandbox.processors import running_on, shares
+from convex_evals.grading.tester import Tester
+from convex_evals.grading.toolchain import Toolchain
+from convex_evals.grading.verdict import blame
+from convex_evals.records import Outcome, Verdict
+from convex_evals.suite.suite import Eval, grader_files, load_suite, sha256_parts
+
+CANARY_SUITE = Path(__file__).parent / "canary"
+# Less than a third of a grading is the checker's, and what it learns of libraries takes it seconds.
+_WORKERS_OF_A_CHECKER = 2
+_INSTALLS_BESIDE_A_CANARY = 2
+
+
+def canary_eval() -> Eval:
+    """A project that passes wherever the toolchain works."""
+    return load_suite(CANARY_SUITE).evals[0]
+
+
+@dataclass(frozen=True)
+class Worker:
+    """What one of several gradings at a time works with."""
+
+    checker: Checker  # shared with another worker
+    processors: tuple[int, ...]  # that its processes run on; none: any
+
+
+@dataclass
+class Grader:
+    """Everything that grading one suite needs, ready."""
+
+    toolchain: Toolchain
+    packages: PackageStore
+    backend: Backend
+    tester: Tester
+    folder: Path
+    suite_checker: Checker
+    workers: asyncio.Queue[Worker]
+    prepared: Prepared
+    gate: Gate
+    fresh: Callable[[], AbstractAsyncContextManager[Tools]]  # tools that no project was near
+
+    async def grade(self, ev: Eval, files: Mapping[str, str]) -> Verdict:
+        """The verdict on `files` as an answer to `ev`.
+
+        Where a process of ours failed, the project is graded again, alone and by fresh processes: if one fails again,
+        and a canary passes, it is the project's doing. Where its packages cannot be installed, a canary's are installed
+        beside them.
+        """
+        async with self.gate.together():
+            first, fault = await self._attempt(ev, files)
+        if first.outcome is not Outcome.UNSCORED or not isinstance(fault, ProcessFault):
+            return first
+        if isinstance(fault, InstallFault):
+            return await self._install_again(ev, files)
+        async with self.gate.alone():
+            second, fault = await self._attempt(ev, files, fresh=True)
+            second = second.model_copy(update={"attempts": 2})
+            if not _at_fault(second, fault, ProcessFault):
+                return second
+            canary = None if isinstance(fault, InstallFault) else (await self.canary())[0]
+        if canary is None:
+            return await self._install_again(ev, files)
+        return blame(second) if canary.outcome is Outcome.PASSED else second
+
+    async def _install_again(self, ev: Eval, files: Mapping[str, str]) -> Verdict:
+        """The verdict on a project whose packages could not be installed.
+
+        Its own and a canary's are installed at the same time, twice: a registry may come back between two attempts.
+        """
+        for _ in range(_INSTALLS_BESIDE_A_CANARY):
+            async with self.gate.together():
+                (again, fault), works = await asyncio.gather(
+                    self._attempt(ev, files, fresh=True), self._canary_installs(ev)
+                )
+            again = again.model_copy(update={"attempts": 2})
+            if not works or not _at_fault(again, fault, InstallFault):
+                return again
+        return blame(again)
+
+    async def _canary_installs(self, ev: Eval) -> bool:
+        manifest = canary_eval().answer().files["package.json"]
+        return await self.packages.can_install(manifest, timeout=ev.config.timeouts.install)
+
+    async def canary(self) -> tuple[Verdict, Exception | None]:
+        """Grade the canary by fresh processes, without waiting for a turn."""
+        ev = canary_eval()
+        return await self._attempt(ev, ev.answer().files, fresh=True)
+
+    async def generated_code(self, ev: Eval) -> tuple[dict[str, str], str | None]:
+        """What Convex generates for the answer of `ev`, by path below `answer/`, or why there is nothing."""
+        async with self.gate.together(), self.worker() as (tools, folder):
+            attempt = Attempt(ev, ev.answer().files, tools, folder)
+            return await attempt.generate()
+
+    async def _attempt(
+        self, ev: Eval, files: Mapping[str, str], *, fresh: bool = False
+    ) -> tuple[Verdict, Exception | None]:
+        async with self.worker() as (tools, folder), self.fresh() if fresh else nullcontext(tools) as wanted:
+            attempt = Attempt(ev, files, wanted, folder)
+            return await attempt.run(), attempt.fault
+
+    @asynccontextmanager
+    async def worker(self) -> AsyncIterator[tuple[Tools, Path]]:
+        """The next worker that is free, and a folder for one trial."""
+        worker = await self.workers.get()
+        folder = Path(tempfile.mkdtemp(prefix="trial-", dir=self.folder))
+        try:
+            with running_on(worker.processors):
+                yield (
+                    Tools(worker.checker, self.suite_checker, self.packages, self.backend, self.tester, self.prepared),
+                    folder,
+                )
+        finally:
+            self.workers.put_nowait(worker)
+            await asyncio.to_thread(remove_tree, folder)
+
+
+def _at_fault(verdict: Verdict, fault: Exception | None, kind: type[Exception]) -> bool:
+    return verdict.outcome is Outcome.UNSCORED and isinstance(fault, kind)
+
+
+def readable_paths(packages: PackageStore, suite: Path, suite_packages: Sequence[Path]) -> list[Path]:
+    """What processes that grade `suite` may read, besides the system, the toolchain, and the folder they work in."""
+    return [packages.root, CANARY_SUITE, *grader_files(suite), *suite_packages]
+
+
+@asynccontextmanager
+async def open_grader(
+    toolchain: Toolchain,
+    packages: PackageStore,
+    backend: Backend,
+    tester: Tester,
+    folder: Path,
+    workers: int,
+    suite: Path,
+    *,
+    strict_types: bool = True,
+) -> AsyncIterator[Grader]:
+    """A grader for `suite` with so many `workers`, in `folder`; all its processes end with the context."""
+    packages.root.mkdir(parents=True, exist_ok=True)
+    readable = readable_paths(packages, suite, tester.suite_packages)
+    async with AsyncExitStack() as stack:
+        queue: asyncio.Queue[Worker] = asyncio.Queue()
+        places = shares(workers)
+        for first in range(0, workers, _WORKERS_OF_A_CHECKER):
+            pair = places[first : first + _WORKERS_OF_A_CHECKER]
+            scratch = Path(tempfile.mkdtemp(prefix="checker-", dir=folder))
+            either = tuple(sorted({p for processors in pair for p in processors}))
+            checker = Checker(toolchain, tester.sandbox, scratch, folder, readable, either)
+            await stack.enter_async_context(checker)
+            for processors in pair:
+                queue.put_nowait(Worker(checker, processors))
+        version = sha256_parts([toolchain.version, backend.identity.kind, backend.identity.version])
+
+        def prepared() -> Prepared:
+            made = Path(tempfile.mkdtemp(prefix="prepared-", dir=folder))
+            return Prepared(made, version, packages, tester.suite_packages, strict_types)
+
+        def new_checker() -> Checker:
+            scratch = Path(tempfile.mkdtemp(prefix="checker-", dir=folder))
+            return Checker(toolchain, tester.sandbox, scratch, folder, readable)
+
+        @asynccontextmanager
+        async def fresh() -> AsyncIterator[Tools]:
+            async with new_checker() as for_project, new_checker() as for_suite:
+                yield Tools(for_project, for_suite, packages, backend, tester, prepared())
+
+        for_suite = await stack.enter_async_context(new_checker())
+        yield Grader(toolchain, packages, backend, tester, folder, for_suite, queue, prepared(), Gate(workers), fresh)
+
+
+@dataclass(frozen=True)
+class GraderCheck:
+    """What the import closure of one grader file is, or why there is none."""
+
+    inputs: tuple[str, ...]  # relative to the suite, sorted, the grader itself included
+    errors: tuple[str, ...]
+
+
+async def check_graders(grader: Grader, evals: Sequence[Eval]) -> dict[str, GraderCheck]:
+    """Parse the graders of `evals`, a result per eval id."""
+    files = [e.grader for e in evals]
+    result = await grader.suite_checker.request("graders", suite=evals[0].root, files=files, timeout=60)
+    return {
+        e.id: GraderCheck(
+            tuple(found["inputs"]),
+            tuple(_where(e.grader, x) + x["message"] for x in found["errors"]),
+        )
+        for e, found in zip(evals, result, strict=True)
+    }
+
+
+def _where(grader: Path, error: dict[str, Any]) -> str:
+    return f"{error['file']}:{error['line']}:{error['column']}: " if error["file"] else f"{grader}: "

@@ -1,0 +1,21 @@
+"""A reply to a verdict."""
+
+from __future__ import annotations
+
+from convex_evals.grading.grader import Grader
+from convex_evals.grading.verdict import failed_reply, unscored
+from convex_evals.models.faults import BY_WORD, Meaning
+from convex_evals.records import Generation, Verdict
+from convex_evals.suite.extract import extract_aside
+from convex_evals.suite.suite import Eval
+
+
+async def judge(grader: Grader, ev: Eval, generation: Generation, response: str | None) -> Verdict:
+    """The verdict on one trial: unscored without a reply, failed where the reply itself is the failure, else graded."""
+    if not generation.received:
+        return unscored(f"{generation.fault}: {generation.reason}")
+    fault = BY_WORD.get(generation.fault or "")
+    if fault and fault.meaning is Meaning.MODEL:
+        return failed_reply(f"{fault.word}: {fault.happened}")
+    extraction = await extract_aside(response or "")
+    return await grader.grade(ev, extraction.files)

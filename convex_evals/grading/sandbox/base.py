@@ -1,0 +1,149 @@
+"""How processes that execute or open model-written files are started: one small interface, several levels.
+
+Callers say what a process is for and what it needs; the level decides how it is contained.
+"""
+
+from __future__ import annotations
+
+import random
+import socket
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from convex_evals.grading.sandbox.client import LauncherClient
+from convex_evals.grading.sandbox.networks import listen_on_loopback
+from convex_evals.grading.sandbox.request import Request
+from convex_evals.process import Child
+
+# Of all processes of one launch together, and of what they write: a trial that needs more is at fault.
+MEMORY_BYTES = 2 * 2**30
+SHARED_MEMORY_BYTES = 3 * 2**30  # of a program of ours, which keeps what it knows of libraries
+WRITABLE_BYTES = 256 * 2**20
+WRITABLE_FILES = 2**15  # in a folder in memory: each takes a kilobyte that is in no process
+PROCESSES = 512  # threads count
+# Of a process: what is only read takes a page of tables for each 2 MiB of addresses, and is not resident. Node.js needs
+# 10 GiB of addresses for each WebAssembly memory.
+_ADDRESS_BYTES = 128 * 2**30
+_LIMITS = {
+    "open_files": 2048,
+    "file_bytes": WRITABLE_BYTES,
+    "data_bytes": MEMORY_BYTES,
+    "cpu_seconds": 600,
+    "core_bytes": 0,
+    "address_bytes": _ADDRESS_BYTES,
+    "locked_bytes": 2**16,
+    "pending_signals": 1024,  # timers count
+    "queue_bytes": 0,
+}
+_SHARED_LIMITS = {"open_files": 4096, "data_bytes": 2 * SHARED_MEMORY_BYTES, "core_bytes": 0}
+# What programs need of the system.
+SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
+
+
+class Level(StrEnum):
+    """How model-written code is contained, best first."""
+
+    STRICT = "strict"
+    LANDLOCK = "landlock"
+    CONTAINER = "container"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class Network:
+    """The loopback that the processes of one trial share.
+
+    `listening` are sockets on one port of it, on 127.0.0.1 and where possible on ::1, for a server that the project is
+    not to ask.
+    """
+
+    listening: tuple[socket.socket, ...]
+    number: int | None = None
+    server_ports: tuple[int, ...] = ()  # where nothing else separates networks: all that a grader may listen on
+
+    @property
+    def hidden_port(self) -> int:
+        port: int = self.listening[0].getsockname()[1]
+        return port
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What one contained process needs."""
+
+    argv: Sequence[str | Path]
+    cwd: Path
+    env: Mapping[str, str]
+    readable: Sequence[Path] = ()  # files and folders, besides system and toolchain
+    writable: Sequence[Path] = ()  # folders; what is written may be gone when the process is
+    fresh: Sequence[Path] = ()  # the same, and empty at first
+    # Folders that it changes for us: what has some is a program of ours, which opens model-written files, no more.
+    shared: Sequence[Path] = ()
+    capture: bool = False  # its stdout can be read
+    pass_fds: Sequence[int] = ()  # become 3, 4, ...
+    network: Network | None = None
+    ports: Sequence[int] = ()  # that it connects to
+    # Its code is the project's: connections to the hidden port are refused.
+    project_code: bool = False
+    together: str | None = None  # launches of this name may use together what one may
+
+    @property
+    def limits(self) -> Mapping[str, int]:
+        """What each of its processes may use; our own programs know limits of their own."""
+        return _SHARED_LIMITS if self.shared else _LIMITS
+
+    @property
+    def memory_bytes(self) -> int:
+        """What all its processes may use together."""
+        return SHARED_MEMORY_BYTES if self.shared else MEMORY_BYTES
+
+
+def nobody_else() -> int:
+    """A user that nobody else is: limits count by user, and signals go by user."""
+    return random.randint(1_900_000_000, 1_999_999_999)
+
+
+class Sandbox(Protocol):
+    """A level of containment, at work."""
+
+    @property
+    def level(self) -> Level: ...
+
+    async def launch(self, launch: Launch) -> Child:
+        """Start a process. Raises `ProcessFault` where that is impossible."""
+
+    def network(self) -> AbstractAsyncContextManager[Network]:
+        """A network for one trial."""
+
+
+@dataclass(frozen=True)
+class NoSandbox:
+    """Clean environment and an own process group, nothing more: for code that was reviewed."""
+
+    launcher: LauncherClient
+    level: Level = Level.NONE
+
+    async def launch(self, launch: Launch) -> Child:
+        request = Request([str(word) for word in launch.argv], dict(launch.env), str(launch.cwd))
+        return await self.launcher.launch(request, launch.pass_fds, capture=launch.capture)
+
+    def network(self) -> AbstractAsyncContextManager[Network]:
+        return machine_network()
+
+
+@asynccontextmanager
+async def machine_network() -> AsyncIterator[Network]:
+    """A port of the machine's own loopback."""
+    sockets = listen_on_loopback(0)
+    try:
+        for opened in sockets:
+            opened.setblocking(False)
+        yield Network(tuple(sockets))
+    finally:
+        for opened in sockets:
+            opened.close()

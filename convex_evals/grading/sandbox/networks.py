@@ -1,0 +1,60 @@
+"""Network namespaces for trials, and ports."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import socket
+from pathlib import Path
+
+from convex_evals.grading.sandbox.kernel import CLONE_NEWNET, bring_loopback_up, enter, unshare
+
+# What a project may connect to on its trial's loopback: ports that the system hands out, and those that people like.
+EPHEMERAL_PORTS = range(40_000, 44_096)
+PROJECT_PORTS = (*range(3000, 4000), *range(8000, 9000), *EPHEMERAL_PORTS)
+_HIDDEN_PORTS = range(20_000, 30_000)  # the answer's: no project may connect to it
+
+
+def listen_on_loopback(port: int) -> list[socket.socket]:
+    """One port on 127.0.0.1 and, where that is possible, on ::1: `localhost` may resolve to either. 0: any port."""
+    first = socket.create_server(("127.0.0.1", port))
+    sockets = [first]
+    with contextlib.suppress(OSError):
+        sockets.append(socket.create_server(("::1", first.getsockname()[1]), family=socket.AF_INET6))
+    return sockets
+
+
+def free_ports(count: int) -> list[int]:
+    """Numbers of ports that nobody listens on."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    try:
+        return [s.getsockname()[1] for s in sockets]
+    finally:
+        for opened in sockets:
+            opened.close()
+
+
+class Networks:
+    """Network namespaces with nothing but a loopback, one for each trial.
+
+    Each comes with sockets that listen on a port which projects may not connect to: on 127.0.0.1, and on ::1 if there
+    is one.
+    """
+
+    def __init__(self) -> None:
+        self._namespaces: dict[int, int] = {}
+
+    def make(self, network: int) -> list[socket.socket]:
+        unshare(CLONE_NEWNET)
+        bring_loopback_up()
+        ports = f"{EPHEMERAL_PORTS.start} {EPHEMERAL_PORTS.stop - 1}"
+        Path("/proc/sys/net/ipv4/ip_local_port_range").write_text(ports, encoding="ascii")
+        self._namespaces[network] = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+        return listen_on_loopback(random.choice(_HIDDEN_PORTS))
+
+    def close(self, network: int) -> None:
+        os.close(self._namespaces.pop(network))
+
+    def enter(self, network: int) -> None:
+        enter(self._namespaces[network])

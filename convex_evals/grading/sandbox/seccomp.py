@@ -1,0 +1,335 @@
+"""Seccomp: which system calls a process may make, as a program in classic BPF.
+
+Source: seccomp(2) and https://docs.kernel.org/userspace-api/seccomp_filter.html.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import platform
+import signal
+import socket
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from convex_evals.grading.sandbox.kernel import LIBC, checked, no_new_privileges
+
+_PR_SET_SECCOMP = 22
+_AF_NETLINK = 16
+# Calls that tests, bundlers and servers have no use for, and that kernels were broken through, or that reach into
+# other processes, or that take memory which is in no process:
+# name, number on x86_64, number on aarch64, from the kernel's tables.
+_CALLS = """
+acct 163 89
+add_key 248 217
+adjtimex 159 171
+bpf 321 280
+chmod 90 -
+chown 92 -
+chroot 161 51
+clock_adjtime 305 266
+clock_settime 227 112
+clone 56 220
+clone3 435 435
+delete_module 176 106
+fanotify_init 300 262
+fchmodat 268 53
+fchmodat2 452 452
+fchownat 260 54
+fcntl 72 25
+finit_module 313 273
+fsconfig 431 431
+fsmount 432 432
+fsopen 430 430
+fspick 433 433
+futimesat 261 -
+init_module 175 105
+io_setup 206 0
+io_uring_enter 426 426
+io_uring_register 427 427
+io_uring_setup 425 425
+ioctl 16 29
+ioperm 173 -
+iopl 172 -
+ioprio_set 251 30
+kcmp 312 272
+kexec_file_load 320 294
+kexec_load 246 104
+keyctl 250 219
+kill 62 129
+landlock_add_rule 445 445
+landlock_create_ruleset 444 444
+landlock_restrict_self 446 446
+lchown 94 -
+lremovexattr 198 15
+lsetxattr 189 6
+memfd_create 319 279
+memfd_secret 447 447
+migrate_pages 256 238
+mmap 9 222
+mount 165 40
+mount_setattr 442 442
+move_mount 429 429
+move_pages 279 239
+mq_open 240 180
+msgget 68 186
+open_by_handle_at 304 265
+open_tree 428 428
+perf_event_open 298 241
+personality 135 92
+pidfd_getfd 438 438
+pidfd_send_signal 424 424
+pivot_root 155 41
+prlimit64 302 261
+process_madvise 440 440
+process_vm_readv 310 270
+process_vm_writev 311 271
+ptrace 101 117
+quotactl 179 60
+quotactl_fd 443 443
+reboot 169 142
+removexattr 197 14
+removexattrat 466 466
+request_key 249 218
+rt_sigqueueinfo 129 138
+rt_tgsigqueueinfo 297 240
+sched_setaffinity 203 122
+sched_setattr 314 274
+sched_setparam 142 118
+sched_setscheduler 144 119
+semget 64 190
+sendfile 40 71
+sendmmsg 307 269
+sendmsg 46 211
+sendto 44 206
+setdomainname 171 162
+sethostname 170 161
+setns 308 268
+setpgid 109 154
+setpriority 141 140
+setsid 112 157
+settimeofday 164 170
+setxattr 188 5
+setxattrat 463 463
+shmget 29 194
+socket 41 198
+splice 275 76
+swapoff 168 225
+swapon 167 224
+syslog 103 116
+tee 276 77
+tgkill 234 131
+tkill 200 130
+umount2 166 39
+unshare 272 97
+userfaultfd 323 282
+utime 132 -
+utimensat 280 88
+utimes 235 -
+vhangup 153 58
+vmsplice 278 75
+"""
+_AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+
+
+def _numbers(machine: str) -> dict[str, int]:
+    column = list(_AUDIT_ARCH).index(machine) + 1
+    rows = [line.split() for line in _CALLS.split("\n") if line]
+    return {row[0]: int(row[column]) for row in rows if row[column] != "-"}
+
+
+# In the machine's own namespaces: they change files of the same user by path, which Landlock lets pass, ...
+_BY_PATH = frozenset(
+    {
+        *("chmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchownat", "utime", "utimes", "futimesat"),
+        *("setxattr", "lsetxattr", "setxattrat", "removexattr", "lremovexattr", "removexattrat"),
+    }
+)
+# ... or another process of the same user, unless this argument is 0: the caller itself.
+_BY_PROCESS = {
+    **dict.fromkeys(("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"), 0),
+    **dict.fromkeys(("migrate_pages", "move_pages"), 0),
+    **dict.fromkeys(("setpriority", "ioprio_set"), 1),
+}
+# Which argument is the signal. Node.js takes SIGUSR1 for the wish to debug it, and opens itself to everybody on its
+# loopback; programs of ours that have no use for the other one may be told to write reports with it.
+_SIGNALS = {
+    **dict.fromkeys(("kill", "tkill", "rt_sigqueueinfo", "pidfd_send_signal"), 1),
+    **dict.fromkeys(("tgkill", "rt_tgsigqueueinfo"), 2),
+}
+# A byte in a pipe or a socket may hold a whole page, which then is in no process. Who tries these copies otherwise.
+_BY_REFERENCE = ("sendfile", "splice", "tee", "vmsplice")
+_SET_SIGNAL = 10  # fcntl: a signal of one's choice for what happens to a descriptor, to a process of one's choice
+# With conditions of their own; the rest of the table is refused whatever the arguments are.
+_CONDITIONAL = frozenset(
+    {"socket", "clone", "clone3", "setpgid", "setsid", "ioctl", "sendto", "sendmsg", "sendmmsg", "mmap", "utimensat"}
+    | {"fcntl", *_BY_REFERENCE}
+    | _SIGNALS.keys()
+    | _BY_PATH
+    | _BY_PROCESS.keys()
+)
+_SHARED, _ANONYMOUS = 0x1, 0x20
+_NAMESPACE_FLAGS = 0x7E020080  # every CLONE_NEW*
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_FAST_OPEN = 0x20000000
+_LOAD, _EQUALS, _GREATER, _MASKS, _RETURN, _AND = 0x20, 0x15, 0x35, 0x45, 0x06, 0x54
+_ALLOW, _KILL = 0x7FFF0000, 0x80000000
+_NR, _ARCH, _ARGUMENTS = 0, 4, 16
+
+
+def _errno(code: int) -> int:
+    return 0x00050000 | code
+
+
+@dataclass
+class _Assembler:
+    """Classic BPF, block after block: each falls through to the next, or returns."""
+
+    code: list[tuple[int, int, int, int]] = field(default_factory=list)
+
+    def load(self, offset: int) -> None:
+        self.code.append((_LOAD, 0, 0, offset))
+
+    def answer(self, action: int) -> None:
+        self.code.append((_RETURN, 0, 0, action))
+
+    def on_call(self, number: int, block: _Assembler) -> None:
+        """Run `block` for this system call; it ends with an answer."""
+        self.code.append((_EQUALS, 0, len(block.code), number))
+        self.code += block.code
+
+    def bytes(self) -> bytes:
+        return b"".join(struct.pack("HBBI", *instruction) for instruction in self.code)
+
+
+def _refusing(action: int) -> _Assembler:
+    block = _Assembler()
+    block.answer(action)
+    return block
+
+
+def _flags_refused(argument: int, mask: int, code: int) -> _Assembler:
+    block = _Assembler()
+    block.load(_ARGUMENTS + 8 * argument)
+    block.code.append((_MASKS, 0, 1, mask))
+    block.answer(_errno(code))
+    block.answer(_ALLOW)
+    return block
+
+
+def _values_refused(argument: int, values: Sequence[int], code: int) -> _Assembler:
+    block = _Assembler()
+    block.load(_ARGUMENTS + 8 * argument)
+    for value in values:
+        block.code.append((_EQUALS, 0, 1, value))
+        block.answer(_errno(code))
+    block.answer(_ALLOW)
+    return block
+
+
+def _others_refused(argument: int, code: int) -> _Assembler:
+    """Refused unless an argument is 0, in all of its 64 bits."""
+    block = _Assembler()
+    for half in (0, 4):
+        block.load(_ARGUMENTS + 8 * argument + half)
+        block.code.append((_EQUALS, 1, 0, 0))
+        block.answer(_errno(code))
+    block.answer(_ALLOW)
+    return block
+
+
+def _shared_memory_refused() -> _Assembler:
+    """No shared anonymous memory: it may be unmapped and stay, and then it is in no process."""
+    block = _Assembler()
+    block.load(_ARGUMENTS + 8 * 3)
+    block.code.append((_AND, 0, 0, _SHARED | _ANONYMOUS))
+    block.code.append((_EQUALS, 0, 1, _SHARED | _ANONYMOUS))
+    block.answer(_errno(errno.EPERM))
+    block.answer(_ALLOW)
+    return block
+
+
+def _socket_block(network: bool) -> _Assembler:
+    """TCP; with a network of one's own UDP, queries of interfaces and Unix sockets, too. Never packets or vsock.
+
+    Landlock does not judge connections to Unix sockets, and servers of the machine may listen on some; pairs of
+    connected ones can be had without this call.
+    """
+    block = _Assembler()
+    block.load(_ARGUMENTS)
+    allowed = [socket.AF_INET, socket.AF_INET6, *([socket.AF_UNIX, _AF_NETLINK] if network else [])]
+    for index, family in enumerate(allowed):
+        block.code.append((_EQUALS, len(allowed) - index, 0, family))
+    block.answer(_errno(errno.EAFNOSUPPORT))
+    if not network:
+        block.load(_ARGUMENTS + 8)
+        block.code.append((_AND, 0, 0, 0xF))
+        block.code.append((_EQUALS, 1, 0, socket.SOCK_STREAM))
+        block.answer(_errno(errno.EACCES))
+    block.answer(_ALLOW)
+    return block
+
+
+def seccomp_program(*, own_network: bool, own_user: bool = False) -> bytes:
+    """The filter as an array of `struct sock_filter`.
+
+    Without `own_network` the process shares the machine's: it gets stream sockets only (Landlock judges those), and
+    cannot leave its process group, by which it is found and ended. With `own_user` there is nothing of others whose
+    mode or times it could change.
+
+    Raises `OSError` for a machine whose system calls are not in the table.
+    """
+    machine = platform.machine()
+    if machine not in _AUDIT_ARCH:
+        raise OSError(errno.ENOSYS, f"no system call table for {machine}")
+    return _assemble(machine, own_network, own_user)
+
+
+@cache
+def _assemble(machine: str, own_network: bool, own_user: bool) -> bytes:
+    numbers = _numbers(machine)
+    program = _Assembler()
+    program.load(_ARCH)
+    program.code.append((_EQUALS, 1, 0, _AUDIT_ARCH[machine]))
+    program.answer(_KILL)
+    program.load(_NR)
+    program.code.append((_GREATER, 0, 1, 0x40000000))  # the x32 calls
+    program.answer(_KILL)
+    for name in sorted(numbers.keys() - _CONDITIONAL):
+        program.on_call(numbers[name], _refusing(_errno(errno.EPERM)))
+    for name in _BY_REFERENCE:
+        program.on_call(numbers[name], _refusing(_errno(errno.EINVAL)))
+    program.on_call(numbers["clone3"], _refusing(_errno(errno.ENOSYS)))  # its flags are out of reach; clone is tried
+    program.on_call(numbers["clone"], _flags_refused(0, _NAMESPACE_FLAGS, errno.EPERM))
+    program.on_call(numbers["ioctl"], _values_refused(1, (_TIOCSTI, _TIOCLINUX), errno.EPERM))
+    program.on_call(numbers["socket"], _socket_block(own_network))
+    program.on_call(numbers["mmap"], _shared_memory_refused())
+    for name, argument in _SIGNALS.items():
+        program.on_call(numbers[name], _values_refused(argument, (signal.SIGUSR1, signal.SIGUSR2), errno.EPERM))
+    program.on_call(numbers["fcntl"], _values_refused(1, (_SET_SIGNAL,), errno.EPERM))
+    if not own_network:
+        for name, argument in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3)):
+            program.on_call(numbers[name], _flags_refused(argument, _FAST_OPEN, errno.EPERM))
+        by_path = () if own_user else sorted(_BY_PATH & numbers.keys())
+        for name in ("setsid", "setpgid", *by_path):
+            program.on_call(numbers[name], _refusing(_errno(errno.EPERM)))
+        for name, argument in _BY_PROCESS.items():
+            program.on_call(numbers[name], _others_refused(argument, errno.EPERM))
+        if not own_user:
+            program.on_call(numbers["utimensat"], _others_refused(1, errno.EPERM))  # without a path: of an open file
+    program.answer(_ALLOW)
+    return program.bytes()
+
+
+def filter_calls(program: bytes) -> None:
+    """Put this process, and all that it starts, under a seccomp filter, for ever."""
+
+    class Program(ctypes.Structure):
+        _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+    no_new_privileges()
+    argument = Program(len(program) // 8, program)
+    checked(LIBC.prctl(_PR_SET_SECCOMP, 2, ctypes.byref(argument), 0, 0))

@@ -1,0 +1,234 @@
+"""The runs of `cli validate-guidelines`: all evals are screened, then those that flipped are asked again in rounds.
+
+All are ordinary runs. In a round both sides have one new trial of each such eval, at the same time: trials of one run
+may be more alike than their eval makes them, so that several of them would say less than they seem to, and whatever the
+hour brings, it brings to both sides. These runs are fresh, and named after the screening that asks for them, so that
+the same command finds them again, and no reply that made an eval flip is ever among those that confirm it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from convex_evals.analysis.compare import Comparison, Side, compare
+from convex_evals.config import Workspace
+from convex_evals.errors import UserError
+from convex_evals.guidelines.revisions import Version
+from convex_evals.models.budget import Budget
+from convex_evals.records.journal import MAX_ATTEMPTS
+from convex_evals.render.results import dollars
+from convex_evals.runs.plan import Request, generation_key
+from convex_evals.runs.request import Order, Resolved, estimate
+from convex_evals.stats import Confirmation, confirm, flipped
+from convex_evals.store.journal import Journal
+from convex_evals.store.reuse import EarlierRuns
+from convex_evals.store.runs import CONFIRMATION, Run, RunStore
+from convex_evals.suite.suite import pattern_of, sha256_text
+
+Resolver = Callable[[Order], Resolved]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a change of guidelines does to one model."""
+
+    model: str  # as it was asked for
+    before: Version
+    after: Version
+    hunk: int | None = None  # None: the whole change
+
+    @property
+    def sides(self) -> tuple[Version, Version]:
+        return self.before, self.after
+
+
+@dataclass(frozen=True)
+class Screened:
+    """A question after the screening."""
+
+    question: Question
+    runs: tuple[Run, Run]
+    comparison: Comparison
+
+    @property
+    def model(self) -> str:
+        return self.runs[0].plan.model
+
+    @property
+    def flipped(self) -> tuple[str, ...]:
+        return flipped(self.comparison.pairs)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A question after all rounds."""
+
+    screened: Screened
+    rounds: tuple[tuple[Run, Run], ...]  # both sides of each; none where nothing flipped
+    confirmation: Confirmation
+
+    @property
+    def days(self) -> frozenset[str]:
+        """On which the rounds were begun."""
+        return frozenset(run.plan.date for sides in self.rounds for run in sides)
+
+
+@dataclass(frozen=True)
+class Price:
+    """What is still to be asked."""
+
+    calls: int
+    usual_usd: float | None  # None: nobody knows
+    most_usd: float | None
+
+    @property
+    def words(self) -> str:
+        calls = f"{self.calls:,} call{'s' if self.calls != 1 else ''}"
+        if self.usual_usd is None or self.most_usd is None:
+            return f"{calls}, no price known"
+        return f"{calls}, usually {dollars(self.usual_usd)}, at most {dollars(self.most_usd)}"
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Makes the requests of the screening and of all rounds, and judges what came of them."""
+
+    workspace: Workspace
+    store: RunStore
+    budget: Budget
+    resolver: Resolver
+    experiment: str
+    pattern: str | None
+    categories: Sequence[str]
+    trials: int  # of the screening, per eval and side
+    again: int  # rounds, of one trial
+
+    def screening(self, questions: Sequence[Question]) -> dict[tuple[str, str | None], Request]:
+        """By model and hash of the guidelines: sides that several questions have are asked once. Raises `UserError`."""
+        found: dict[tuple[str, str | None], Request] = {}
+        for question in questions:
+            for version in question.sides:
+                if (question.model, version.sha256) not in found:
+                    order = self._order(question, version, self.pattern, self.categories, self.trials)
+                    found[question.model, version.sha256] = self._request(order, version)
+        return found
+
+    def screened(self, question: Question, runs: Mapping[tuple[str, str | None], Run]) -> Screened:
+        a, b = (runs[question.model, version.sha256] for version in question.sides)
+        return Screened(question, (a, b), self._compare(question, [(a, b)]))
+
+    def confirming(self, screened: Screened) -> list[tuple[Request, Request]]:
+        """Both sides of each round; none where nothing flipped."""
+        if not screened.flipped:
+            return []
+        began = {run.plan.run_id: run.plan.date for run in self.store.of_model(screened.model)}
+        a, b = (self._confirming(screened, version, began) for version in screened.question.sides)
+        return list(zip(a, b, strict=True))
+
+    def answered(self, screened: Screened, rounds: Sequence[tuple[Run, Run]]) -> Answered:
+        """Judge the rounds by their own replies. Raises `UserError` where they have some of the screening."""
+        if not rounds:
+            return Answered(screened, (), confirm(screened.comparison.pairs, []))
+        seen = {reply for run in screened.runs for reply in _replies(run, screened.flipped)}
+        for run in (run for sides in rounds for run in sides):
+            if seen.intersection(_replies(run, screened.flipped)) or not run.plan.fresh:
+                raise UserError(f"{run.folder}: has replies of the screening, and confirms nothing; delete it")
+        again = self._compare(screened.question, rounds).pairs
+        return Answered(screened, tuple(rounds), confirm(screened.comparison.pairs, again))
+
+    def price(self, requests: Sequence[Request], *, fresh: bool = False) -> Price:
+        """Without what is in runs and journals already."""
+        rows = [estimate(r, self._left_of_run(r) if fresh else self._left(r)) for r in requests]
+        usual, most = (_sum([row[name] for row in rows]) for name in ("usual_usd", "most_usd"))
+        return Price(sum(row["calls"] for row in rows), usual, most)
+
+    def most_again(self, screening: Sequence[Request], sides: int) -> Price:
+        """What all rounds cost if everything flips. `sides` are the requests that each would have."""
+        rows = [estimate(r, {e.id: self.again for e in r.evals}) for r in screening]
+        share = sides / len(rows)
+        calls = sum(row["calls"] for row in rows)
+        usual, most = (_sum([row[name] for row in rows]) for name in ("usual_usd", "most_usd"))
+        return Price(round(calls * share), usual and usual * share, most and most * share)
+
+    def _confirming(self, screened: Screened, version: Version, began: Mapping[str, str]) -> list[Request]:
+        """One side of each round. `began` has the days of the runs that are there."""
+        name = self._name(screened, version)
+        order = self._order(screened.question, version, pattern_of(screened.flipped), (), 1, run_id=name)
+        one = self._request(order, version)
+        ids = [f"{name}-{number:02}" for number in range(1, self.again + 1)]
+        return [replace(one, run_id=i, date=began.get(i, one.date)) for i in ids]
+
+    def _name(self, screened: Screened, version: Version) -> str:
+        """Of the runs that confirm exactly this screening: another one's replies may be in its own."""
+        evals = {
+            e: [
+                (run.plan.evals[e].generation_key, run.plan.evals[e].grading_key, sorted(_replies(run, [e])))
+                for run in screened.runs
+            ]
+            for e in screened.flipped
+        }
+        facts = [screened.model, self.experiment, version.sha256, self.again, evals]
+        return f"{CONFIRMATION}{sha256_text(json.dumps(facts, sort_keys=True))[:12]}"
+
+    def _order(
+        self,
+        question: Question,
+        version: Version,
+        pattern: str | None,
+        categories: Sequence[str],
+        trials: int,
+        run_id: str | None = None,
+    ) -> Order:
+        usual = self.workspace.config.experiment(self.experiment).guidelines
+        guidelines = None if version.source == usual else version.source
+        return Order((question.model,), (self.experiment,), pattern, categories, trials, guidelines, run_id=run_id)
+
+    def _request(self, order: Order, version: Version) -> Request:
+        resolved = self.resolver(order)
+        if not resolved.requests:
+            raise UserError("; ".join(resolved.skipped))
+        (request,) = resolved.requests
+        if request.guidelines_sha256 != version.sha256:
+            raise UserError(f"-m {order.models[0]}: is given no guidelines; name a model of models.yaml")
+        return request
+
+    def _compare(self, question: Question, rounds: Sequence[tuple[Run, Run]]) -> Comparison:
+        a, b = zip(*rounds, strict=True)
+        return compare(Side(question.before.label, a), Side(question.after.label, b))
+
+    def _left(self, request: Request) -> dict[str, int]:
+        """Trials of each eval that no run and no journal has."""
+        answerer = request.answerer
+        earlier = EarlierRuns(self.store, answerer.model, self.workspace.journal_dir)
+        left = {}
+        for e in request.evals:
+            key = generation_key(e, answerer.inputs(e, request.prompts[e.id]), answerer.model)
+            settled = [earlier.is_settled(e.id, trial, key) for trial in range(1, request.trials + 1)]
+            left[e.id] = settled.count(False)
+        return left
+
+    def _left_of_run(self, request: Request) -> dict[str, int]:
+        """The same of a fresh run, which takes nothing from others."""
+        run = self.store.opened(request.answerer.model, request.date, request.run_id)
+        if run is None:
+            return {e.id: request.trials for e in request.evals}
+        journal = Journal(self.workspace.journal_dir, run.plan)
+        left = {}
+        for e in request.evals:
+            entries = [] if run.is_written(e.id) else [journal.read(e.id, n) for n in range(1, request.trials + 1)]
+            left[e.id] = sum(
+                x is None or not (x.generation.received or x.generation.rounds >= MAX_ATTEMPTS) for x in entries
+            )
+        return left
+
+
+def _replies(run: Run, evals: Sequence[str]) -> set[str]:
+    """The ids of their generations."""
+    return {g.generation_id for e in evals for g in run.generation(e).trials}
+
+
+def _sum(amounts: Sequence[float | None]) -> float | None:
+    known = [a for a in amounts if a is not None]
+    return sum(known) if len(known) == len(amounts) else None

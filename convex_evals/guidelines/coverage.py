@@ -1,0 +1,146 @@
+"""Which rules of the guidelines no eval exercises, which evals no rule names, and which no rule helps."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from convex_evals.analysis.compare import Side, compare
+from convex_evals.config import Experiment
+from convex_evals.guidelines.document import Guidelines, Rule
+from convex_evals.render.results import table
+from convex_evals.stats import EvalPair
+from convex_evals.store.runs import RunStore
+
+
+@dataclass(frozen=True)
+class Benefit:
+    """What evals do without guidelines (A) and with them (B), over the models that ran both ways."""
+
+    experiment: str
+    bare: str  # the experiment that gives none, and is the same besides
+    models: tuple[str, ...]
+    evals: Mapping[str, EvalPair]
+
+    @property
+    def passed_anyway(self) -> list[EvalPair]:
+        """Evals that always pass without guidelines."""
+        return [p for p in self.evals.values() if p.a_passed == p.a_scored]
+
+    @property
+    def not_helped(self) -> list[EvalPair]:
+        """Other evals that pass no more often with guidelines; the least passed first."""
+        found = [p for p in self.evals.values() if p.a_passed < p.a_scored and p.difference <= 0]
+        return sorted(found, key=lambda p: (p.b_passed / p.b_scored, p.eval))
+
+
+@dataclass(frozen=True)
+class Coverage:
+    path: str
+    guidelines: Guidelines
+    suite_evals: Sequence[str]
+    benefit: Benefit | None  # None: no model ran both with these guidelines and without any
+
+    @property
+    def without_evals(self) -> list[Rule]:
+        return [rule for rule in self.guidelines.rules if not rule.evals]
+
+    @property
+    def without_rules(self) -> list[str]:
+        named = {e for rule in self.guidelines.rules for e in rule.evals}
+        return [e for e in self.suite_evals if e not in named]
+
+    @property
+    def errors(self) -> list[str]:
+        """Lines: comments that name what is no eval, or stand where there is no rule."""
+        found = []
+        for rule in self.guidelines.rules:
+            for name in rule.evals:
+                if name not in self.suite_evals:
+                    near = difflib.get_close_matches(name, self.suite_evals, n=1)
+                    hint = f"did you mean '{near[0]}'?" if near else "`cli list evals` shows them"
+                    found.append(f"{self.path}:{rule.line}: the rule names '{name}', which is no eval here; {hint}")
+        for comment in self.guidelines.misplaced:
+            found.append(f"{self.path}:{comment.line}: names evals where no rule is above; put it after the rule")
+        return found
+
+    def to_data(self) -> dict[str, Any]:
+        return {
+            "path": self.path,
+            "rules": len(self.guidelines.rules),
+            "evals": len(self.suite_evals),
+            "rules_without_evals": [
+                {"line": r.line, "section": self.guidelines.section_of(r).name, "text": r.text}
+                for r in self.without_evals
+            ],
+            "evals_without_rules": self.without_rules,
+            "benefit": self.benefit
+            and {
+                "experiment": self.benefit.experiment,
+                "against": self.benefit.bare,
+                "models": list(self.benefit.models),
+                "passed_anyway": [{"eval": p.eval, **p.trials} for p in self.benefit.passed_anyway],
+                "not_helped": [{"eval": p.eval, **p.trials} for p in self.benefit.not_helped],
+            },
+            "errors": self.errors,
+        }
+
+    def to_text(self) -> str:
+        parts = [f"{self.path}: {len(self.guidelines.rules)} rules, {len(self.suite_evals)} evals"]
+        rules = [f"  line {r.line}: {self.guidelines.section_of(r).name}: {r.headline}" for r in self.without_evals]
+        parts.append(_listed("Rules that no eval exercises", rules))
+        parts.append(_listed("Evals that no rule names", [f"  {e}" for e in self.without_rules]))
+        parts.append(self._benefit())
+        return "\n\n".join(parts)
+
+    def _benefit(self) -> str:
+        if self.benefit is None:
+            return "Evals that no rule helps: not known; no model has runs with these guidelines and without any."
+        found = self.benefit
+        helped = [[p.eval, f"{p.a_passed}/{p.a_scored}", f"{p.b_passed}/{p.b_scored}"] for p in found.not_helped]
+        rows = table(["eval", "without", "with"], helped).splitlines()
+        return "\n".join(
+            [
+                _listed(
+                    "Evals that no rule helps: no more passes with guidelines than without", rows if helped else []
+                ),
+                f"Besides, {len(found.passed_anyway)} evals always pass without guidelines.",
+                f"Passed trials of {', '.join(found.models)}: {found.experiment} against {found.bare}.",
+            ]
+        )
+
+
+def _listed(title: str, lines: Sequence[str]) -> str:
+    return "\n".join([f"{title}:", *lines]) if lines else f"{title}: none."
+
+
+def find_benefit(
+    store: RunStore, experiments: Mapping[str, Experiment], experiment: str, sha256: str
+) -> Benefit | None:
+    """Compare runs with the guidelines of this hash with runs of the same models that had all but guidelines."""
+    alike = experiments[experiment].model_copy(update={"guidelines": None})
+    bare_name = next((name for name, one in experiments.items() if one == alike), None)
+    if bare_name is None:
+        return None
+    found: dict[str, EvalPair] = {}
+    models = []
+    with_them = [run for run in store.given([sha256]) if run.plan.experiment == experiment]
+    without = store.under(bare_name) if with_them else []
+    for model in sorted({run.plan.model for run in with_them}):
+        own = tuple(run for run in with_them if run.plan.model == model)
+        bare = tuple(run for run in without if run.plan.model == model)
+        if not bare:
+            continue
+        models.append(model)
+        for pair in compare(Side(bare_name, bare), Side(experiment, own)).pairs:
+            before = found.get(pair.eval, EvalPair(pair.eval, 0, 0, 0, 0))
+            found[pair.eval] = EvalPair(
+                pair.eval,
+                before.a_passed + pair.a_passed,
+                before.a_scored + pair.a_scored,
+                before.b_passed + pair.b_passed,
+                before.b_scored + pair.b_scored,
+            )
+    return Benefit(experiment, bare_name, tuple(models), dict(sorted(found.items()))) if models else None

@@ -1,0 +1,349 @@
+"""What changed between two texts of guidelines: rules added, removed, changed word by word, moved. Pure."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import StrEnum
+from functools import cached_property
+from heapq import nlargest
+
+from convex_evals.guidelines.document import Guidelines, Rule, read_guidelines
+
+_TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
+_FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
+# How alike, of 1, a removed and an added rule are to be one that changed: in the same section, and elsewhere.
+_ALIKE, _ALIKE_ELSEWHERE = 0.4, 0.6
+_CANDIDATES = 5  # of each rule that are looked at closely
+_MANY_PAIRS = 40_000  # of rules; of more, only neighbours are looked at
+_MANY = 2_000_000  # pairs of words; longer texts are compared by lines
+
+
+class Kind(StrEnum):
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
+    MOVED = "moved"
+
+
+@dataclass(frozen=True)
+class Span:
+    """Words that stayed, went or came."""
+
+    kind: str  # `same`, `removed` or `added`
+    text: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """One rule that is not what, or where, it was."""
+
+    kind: Kind
+    before: Rule | None  # None: added
+    after: Rule | None  # None: removed
+    moved: bool = False  # also true of a changed rule that stands elsewhere
+
+    @property
+    def rule(self) -> Rule:
+        """As it is now, or was last."""
+        found = self.after or self.before
+        assert found is not None
+        return found
+
+    @property
+    def evals(self) -> tuple[str, ...]:
+        """Those that it names, or named."""
+        named = [e for rule in (self.before, self.after) if rule for e in rule.evals]
+        return tuple(dict.fromkeys(named))
+
+    @cached_property
+    def words(self) -> tuple[Span, ...]:
+        """The wording before and after as one."""
+        return word_diff(self.before.wording if self.before else "", self.after.wording if self.after else "")
+
+    @property
+    def reworded(self) -> bool:
+        """Whether words differ, and not just line ends, indentation or the mark of a list."""
+        return any(span.kind != "same" for span in self.words)
+
+
+@dataclass(frozen=True)
+class SectionChange:
+    kind: Kind  # CHANGED: it has another title
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True)
+class GuidelineDiff:
+    before: Guidelines
+    after: Guidelines
+    changes: tuple[Change, ...]  # in the order of the text
+    sections: tuple[SectionChange, ...]
+
+    @property
+    def same_for_models(self) -> bool:
+        return self.before.given == self.after.given
+
+    @property
+    def comments_changed(self) -> bool:
+        """Whether texts that are the same for models are not the same for people."""
+        return self.same_for_models and self.before.text.strip() != self.after.text.strip()
+
+    def count(self, kind: Kind) -> int:
+        return sum(change.kind is kind for change in self.changes)
+
+    def section(self, change: Change) -> str:
+        """Where the rule stands, or stood."""
+        of = self.after if change.after else self.before
+        return of.section_of(change.rule).name
+
+
+def diff_guidelines(before: str, after: str) -> GuidelineDiff:
+    """What leads from one text to the other."""
+    old, new = read_guidelines(before), read_guidelines(after)
+    pairs = _same_rules(old, new)
+    homes = _same_sections(old, new, pairs)
+    pairs |= _changed_rules(old, new, pairs, homes)
+    stayed = _in_place(old, new, pairs, homes)
+    changes = [(i, _change(old.rules[i], new.rules[j], i not in stayed)) for i, j in sorted(pairs.items())]
+    found = [(float(pairs[i]), c) for i, c in changes if c]
+    back = set(pairs.values())
+    found += [(float(j), Change(Kind.ADDED, None, r)) for j, r in enumerate(new.rules) if j not in back]
+    place = -1.0
+    for i, rule in enumerate(old.rules):
+        if i in pairs:
+            place = max(place, float(pairs[i])) if i not in stayed else float(pairs[i])
+        else:
+            found.append((place + 0.5, Change(Kind.REMOVED, rule, None)))
+    found.sort(key=lambda item: item[0])
+    return GuidelineDiff(old, new, tuple(c for _, c in found), tuple(_section_changes(old, new, homes)))
+
+
+def _change(before: Rule, after: Rule, moved: bool) -> Change | None:
+    if before.text != after.text:
+        return Change(Kind.CHANGED, before, after, moved)
+    return Change(Kind.MOVED, before, after, True) if moved else None
+
+
+def _same_rules(old: Guidelines, new: Guidelines) -> dict[int, int]:
+    """Rules of the same wording: those of the same section first, then wherever they are."""
+    pairs: dict[int, int] = {}
+    taken: set[int] = set()
+    for by_section in (True, False):
+        places: dict[tuple[object, str], list[int]] = {}
+        for j, rule in enumerate(new.rules):
+            if j not in taken:
+                places.setdefault((by_section and new.section_of(rule).path, rule.text), []).append(j)
+        for i, rule in enumerate(old.rules):
+            there = places.get((by_section and old.section_of(rule).path, rule.text))
+            if i not in pairs and there:
+                pairs[i] = there.pop(0)
+                taken.add(pairs[i])
+    return pairs
+
+
+def _same_sections(old: Guidelines, new: Guidelines, pairs: Mapping[int, int]) -> dict[int, int]:
+    """Sections of the same title, and those that got another one: most of what they held went to one new section."""
+    homes: dict[int, int] = {0: 0}
+    by_path: dict[tuple[str, ...], list[int]] = {}
+    for j, section in enumerate(new.sections[1:], 1):
+        by_path.setdefault(section.path or (section.title,), []).append(j)
+    for i, section in enumerate(old.sections[1:], 1):
+        there = by_path.get(section.path or (section.title,))
+        if there:
+            homes[i] = there.pop(0)
+    taken = set(homes.values())
+    for i in range(1, len(old.sections)):
+        own = [n for n, rule in enumerate(old.rules) if rule.section == i]
+        went = Counter(new.rules[pairs[n]].section for n in own if n in pairs)
+        best, count = went.most_common(1)[0] if went else (0, 0)
+        if i not in homes and best not in taken and count * 2 >= len(own):
+            homes[i] = best
+            taken.add(best)
+    return homes
+
+
+def _changed_rules(
+    old: Guidelines, new: Guidelines, pairs: Mapping[int, int], homes: Mapping[int, int]
+) -> dict[int, int]:
+    """Of the rules that are left on both sides, those that are alike; the most alike first."""
+    back = set(pairs.values())
+    left = {i: _words(r.text) for i, r in enumerate(old.rules) if i not in pairs}
+    right = {j: _words(r.text) for j, r in enumerate(new.rules) if j not in back}
+    alike = []
+    for i, candidates in _candidates(left, right).items():
+        for j in candidates:
+            near = homes.get(old.rules[i].section) == new.rules[j].section
+            ratio = SequenceMatcher(None, left[i], right[j], autojunk=False).ratio()
+            if ratio >= (_ALIKE if near else _ALIKE_ELSEWHERE):
+                alike.append((ratio + (0.2 if near else 0), -abs(i - j), i, j))
+    found: dict[int, int] = {}
+    for _, _, i, j in sorted(alike, reverse=True):
+        if i not in found and j not in found.values():
+            found[i] = j
+    return found
+
+
+def _candidates(left: Mapping[int, Sequence[str]], right: Mapping[int, Sequence[str]]) -> dict[int, list[int]]:
+    """For each text on the left, those on the right that have most words in common with it, in any order.
+
+    Where there are very many, only those at about the same place are looked at.
+    """
+    counts = {j: Counter(words) for j, words in right.items()}
+    window = max(20, _MANY_PAIRS // max(1, len(left)))
+    places = list(right)
+    found = {}
+    for n, (i, words) in enumerate(left.items()):
+        own = Counter(words)
+        middle = n * len(right) // len(left)
+        shares = [
+            (2 * sum((own & counts[j]).values()) / (len(words) + len(right[j]) or 1), -abs(i - j), j)
+            for j in places[max(0, middle - window // 2) : middle + window // 2 + 1]
+        ]
+        best = nlargest(_CANDIDATES, (share for share in shares if share[0] >= _ALIKE))
+        found[i] = [j for _, _, j in best]
+    return found
+
+
+def _words(text: str) -> list[str]:
+    words = text.split()
+    return words if len(words) ** 2 <= _MANY else text.splitlines()
+
+
+def _in_place(old: Guidelines, new: Guidelines, pairs: Mapping[int, int], homes: Mapping[int, int]) -> set[int]:
+    """The rules that stand where they stood: in the same section, and in the same order as most others of it."""
+    by_section: dict[int, list[int]] = {}
+    for i, j in sorted(pairs.items()):
+        if homes.get(old.rules[i].section) == new.rules[j].section:
+            by_section.setdefault(old.rules[i].section, []).append(i)
+    return {own[n] for own in by_section.values() for n in _longest_rise([pairs[i] for i in own])}
+
+
+def _longest_rise(numbers: Sequence[int]) -> list[int]:
+    """Positions of a longest increasing subsequence."""
+    tails: list[int] = []
+    ends: list[int] = []
+    before: list[int] = []
+    for n, number in enumerate(numbers):
+        at = bisect_left(tails, number)
+        before.append(ends[at - 1] if at else -1)
+        tails[at : at + 1], ends[at : at + 1] = [number], [n]
+    found, n = [], ends[-1] if ends else -1
+    while n >= 0:
+        found.append(n)
+        n = before[n]
+    return found[::-1]
+
+
+def _section_changes(old: Guidelines, new: Guidelines, homes: Mapping[int, int]) -> Iterator[SectionChange]:
+    ordered = sorted(homes)
+    in_order = {ordered[n] for n in _longest_rise([homes[i] for i in ordered])}
+    for i, section in enumerate(old.sections):
+        home = homes.get(i)
+        if home is None:
+            yield SectionChange(Kind.REMOVED, section.name, None)
+        elif section.title != new.sections[home].title:
+            yield SectionChange(Kind.CHANGED, section.name, new.sections[home].name)
+        elif i not in in_order:
+            yield SectionChange(Kind.MOVED, section.name, new.sections[home].name)
+    there = set(homes.values())
+    yield from (SectionChange(Kind.ADDED, None, s.name) for j, s in enumerate(new.sections) if j not in there)
+
+
+def word_diff(before: str, after: str) -> tuple[Span, ...]:
+    """Both texts as one: what stayed (as it stands in `after`), what went and what came.
+
+    Line ends within a paragraph mean nothing, so a text that was only wrapped anew has no changed words.
+    """
+    old, new = _tokens(before), _tokens(after)
+    head, tail = _alike_at_the_ends(old, new) if len(old) * len(new) > _MANY else (0, 0)
+    if (len(old) - head - tail) * (len(new) - head - tail) > _MANY:
+        old, new = _lines(before), _lines(after)
+        head, tail = _alike_at_the_ends(old, new)
+    keys = [[key for key, _ in side[head : len(side) - tail]] for side in (old, new)]
+    found = SequenceMatcher(None, keys[0], keys[1], autojunk=False).get_opcodes()
+    steps: list[_Step] = [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in found]
+    if head:
+        steps.insert(0, ("equal", 0, head, 0, head))
+    if tail:
+        steps.append(("equal", len(old) - tail, len(old), len(new) - tail, len(new)))
+    spans: list[Span] = []
+    for tag, i1, i2, j1, j2 in _joined(steps, new):
+        if tag == "equal":
+            spans.append(Span("same", _text(new[j1:j2])))
+        else:
+            spans += [Span("removed", _text(old[i1:i2]))] if i1 < i2 else []
+            spans += [Span("added", _text(new[j1:j2]))] if j1 < j2 else []
+    return tuple(spans)
+
+
+def excerpts(words: Sequence[Span], context: int) -> Iterator[Span]:
+    """The same words, of what stayed only as many characters as `context` next to what changed."""
+    for n, part in enumerate(words):
+        head = part.text[:context] if n else ""
+        tail = part.text[-context:] if n < len(words) - 1 else ""
+        if part.kind != "same" or len(part.text) <= len(head) + len(tail) + 3:
+            yield part
+        else:
+            yield Span("same", f"{head}...{tail}")
+
+
+_Token = tuple[str, str]  # what is compared, what is shown
+_Step = tuple[str, int, int, int, int]
+
+
+def _tokens(text: str) -> list[_Token]:
+    found: list[_Token] = []
+    fenced = False
+    for line in text.splitlines(keepends=True):
+        fence = bool(_FENCE.match(line))
+        exact = fenced or fence
+        fenced ^= fence
+        found += [(part if exact or not part.isspace() else " ", part) for part in _TOKEN.findall(line)]
+    return _single_spaces(found)
+
+
+def _lines(text: str) -> list[_Token]:
+    return [(line, line) for line in text.splitlines(keepends=True)]
+
+
+def _alike_at_the_ends(old: Sequence[_Token], new: Sequence[_Token]) -> tuple[int, int]:
+    """How many tokens both begin with, and how many of the rest both end with."""
+    most = min(len(old), len(new))
+    head = next((n for n in range(most) if old[n][0] != new[n][0]), most)
+    tail = next((n for n in range(most - head) if old[-1 - n][0] != new[-1 - n][0]), most - head)
+    return head, tail
+
+
+def _single_spaces(tokens: Sequence[_Token]) -> list[_Token]:
+    """A line end and the indentation of the next line are one space."""
+    found: list[_Token] = []
+    for key, part in tokens:
+        if key == " " and found and found[-1][0] == " ":
+            found[-1] = (" ", found[-1][1] + part)
+        else:
+            found.append((key, part))
+    return found
+
+
+def _text(tokens: Iterable[_Token]) -> str:
+    return "".join(part for _, part in tokens)
+
+
+def _joined(steps: Sequence[_Step], new: Sequence[_Token]) -> list[_Step]:
+    """Without islands: a space or a mark that stayed between changed words is shown as part of the change."""
+    found: list[_Step] = []
+    for n, (tag, i1, i2, j1, j2) in enumerate(steps):
+        island = tag == "equal" and 0 < n < len(steps) - 1 and not re.search(r"\w", _text(new[j1:j2]))
+        kind = "replace" if island else tag
+        if found and kind != "equal" and found[-1][0] != "equal":
+            _, a1, _, b1, _ = found[-1]
+            found[-1] = ("replace", a1, i2, b1, j2)
+        else:
+            found.append((kind, i1, i2, j1, j2))
+    return found

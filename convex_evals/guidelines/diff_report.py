@@ -1,0 +1,191 @@
+"""What `cli diff-guidelines` found, and as data for machines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from convex_evals.analysis.compare import paired_to_data
+from convex_evals.analysis.compare.rows import left_out_line, unscored_line
+from convex_evals.guidelines.diff import Change, GuidelineDiff, Kind
+from convex_evals.guidelines.document import Rule
+from convex_evals.guidelines.effect import ORDER, Effect, EvalEffect, ModelEffect
+from convex_evals.guidelines.revisions import Version
+from convex_evals.models.tokens import TokenCounter
+from convex_evals.stats import RELEVANT, Verdict
+
+if TYPE_CHECKING:
+    from convex_evals.guidelines.missing_runs import (
+        Gap,  # needed only where something is to be run, and brings much along
+    )
+
+
+@dataclass(frozen=True)
+class DiffReport:
+    experiment: str
+    before: Version
+    after: Version
+    diff: GuidelineDiff
+    counter: TokenCounter
+    effect: Effect
+    gaps: Sequence[Gap]
+    suite_evals: Collection[str]
+
+    @cached_property
+    def tokens(self) -> tuple[int, int]:
+        """Of what models get, before and after."""
+        before, after = self.counter.count(self.diff.before.given, self.diff.after.given)
+        return before, after
+
+    @property
+    def prompt_changed(self) -> bool:
+        """Whether the prompt around the guidelines is another one, so that runs differ by more than these."""
+        return self.before.prompt != self.after.prompt
+
+    @property
+    def summary(self) -> str:
+        """How the rules changed, in one line."""
+        if self.diff.same_for_models:
+            what = "comments alone changed" if self.diff.comments_changed else "the texts are the same"
+            return f"No change for models: {what}."
+        names = [(Kind.ADDED, "added"), (Kind.REMOVED, "removed"), (Kind.CHANGED, "changed"), (Kind.MOVED, "moved")]
+        counts = [f"{n} {word}" for kind, word in names if (n := self.diff.count(kind))]
+        kept = len(self.diff.after.rules) - sum(c.after is not None and c.before != c.after for c in self.diff.changes)
+        found = (
+            f"{', '.join(counts)}; {kept} as they were" if counts else "none changed; blank lines, titles or rulers did"
+        )
+        return f"Rules: {found}."
+
+    @property
+    def verdicts(self) -> str:
+        """How many models got which verdict, in one line."""
+        if not self.effect.models:
+            return "" if self.diff.same_for_models else "no model has runs with both versions"
+        counts = Counter(m.paired.verdict for m in self.effect.models)
+        return ", ".join(f"{counts[v]} {v.words}" for v in ORDER if counts[v])
+
+    @property
+    def several(self) -> bool:
+        return len(self.effect.models) > 1
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader has to know before the verdicts, a line each."""
+        found = [f"Not in {v.label}: the file is not there." for v in (self.before, self.after) if v.text is None]
+        if self.prompt_changed:
+            found.append("The prompt around the guidelines is another one too: differences may come from that.")
+        return found
+
+    @property
+    def model_notes(self) -> list[str]:
+        """What else there is to know of the models' runs, a line for all models alike; A is before, B after."""
+        found: dict[str, list[str]] = {}
+        for model in self.effect.models:
+            of = model.comparison
+            lost = unscored_line("A", of.a_unscored), unscored_line("B", of.b_unscored), left_out_line(of.left_out)
+            for line in [*of.notes, *filter(None, lost)]:
+                found.setdefault(line, []).append(model.model)
+        return [f"{', '.join(models)}: {line}" for line, models in found.items()]
+
+    @property
+    def advice(self) -> list[str]:
+        """What would tell more, where a verdict says that too little was seen; a line for all models alike."""
+        unclear = [m for m in self.effect.models if m.paired.verdict is Verdict.UNDERPOWERED]
+        trials = [f"{m.model} {m.paired.more_trials}" for m in unclear if m.paired.more_trials is not None]
+        evals = [m.model for m in unclear if m.paired.more_trials is None]
+        few = [
+            f"{m.model} {m.paired.differing}"
+            for m in self.effect.models
+            if m.paired.verdict is Verdict.TOO_FEW and m.paired.evals
+        ]
+        none = [m.model for m in self.effect.models if not m.paired.evals]
+        wanted = f"{RELEVANT * 100:.0f} points"
+        lines = [
+            (f"To detect {wanted} it takes about so many more trials per eval", trials),
+            (f"To detect {wanted} it takes more evals, not more trials", evals),
+            ("Fewer than six evals differ, which can be chance whatever they say", few),
+            ("No eval was scored on both sides under the same rules", none),
+        ]
+        return [f"{what}: {', '.join(models)}" for what, models in lines if models]
+
+    @property
+    def hint(self) -> str | None:
+        """What to do where nothing was compared, and nothing can be proposed."""
+        compared = self.before.sha256 and self.after.sha256 and self.before.sha256 != self.after.sha256
+        if not compared or self.effect.models or self.gaps:
+            return None
+        return "No runs with either version; name models with -m to see what running them takes."
+
+    def moved_from(self, change: Change) -> str:
+        """In words, for a rule that stands elsewhere; empty for others."""
+        if not change.moved or change.before is None:
+            return ""
+        section = self.diff.before.section_of(change.before).name
+        return f"(from line {change.before.line}, {section}) "
+
+    def evals_of(self, change: Change) -> list[tuple[str, EvalEffect | None, str]]:
+        """The evals that a rule names: what they did, or why that is not known."""
+        found = []
+        for eval_id in change.evals:
+            effect = self.effect.evals.get(eval_id)
+            why = "no such eval" if eval_id not in self.suite_evals else "not run on both sides"
+            found.append((eval_id, effect, "" if effect else why))
+        return found
+
+    def to_data(self) -> dict[str, Any]:
+        """For machines, in full precision. Rates and differences are shares of 1."""
+        before, after = self.tokens
+        return {
+            "experiment": self.experiment,
+            "before": {**_version(self.before), "tokens": before},
+            "after": {**_version(self.after), "tokens": after},
+            "token_counter": self.counter.label,
+            "same_for_models": self.diff.same_for_models,
+            "comments_changed": self.diff.comments_changed,
+            "prompt_changed": self.prompt_changed,
+            "sections": [asdict(s) for s in self.diff.sections],
+            "rules": [self._change(c) for c in self.diff.changes],
+            "models": [_model(m) for m in self.effect.models],
+            "regressed": self.effect.regressed,
+            "missing": [gap.to_data() for gap in self.gaps],
+        }
+
+    def _change(self, change: Change) -> dict[str, Any]:
+        return {
+            "kind": change.kind,
+            "moved": change.moved,
+            "section": self.diff.section(change),
+            "before": _rule(change.before),
+            "after": _rule(change.after),
+            "words": [asdict(span) for span in change.words] if change.kind is Kind.CHANGED else None,
+            "evals": [
+                {
+                    "eval": eval_id,
+                    "total": effect.total.trials if effect else None,
+                    "models": {m: p.trials for m, p in effect.by_model.items()} if effect else {},
+                    "unknown": why or None,
+                }
+                for eval_id, effect, why in self.evals_of(change)
+            ],
+        }
+
+
+def _version(version: Version) -> dict[str, Any]:
+    return {
+        "revision": version.name,
+        "commit": version.commit,
+        "path": version.path,
+        "exists": version.text is not None,
+        "guidelines_sha256": version.sha256,
+    }
+
+
+def _rule(rule: Rule | None) -> dict[str, Any] | None:
+    return None if rule is None else {"line": rule.line, "text": rule.text, "evals": list(rule.evals)}
+
+
+def _model(found: ModelEffect) -> dict[str, Any]:
+    return {"model": found.model, **found.comparison.to_data(), "paired": paired_to_data(found.paired)}

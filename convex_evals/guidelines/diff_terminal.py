@@ -1,0 +1,174 @@
+"""A change of guidelines for a terminal: verdicts first, then the rules and what their evals did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from convex_evals.analysis.compare.rows import (
+    CATEGORY_HEADER,
+    FLIP_HEADER,
+    category_rows,
+    directions,
+    flip_row,
+    why_unsure,
+)
+from convex_evals.analysis.compare.words import p_value, points, rate, span
+from convex_evals.guidelines.diff import Change, Kind, SectionChange, Span, excerpts
+from convex_evals.guidelines.diff_report import DiffReport
+from convex_evals.guidelines.effect import EvalEffect, ModelEffect
+from convex_evals.render.results import headline, table
+from convex_evals.stats import EvalPair, Surety
+
+_SIGNS = {Kind.ADDED: "+", Kind.REMOVED: "-", Kind.CHANGED: "~", Kind.MOVED: ">"}
+_CONTEXT = 50  # characters of what stayed, on either side of changed words
+_LONGEST = 1_000  # characters of words that came, or went, together
+_MOST_FLIPS = 10
+
+
+def to_text(report: DiffReport) -> str:
+    """All of it, the news first."""
+    parts = [_title(report), *_effect(report), "\n".join(_rules(report))]
+    parts += [text for m in report.effect.models if (text := _details(m))]
+    return "\n\n".join(parts)
+
+
+def changes_text(report: DiffReport) -> str:
+    """The guidelines and their rules, with what the rules' evals did, and no verdict."""
+    return f"{_title(report)}\n\n" + "\n".join(_rules(report))
+
+
+def _title(report: DiffReport) -> str:
+    before, after = report.tokens
+    path = report.after.path
+    if report.before.path != path:
+        path = f"{report.before.path} -> {path}"
+    lines = [
+        f"{path}  {report.experiment}",
+        f"{report.before.label} -> {report.after.label}",
+        f"{report.counter.label}: {before:,} -> {after:,} ({after - before:+,})",
+        *report.notes,
+    ]
+    return "\n".join(lines)
+
+
+def _effect(report: DiffReport) -> Iterator[str]:
+    if report.effect.models:
+        header = ["verdict", "model", "before", "after", "points", "95 % interval", "p", "evals", "detects"]
+        yield table(header, [_row(m) for m in report.effect.models], left=(0, 1))
+        judged = f"p and verdicts are corrected for {len(report.effect.models)} models; " if report.several else ""
+        yield "\n".join(
+            [
+                f"{judged}detects: the points that would have been found four times out of five",
+                *report.advice,
+                *_model_notes(report),
+            ]
+        )
+    for gap in report.gaps:
+        who = ", ".join(gap.models)
+        yield f"{gap.what} {gap.version.label}: {who}\n  {gap.command}\n  {gap.price}"
+    if report.hint:
+        yield report.hint
+
+
+def _model_notes(report: DiffReport) -> Iterator[str]:
+    if report.model_notes:
+        yield "A is before, B is after"
+        yield from report.model_notes
+
+
+def _row(found: ModelEffect) -> list[str]:
+    paired = found.paired
+    return [
+        paired.verdict.words,
+        found.model,
+        rate(paired.a_rate),
+        rate(paired.b_rate),
+        points(paired.difference if paired.evals else None),
+        span(paired.interval),
+        p_value(paired.p),
+        str(paired.evals),
+        points(paired.detectable).lstrip("+"),
+    ]
+
+
+def _rules(report: DiffReport) -> Iterator[str]:
+    yield report.summary
+    yield from (f"  {_section(s)}" for s in report.diff.sections)
+    section = None
+    for change in report.diff.changes:
+        if report.diff.section(change) != section:
+            section = report.diff.section(change)
+            yield ""
+            yield section
+        yield from _change(report, change)
+
+
+def _section(change: SectionChange) -> str:
+    match change.kind:
+        case Kind.ADDED:
+            return f"new section: {change.after}"
+        case Kind.REMOVED:
+            return f"section removed: {change.before}"
+        case Kind.MOVED:
+            return f"section moved: {change.after}"
+        case _:
+            return f"section renamed: {change.before} -> {change.after}"
+
+
+def _change(report: DiffReport, change: Change) -> Iterator[str]:
+    where = f"line {change.rule.line}"
+    if change.kind is Kind.CHANGED:
+        first, *more = marked(change.words).splitlines()
+        text = "\n".join([first, *(f"      {line.strip()}" for line in more if line.strip())])
+        text += "" if change.reworded else "  (line ends or marks alone)"
+    else:
+        lines = len(change.rule.text.splitlines())
+        text = headline(change.rule.headline) + (f" (+{lines - 1} lines)" if lines > 1 else "")
+    yield f"  {_SIGNS[change.kind]} {where}: {report.moved_from(change)}{text}"
+    effects = report.evals_of(change)
+    width = max((len(e) for e, _, _ in effects), default=0)
+    for eval_id, effect, why in effects:
+        yield f"      {eval_id:{width}}  {_trials(report, effect) if effect else why}"
+
+
+def _trials(report: DiffReport, effect: EvalEffect) -> str:
+    """Of all models together, and of those that a verdict is about."""
+    judged = [m.model for m in report.effect.models if m.paired.verdict.shown and m.model in effect.by_model]
+    own = ", ".join(f"{model} {trials(effect.by_model[model])}" for model in judged)
+    return f"{trials(effect.total)}{f'  ({own})' if own else ''}"
+
+
+def marked(words: Sequence[Span]) -> str:
+    """What went and came in marks, as `git diff --word-diff` has them; what stayed only near to it."""
+    found = []
+    for part in excerpts(words, _CONTEXT):
+        if part.kind == "same":
+            found.append(part.text)
+        else:
+            text = part.text if len(part.text) <= _LONGEST else f"{part.text[:_LONGEST]}…"
+            found.append(f"[-{text}-]" if part.kind == "removed" else f"{{+{text}+}}")
+    return "".join(found).strip()
+
+
+def trials(pair: EvalPair) -> str:
+    return f"{pair.a_passed}/{pair.a_scored} -> {pair.b_passed}/{pair.b_scored}"
+
+
+def _details(found: ModelEffect) -> str:
+    """By category and eval, of a model whose verdict says that something changed, or where an eval surely did."""
+    shown = found.paired.verdict.shown
+    flips = [f for f in found.comparison.flips if shown or f.surety is Surety.SURE]
+    if not (flips or shown):
+        return ""
+    parts = [f"{found.model}: {found.paired.verdict.words}"]
+    if shown and len(found.comparison.categories) > 1:
+        parts.append(table(CATEGORY_HEADER, category_rows(found.comparison.categories), left=(0, 7)))
+    for name, part in directions(flips).items():
+        if part:
+            rows = [flip_row(f) for f in part[:_MOST_FLIPS]]
+            parts.append(table([f"{name}: {len(part)}", *FLIP_HEADER[1:]], rows, left=(0, 4)))
+            if len(part) > _MOST_FLIPS:
+                parts.append(f"and {len(part) - _MOST_FLIPS} more, less sure; --format json has all")
+    if why := why_unsure(flips):
+        parts.append(why)
+    return "\n".join(parts)

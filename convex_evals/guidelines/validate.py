@@ -1,0 +1,140 @@
+"""`cli validate-guidelines` from its questions to its verdict: screen, ask again what flipped, judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from convex_evals.config import HUNKS, Workspace
+from convex_evals.guidelines.confirmation import Answered, Question, Rounds, Screened
+from convex_evals.guidelines.diff import diff_guidelines
+from convex_evals.guidelines.diff_report import DiffReport
+from convex_evals.guidelines.effect import Effect, ModelEffect
+from convex_evals.guidelines.hunks import Hunk, hunks
+from convex_evals.guidelines.revisions import Version
+from convex_evals.guidelines.validation_report import ValidationReport
+from convex_evals.models.budget import Budget
+from convex_evals.models.tokens import offline_counter
+from convex_evals.runs.plan import Request
+from convex_evals.runs.request import make_resolver
+from convex_evals.stats import together
+from convex_evals.store.files import write_atomic
+from convex_evals.store.runs import Run
+from convex_evals.suite.suite import load_suite, sha256_text
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is done for one change of guidelines, and by whom."""
+
+    rounds: Rounds
+    agree: Callable[[Sequence[str], int], None]  # told what so many calls are for; raises where that is not agreed to
+    # Batches, one after the other, perhaps with new replies only: the runs of all; None where one was not finished.
+    do: Callable[[Sequence[Sequence[Request]], bool], Sequence[Run] | None]
+
+    def validate(
+        self, before: Version, after: Version, models: Sequence[str], *, each_hunk: bool
+    ) -> ValidationReport | None:
+        """What came of it; None where something was not finished, which was told. Raises `UserError`."""
+        if before.sha256 == after.sha256:
+            return self._report(before, after, [], [], None)
+        questions, changed = self._questions(before, after, models, each_hunk)
+        screened = self._screen(questions)
+        answered = None if screened is None else self._confirm(screened)
+        return None if answered is None else self._report(before, after, screened or [], answered, changed)
+
+    def _questions(
+        self, before: Version, after: Version, models: Sequence[str], each_hunk: bool
+    ) -> tuple[list[Question], list[Hunk] | None]:
+        names = list(dict.fromkeys(models))
+        questions = [Question(name, before, after) for name in names]
+        if not each_hunk:
+            return questions, None
+        found = hunks(before.text or "", after.text or "")
+        for hunk in found if len(found) > 1 else ():
+            version = _version(self.rounds.workspace, hunk, after)
+            questions += [Question(name, before, version, hunk.number) for name in names]
+        return questions, found
+
+    def _screen(self, questions: Sequence[Question]) -> list[Screened] | None:
+        rounds = self.rounds
+        by_side = rounds.screening(questions)
+        requests = list(by_side.values())
+        price = rounds.price(requests)
+        most = rounds.most_again(requests, 2 * len(questions))
+        again = (
+            f"Then, of evals that flip: {2 * rounds.again} calls for each; if all do, {most.words}. "
+            "It asks again before that."
+        )
+        self.agree([f"Screening: {price.words}", again], price.calls)
+        runs = self.do([requests], False)
+        if runs is None:
+            return None
+        found = dict(zip(by_side, runs, strict=True))
+        return [rounds.screened(question, found) for question in questions]
+
+    def _confirm(self, screened: Sequence[Screened]) -> list[Answered] | None:
+        # With what is left of the budget; answerers wait in one event loop, and this step has its own.
+        budget = Budget(self.rounds.budget.limit, self.rounds.budget.spent)
+        rounds = replace(self.rounds, budget=budget, resolver=make_resolver(self.rounds.workspace, budget))
+        asked = [rounds.confirming(one) for one in screened]
+        # Round by round, that of all questions together.
+        batches = [[r for own in asked if own for r in own[number]] for number in range(rounds.again)]
+        runs: Sequence[Run] | None = []
+        if any(asked):
+            price = rounds.price([request for batch in batches for request in batch], fresh=True)
+            flips = sum(len(one.flipped) for one in screened)
+            self.agree([f"Flipped, to be asked again: {flips} evals. {price.words}"], price.calls)
+            runs = self.do(batches, True)
+        if runs is None:
+            return None
+        left = iter(runs)
+        done: list[list[tuple[Run, Run]]] = [[] for _ in screened]
+        for _ in range(rounds.again):
+            for own, requests in zip(done, asked, strict=True):
+                if requests:
+                    own.append((next(left), next(left)))
+        return [rounds.answered(one, own) for one, own in zip(screened, done, strict=True)]
+
+    def _report(
+        self,
+        before: Version,
+        after: Version,
+        screened: Sequence[Screened],
+        answered: Sequence[Answered],
+        changed: list[Hunk] | None,
+    ) -> ValidationReport:
+        rounds = self.rounds
+        whole, alone = (
+            _judged([a for a in answered if (a.screened.question.hunk is None) == of_whole])
+            for of_whole in (True, False)
+        )
+        diff = _diff(rounds, before, after, [s for s in screened if s.question.hunk is None])
+        return ValidationReport(diff, rounds.trials, rounds.again, whole, changed, alone)
+
+
+def _judged(answers: Sequence[Answered]) -> list[Answered]:
+    found = together([a.confirmation for a in answers])
+    return [replace(a, confirmation=c) for a, c in zip(answers, found, strict=True)]
+
+
+def _version(workspace: Workspace, hunk: Hunk, after: Version) -> Version:
+    """A file with the hunk alone: runs name the file that they were given."""
+    path = HUNKS / f"{sha256_text(hunk.text)[:12]}.md"
+    write_atomic(workspace.home / path, hunk.text, workspace.home)
+    return Version(hunk.name, None, path.as_posix(), hunk.text, after.prompt)
+
+
+def _diff(rounds: Rounds, before: Version, after: Version, screened: Sequence[Screened]) -> DiffReport:
+    """The change, with what its rules' evals did in the screening."""
+    effects = tuple(ModelEffect(s.model, s.comparison, s.comparison.paired) for s in screened)
+    return DiffReport(
+        experiment=rounds.experiment,
+        before=before,
+        after=after,
+        diff=diff_guidelines(before.text or "", after.text or ""),
+        counter=offline_counter(),
+        effect=Effect(effects, ()),
+        gaps=(),
+        suite_evals=[e.id for e in load_suite(rounds.workspace.suite).evals],
+    )

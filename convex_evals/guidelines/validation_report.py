@@ -1,0 +1,259 @@
+"""What `cli validate-guidelines` found: the diff, what was asked again, and a verdict on the change as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from convex_evals.analysis.compare.to_markdown import MARKS
+from convex_evals.analysis.compare.words import p_value, points, span
+from convex_evals.guidelines.confirmation import Answered
+from convex_evals.guidelines.diff_markdown import LIMIT, changes_markdown
+from convex_evals.guidelines.diff_report import DiffReport
+from convex_evals.guidelines.diff_terminal import changes_text, trials
+from convex_evals.guidelines.hunks import Hunk
+from convex_evals.render.markdown import code, folded, inline
+from convex_evals.render.markdown import table as table_lines
+from convex_evals.render.results import counted, headline, table
+from convex_evals.stats import Confirmation, Retested, Verdict
+
+_HEADER = ["verdict", "model", "points", "95 % interval", "p", "evals", "flipped", "detects"]
+_EVAL_HEADER = ["screening", "again", "p", "confirmed"]
+_MOST = 60  # rows of a table in Markdown
+_OTHER_MARK = "⚪"
+
+
+@dataclass(frozen=True)
+class ValidationReport:
+    diff: DiffReport  # its effect is the screening's
+    trials: int  # per eval and side, of the screening
+    again: int  # rounds of one trial
+    answers: Sequence[Answered]  # one a model, judged together
+    hunks: Sequence[Hunk] | None  # None: not asked for
+    hunk_answers: Sequence[Answered] = ()  # judged together
+
+    @property
+    def regressed(self) -> bool:
+        """Whether a model, or one of its evals, is confirmed to have regressed."""
+        return any(a.confirmation.made_worse for a in self.answers)
+
+    def to_text(self) -> str:
+        if not self.answers:
+            return changes_text(self.diff)
+        return "\n\n".join([changes_text(self.diff), *self._answers(), *self._hunks(), "\n".join(self.verdicts)])
+
+    @property
+    def verdicts(self) -> list[str]:
+        """The answer, a line for each model."""
+        return [f"{a.screened.model}: {_line(a.confirmation)}" for a in self.answers]
+
+    @property
+    def recipe(self) -> str:
+        """What was done, in one line."""
+        return (
+            f"Screened with {counted(self.trials, 'trial')} per eval and side; evals that flipped by half and more "
+            f"were asked again in {counted(self.again, 'round')}, a trial per side in each, and only these new trials "
+            "count."
+        )
+
+    @property
+    def _of_one_day(self) -> bool:
+        days = [a.days for a in (*self.answers, *self.hunk_answers)]
+        return any(days) and all(len(own) <= 1 for own in days)
+
+    @property
+    def notes(self) -> list[str]:
+        """How to read the tables."""
+        several = len(self.answers) > 1
+        found = ["Points are of all screened evals, p and verdicts of the new trials; what did not flip is unchanged."]
+        found += [f"p and verdicts are corrected for {len(self.answers)} models."] if several else []
+        if self._of_one_day:
+            found += ["All rounds are of one day: what a day does to one side alone is not told from the guidelines."]
+        for a in self.answers:
+            lost = len(a.screened.comparison.left_out)
+            found += [f"{a.screened.model}: {lost} evals could not be compared."] if lost else []
+            new = len(a.confirmation.flipped) - len(a.confirmation.evals)
+            found += [f"{a.screened.model}: {new} evals that flipped have no new verdict on both sides."] if new else []
+        return found
+
+    def _answers(self) -> Iterator[str]:
+        yield self.recipe
+        yield table(_HEADER, [_row(a) for a in self.answers], left=(0, 1)) + "\n" + "\n".join(self.notes)
+        for a in self.answers:
+            if a.confirmation.evals:
+                header = [f"{a.screened.model}: asked again", *_EVAL_HEADER]
+                yield table(header, [_eval_row(a, e) for e in a.confirmation.evals], left=(0, 4))
+
+    def _hunks(self) -> Iterator[str]:
+        if self.hunks is None:
+            return
+        lines = [f"{hunk.name}: {_headline(hunk)}" for hunk in self.hunks]
+        yield "\n".join(["Hunks, each alone on top of the old text:", *(f"  {line}" for line in lines)])
+        if not self.hunk_answers:
+            yield "The one hunk is the whole change: its verdict is that of the change."
+            return
+        rows = [[f"hunk {a.screened.question.hunk}", *_row(a), _names(a.confirmation)] for a in self.hunk_answers]
+        yield table(["hunk", *_HEADER, "confirmed evals"], rows, left=(0, 1, 2, 9)) + "\n" + self._together
+
+    @property
+    def _together(self) -> str:
+        return f"p and verdicts of hunks are corrected for all {len(self.hunk_answers)} of them."
+
+    def to_markdown(self) -> str:
+        """At most 60,000 bytes, the verdict first."""
+        if not self.answers:
+            return f"### Guidelines: no change for models\n\n{self._title()}\n\n{changes_markdown(self.diff, LIMIT)}\n"
+        parts = [f"### {_heading(self.answers)}", self._title(), inline(self.recipe)]
+        parts += ["\n".join(f"- **{inline(line)}**" for line in self.verdicts[:_MOST])]
+        parts.append(_markdown_table(_HEADER, [_marked(_row(a), a) for a in self.answers], range(2, 8)))
+        parts.append("\n".join(f"- {inline(note)}" for note in self.notes[:_MOST]))
+        parts += self._markdown_hunks()
+        for a in self.answers:
+            if a.confirmation.evals:
+                rows = [_eval_row(a, e) for e in a.confirmation.evals]
+                body = _markdown_table(["eval", *_EVAL_HEADER], rows, range(1, 4))
+                confirmed = len(a.confirmation.improved) + len(a.confirmation.regressed)
+                parts.append(folded(f"asked again: {len(rows)}, confirmed: {confirmed}", body, title=a.screened.model))
+        while len("\n\n".join(parts).encode()) > LIMIT * 2 // 3:
+            parts.pop()
+        text = "\n\n".join(parts)
+        return f"{text}\n\n{changes_markdown(self.diff, LIMIT - len(text.encode()) - 3)}\n"
+
+    def _title(self) -> str:
+        before, after = code(self.diff.before.label), code(self.diff.after.label)
+        return f"{code(self.diff.after.path)}, {before} → {after} · experiment {code(self.diff.experiment)}"
+
+    def _markdown_hunks(self) -> Iterator[str]:
+        if self.hunks is None:
+            return
+        yield "#### Hunks, each alone on top of the old text"
+        yield "\n".join(f"- **{hunk.name}**: {inline(_headline(hunk))}" for hunk in self.hunks[:_MOST])
+        if not self.hunk_answers:
+            yield "The one hunk is the whole change: its verdict is that of the change."
+            return
+        rows = [
+            [f"hunk {a.screened.question.hunk}", *_marked(_row(a), a), _names(a.confirmation)]
+            for a in self.hunk_answers
+        ]
+        yield _markdown_table(["hunk", *_HEADER, "confirmed evals"], rows, range(3, 9))
+        yield self._together
+
+    def to_data(self) -> dict[str, Any]:
+        """For machines, in full precision. Rates and differences are shares of 1."""
+        diff = self.diff.to_data()
+        names = ("experiment", "before", "after", "same_for_models", "prompt_changed", "sections", "rules")
+        return {
+            **{name: diff[name] for name in names},
+            "recipe": {"screen_trials": self.trials, "rounds": self.again},
+            "models": [_data(a) for a in self.answers],
+            "hunks": None
+            if self.hunks is None
+            else [
+                {
+                    "hunk": hunk.number,
+                    "rules": _headline(hunk),
+                    "models": [_data(a) for a in self.hunk_answers if a.screened.question.hunk == hunk.number],
+                }
+                for hunk in self.hunks
+            ],
+            "regressed": self.regressed,
+        }
+
+
+def _line(found: Confirmation) -> str:
+    """The whole answer about one model."""
+    line = f"{found.verdict.words}: {points(found.difference)} points"
+    facts = [f"95 % interval {span(found.interval)}"] if found.interval else []
+    facts += [f"p {p_value(found.p)}"] if found.p is not None else []
+    line += f" ({', '.join(facts)})" if facts else ""
+    many = f"{len(found.flipped)} of {found.screened} evals flipped"
+    confirmed = f"{len(found.improved)} confirmed better, {len(found.regressed)} worse"
+    return f"{line}; {many}, {confirmed}" if found.flipped else f"{line}; none of {found.screened} evals flipped"
+
+
+def _heading(answers: Sequence[Answered]) -> str:
+    """The verdicts of all models, the worst first."""
+    order = [Verdict.REGRESSED, Verdict.MIXED, Verdict.IMPROVED]
+    verdicts = [a.confirmation.verdict for a in answers]
+    found = [*order, *(v for v in Verdict if v not in order)]
+    words = [f"{MARKS.get(v, _OTHER_MARK)} {v.words}" for v in found if v in verdicts]
+    if len(answers) == 1:
+        return f"Guidelines, validated: {words[0]}"
+    counts = [
+        f"{word} ({verdicts.count(v)})" for v, word in zip([v for v in found if v in verdicts], words, strict=True)
+    ]
+    return f"Guidelines, validated: {', '.join(counts)}"
+
+
+def _row(answer: Answered) -> list[str]:
+    found = answer.confirmation
+    return [
+        found.verdict.words,
+        answer.screened.model,
+        points(found.difference),
+        span(found.interval),
+        p_value(found.p),
+        str(found.screened),
+        str(len(found.flipped)),
+        points(found.detectable).lstrip("+"),
+    ]
+
+
+def _eval_row(answer: Answered, found: Retested) -> list[str]:
+    screen = {pair.eval: pair for pair in answer.screened.comparison.pairs}
+    verdict = found.verdict.words if found.verdict else "no"
+    return [found.pair.eval, trials(screen[found.pair.eval]), trials(found.pair), p_value(found.corrected), verdict]
+
+
+def _names(found: Confirmation) -> str:
+    """Of the evals that are confirmed to have changed, with the direction."""
+    signs = [(f"+{e.pair.eval}" if e in found.improved else f"-{e.pair.eval}") for e in found.evals if e.confirmed]
+    return ", ".join(signs) or "none"
+
+
+def _headline(hunk: Hunk) -> str:
+    """The rules that it touches."""
+    words = [f"{c.kind} line {c.rule.line}: {headline(c.rule.headline)}" for c in hunk.diff.changes]
+    return "; ".join(words) or "titles, rulers or blank lines"
+
+
+def _marked(row: list[str], answer: Answered) -> list[str]:
+    mark = MARKS.get(answer.confirmation.verdict, _OTHER_MARK)
+    return [f"{mark} {row[0]}", *row[1:]]
+
+
+def _markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> str:
+    text = "\n".join(table_lines(header, rows[:_MOST], right))
+    return f"{text}\n\n{len(rows) - _MOST} more are left out." if len(rows) > _MOST else text
+
+
+def _data(answer: Answered) -> dict[str, Any]:
+    found, screened = answer.confirmation, answer.screened
+    screen = {pair.eval: pair for pair in screened.comparison.pairs}
+    runs = {"screening": [run.plan.run_id for run in screened.runs]}
+    runs["confirmation"] = [run.plan.run_id for sides in answer.rounds for run in sides]
+    return {
+        "model": screened.model,
+        "verdict": found.verdict.value,
+        "words": found.verdict.words,
+        "difference": found.difference,
+        "interval": found.interval,
+        "p": found.p,
+        "detectable": found.detectable,
+        "screened": found.screened,
+        "flipped": list(found.flipped),
+        "evals": [
+            {
+                "eval": e.pair.eval,
+                **e.pair.trials,
+                "screening": screen[e.pair.eval].trials,
+                "p": e.p,
+                "corrected": e.corrected,
+                "confirmed": e.verdict.value if e.verdict else None,
+            }
+            for e in found.evals
+        ],
+        "left_out": [asdict(x) for x in screened.comparison.left_out],
+        "runs": runs,
+    }

@@ -1,0 +1,111 @@
+"""Which fault an exception of LiteLLM is, and what may be told of it."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import time
+from urllib.parse import quote
+
+from convex_evals.config import is_secret
+from convex_evals.models.faults import Fault, ProviderFault
+from convex_evals.records.models import ModelEntry
+
+LONGEST_RETRY_AFTER = 600.0  # seconds; a provider that wants more is left for the next command
+_MOST_ERROR = 256 * 1024  # characters of an exception, which quotes what came
+_MOST_TEXT = 4_000  # characters of it that are looked at
+_QUOTA = re.compile(r"insufficient_quota|insufficient credits|exceeded your current quota|credit balance|billing", re.I)
+
+
+def fault_of(error: Exception, entry: ModelEntry) -> ProviderFault:
+    """The row of the table in `faults` for an exception of LiteLLM, httpx or the stream's reader."""
+    import httpx
+    import litellm.exceptions as lite
+
+    if isinstance(error, ProviderFault):
+        return error
+    # Before anything is cut: a key that is cut in two is not found, and most of it is left.
+    said = _redacted(str(error)[:_MOST_ERROR], entry)[:_MOST_TEXT]
+    message = _first_line(said, error)
+    status = getattr(error, "status_code", None)
+    wait = _retry_after(error)
+    if isinstance(error, lite.MidStreamFallbackError):
+        inner = error.original_exception
+        return fault_of(inner, entry) if isinstance(inner, Exception) else ProviderFault(Fault.CUT, message)
+    table: list[tuple[bool, Fault]] = [
+        (status in (402, 429) and bool(_QUOTA.search(said)), Fault.QUOTA),
+        (status == 402, Fault.QUOTA),
+        (isinstance(error, lite.RateLimitError) or status == 429, Fault.RATE_LIMIT),
+        (isinstance(error, TimeoutError | lite.Timeout | httpx.TimeoutException), Fault.TIMEOUT),
+        (isinstance(error, lite.ContextWindowExceededError), Fault.CONTEXT),
+        (isinstance(error, lite.ContentPolicyViolationError), Fault.FILTERED),
+        (isinstance(error, lite.AuthenticationError | lite.PermissionDeniedError) or status in (401, 403), Fault.AUTH),
+        (isinstance(error, lite.NotFoundError) or status == 404, Fault.UNKNOWN_MODEL),
+        (isinstance(error, httpx.RemoteProtocolError | httpx.ReadError), Fault.CUT),
+        (isinstance(error, httpx.NetworkError), Fault.CONNECTION),
+        (_is_cut(said), Fault.CUT),
+        (_is_connection(said), Fault.CONNECTION),
+        (isinstance(error, ValueError | KeyError | TypeError | AttributeError | IndexError), Fault.MALFORMED),
+        ("JSON" in said or "json" in said or "Expecting" in said, Fault.MALFORMED),
+        (isinstance(error, lite.BadRequestError | lite.UnprocessableEntityError), Fault.REQUEST),
+        (isinstance(error, lite.APIConnectionError) and not isinstance(status, int), Fault.CONNECTION),
+    ]
+    fault = next((fault for holds, fault in table if holds), Fault.SERVER)
+    return ProviderFault(fault, message, wait)
+
+
+def _is_cut(said: str) -> bool:
+    words = (
+        "peer closed connection",
+        "incomplete chunked read",
+        "payload is not completed",
+        "TransferEncodingError",
+        "stream before any terminal event",
+    )
+    return any(word in said for word in words)
+
+
+def _is_connection(said: str) -> bool:
+    words = ("Connection error", "Connection refused", "Connection reset", "Cannot connect", "Server disconnected")
+    return any(word in said for word in words)
+
+
+def _first_line(said: str, error: Exception) -> str:
+    line = (said.strip().splitlines() or [type(error).__name__])[0]
+    line = re.sub(r"^litellm\.(\w+): ?(\1: ?)?", "", line)
+    return line[:300] or type(error).__name__
+
+
+def _redacted(text: str, entry: ModelEntry) -> str:
+    """Without anything that looks like a key: providers like to quote them."""
+    keys = [os.environ.get(entry.key_env or "", "")]
+    keys += [v for k, v in os.environ.items() if is_secret(k)]
+    for key in keys:
+        if len(key) >= 8:
+            for spelled in {key, quote(key, safe="")}:
+                text = re.sub(re.escape(spelled), "[key]", text, flags=re.IGNORECASE)
+    return re.sub(r"\b(sk|pk|key|Bearer)[-_ ][\w*.-]{8,}", "[key]", text)
+
+
+def _retry_after(error: Exception) -> float | None:
+    """Seconds, from the header in either of its forms, as far as anybody waits."""
+    headers = getattr(error, "litellm_response_headers", None)
+    headers = headers or getattr(getattr(error, "response", None), "headers", None) or {}
+    milliseconds, value = headers.get("retry-after-ms"), headers.get("retry-after")
+    try:
+        seconds = float(milliseconds) / 1000 if milliseconds else float(value) if value else None
+    except (ValueError, OverflowError):
+        seconds = _until(str(value or ""))
+    if seconds is None or math.isnan(seconds):
+        return None
+    return min(max(0.0, seconds), LONGEST_RETRY_AFTER)
+
+
+def _until(date: str) -> float | None:
+    import email.utils
+
+    try:
+        return email.utils.parsedate_to_datetime(date).timestamp() - time.time()
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None

@@ -1,0 +1,278 @@
+"""A model as an answerer: attempts, faults, limits and budget around single requests."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from convex_evals.models import Ask, Reply, ReplyLog
+from convex_evals.models.budget import Budget, Reservation
+from convex_evals.models.charge import charge, estimated_usage
+from convex_evals.models.earlier import read_earlier
+from convex_evals.models.faults import HOPELESS, Fault, Meaning, ModelStopped, ProviderFault
+from convex_evals.models.limits import ProviderLimit
+from convex_evals.models.price import Tariff
+from convex_evals.models.provider import Call, Streamed, stream
+from convex_evals.records import Attempt, Generation, Usage
+from convex_evals.records.models import ModelEntry
+from convex_evals.suite.prompt import Prompt
+from convex_evals.suite.suite import Eval, sha256_text
+
+ATTEMPTS = 5  # in one round; a round is what one run makes of a trial
+_FIRST_PAUSE = 1.0  # seconds
+_LONGEST_PAUSE = 60.0
+_FREE = frozenset({Fault.RATE_LIMIT, Fault.AUTH, Fault.QUOTA, Fault.UNKNOWN_MODEL, Fault.REQUEST, Fault.CONTEXT})
+
+
+@dataclass
+class ModelAnswerer:
+    """One model under one experiment."""
+
+    entry: ModelEntry
+    tariff: Tariff
+    most_output_tokens: int
+    limit: ProviderLimit
+    budget: Budget
+    web_search: bool = False
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    first_pause: float = _FIRST_PAUSE
+    stopped: ModelStopped | None = None
+    halted: asyncio.Event = field(default_factory=asyncio.Event)  # set with `stopped`: ends pauses
+
+    synthetic = False
+
+    @property
+    def model(self) -> str:
+        return self.entry.slug
+
+    def inputs(self, ev: Eval, prompt: Prompt) -> Mapping[str, Any]:
+        entry = self.entry
+        return {
+            "prompt": prompt.text,
+            "litellm": entry.litellm_name,
+            "api": entry.api,
+            "base_url": entry.base_url,
+            "parameters": entry.parameters.model_dump(mode="json"),
+            "web_search": self.web_search,
+            "extra": dict(self.extra),
+        }
+
+    def stop(self) -> None:
+        self.halt(ModelStopped(f"{self.model}: stopped by the user"))
+
+    def halt(self, why: ModelStopped) -> None:
+        """Send nothing more, and wait for nothing. The first reason stays."""
+        self.stopped = self.stopped or why
+        self.halted.set()
+
+    async def respond(self, ask: Ask, log: ReplyLog) -> Reply:
+        work = _Trial(self, ask, log)
+        return await work.run()
+
+
+@dataclass
+class _Trial:
+    """The attempts for one reply."""
+
+    model: ModelAnswerer
+    ask: Ask
+    log: ReplyLog
+    attempts: list[Attempt] = field(default_factory=list)
+    cost: float = 0.0
+    estimated: bool = False
+    allowed: int = 0  # output tokens
+
+    async def run(self) -> Reply:
+        self.allowed = self.model.entry.parameters.max_output_tokens
+        reply = self._resume()
+        made = 0
+        while True:
+            if reply is not None:
+                if not self._is_cut_short(reply):
+                    return self._received(reply)
+                self.allowed = self.model.most_output_tokens
+                reply = None
+            if self.model.stopped:
+                raise self.model.stopped
+            made += 1
+            try:
+                reply = await self._attempt()
+            except ProviderFault as fault:
+                await self._after(fault, last=made >= ATTEMPTS)
+                if made >= ATTEMPTS or fault.fault in HOPELESS:
+                    return self._nothing(fault)
+
+    def _is_cut_short(self, reply: Streamed) -> bool:
+        """At our own limit: the model gets another chance, with all that it can write."""
+        return reply.finish_reason == "length" and self.allowed < self.model.most_output_tokens
+
+    def _resume(self) -> Streamed | None:
+        earlier = read_earlier(self.log.lines())
+        self.attempts = list(earlier.attempts)
+        self.cost = sum(a.cost_usd for a in self.attempts)
+        if earlier.reply is not None:
+            self.allowed = self.attempts[-1].max_output_tokens or self.allowed
+            self.estimated = bool(earlier.reply["cost_usd"] is None)
+            return Streamed(**{**earlier.reply, "text": earlier.text, "usage": Usage(**earlier.reply["usage"])})
+        if earlier.unfinished is not None:
+            self.allowed = int(earlier.unfinished["max_output_tokens"])
+            attempt = self._faulty(
+                ProviderFault(Fault.INTERRUPTED, "stopped while the reply streamed"), earlier.text, 0
+            )
+            self._over(attempt, None)
+        return None
+
+    async def _attempt(self) -> Streamed:
+        model, prompt = self.model, self.ask.prompt
+        text: list[str] = []
+
+        def heard(piece: str) -> None:
+            text.append(piece)
+            self.log.text(piece)
+
+        worst = model.tariff.worst(prompt.text, self.allowed)
+        async with model.limit.turn(model.halted), model.budget.reserve(worst) as reservation:
+            if model.stopped:
+                reservation.settle(0)
+                raise model.stopped
+            call = Call(prompt.messages(), self.allowed, model.web_search, model.extra)
+            self.log.begin({"max_output_tokens": self.allowed})
+            started = asyncio.get_running_loop().time()
+            try:
+                reply = await stream(model.entry, call, heard)
+            except ProviderFault as fault:
+                duration = round((asyncio.get_running_loop().time() - started) * 1000)
+                self._over(self._faulty(fault, "".join(text), duration), None)
+                if fault.fault in _FREE or (fault.fault in (Fault.SERVER, Fault.CONNECTION) and not text):
+                    reservation.settle(0)
+                raise
+            reply = self._settle(reply, reservation, _fault_of(reply))
+        await model.limit.went_well()
+        return reply
+
+    def _settle(self, reply: Streamed, reservation: Reservation, fault: ProviderFault | None) -> Streamed:
+        """The reply with figures that can be.
+
+        Raises `fault`, once what the reply cost is noted: the provider charges for its tokens all the same.
+        """
+        if fault and reply.cost_usd is None and reply.usage == Usage():
+            self._over(self._faulty(fault, reply.text, reply.duration_ms), None)
+            raise fault
+        charged = charge(
+            *(reply.text, reply.usage, reply.cost_usd),
+            tariff=self.model.tariff,
+            prompt=self.ask.prompt.text,
+            max_output_tokens=self.allowed,
+        )
+        reply = replace(reply, usage=charged.usage, cost_usd=None if charged.estimated else charged.dollars)
+        self.estimated = self.estimated or charged.estimated
+        reservation.settle(charged.dollars)
+        attempt = Attempt(
+            fault=fault.fault.word if fault else None,
+            message=str(fault) if fault else None,
+            max_output_tokens=self.allowed,
+            cost_usd=charged.dollars,
+            duration_ms=reply.duration_ms,
+        )
+        if fault:
+            self._over(attempt, None)
+            raise fault
+        meta = {
+            "finish_reason": reply.finish_reason,
+            "usage": reply.usage.model_dump(mode="json"),
+            "searches": reply.searches,
+            "cost_usd": reply.cost_usd,
+            "first_token_ms": reply.first_token_ms,
+            "duration_ms": reply.duration_ms,
+        }
+        self._over(attempt, meta)
+        return reply
+
+    def _over(self, attempt: Attempt, meta: Mapping[str, Any] | None) -> None:
+        self.attempts.append(attempt)
+        self.cost += attempt.cost_usd
+        self.log.end(attempt, meta)
+
+    def _faulty(self, fault: ProviderFault, text: str, duration_ms: int) -> Attempt:
+        """What arrived before the fault was paid for, as far as we can tell."""
+        cost = 0.0
+        if text or fault.fault in (Fault.INTERRUPTED, Fault.TIMEOUT, Fault.CUT):
+            used = estimated_usage(text, self.ask.prompt.text, self.allowed)
+            cost = self.model.tariff.cost(used)
+            self.estimated = True
+        return Attempt(
+            fault=fault.fault.word,
+            message=str(fault),
+            max_output_tokens=self.allowed,
+            cost_usd=cost,
+            duration_ms=duration_ms,
+        )
+
+    async def _after(self, fault: ProviderFault, *, last: bool) -> None:
+        """What a fault means for the next request."""
+        model = self.model
+        if fault.fault.meaning is Meaning.STOP:
+            stopped = ModelStopped(f"{model.model}: {fault}; {fault.fault.mend}")
+            model.halt(stopped)
+            raise stopped from None
+        if fault.fault is Fault.RATE_LIMIT:
+            await model.limit.too_many(fault.retry_after)
+        if last or fault.fault in HOPELESS:
+            return
+        pause = min(_LONGEST_PAUSE, model.first_pause * 2 ** (len(self.attempts) - 1)) * random.uniform(0.5, 1.5)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(model.halted.wait(), max(pause, fault.retry_after or 0))
+
+    def _received(self, reply: Streamed) -> Reply:
+        fault = None
+        if reply.finish_reason == "length":
+            fault = Fault.TRUNCATED
+        elif reply.finish_reason == "refusal":
+            fault = Fault.REFUSED
+        generation = Generation(
+            trial=self.ask.trial,
+            generation_id=secrets.token_hex(8),
+            received=True,
+            response_sha256=sha256_text(reply.text),
+            finish_reason=reply.finish_reason,
+            fault=fault.word if fault else None,
+            reason=fault.happened if fault else None,
+            attempts=tuple(self.attempts),
+            cost_usd=round(self.cost, 8),
+            cost_estimated=self.estimated,
+            duration_ms=reply.duration_ms,
+            first_token_ms=reply.first_token_ms,
+            usage=reply.usage,
+            searches=reply.searches,
+        )
+        return Reply(generation, reply.text)
+
+    def _nothing(self, fault: ProviderFault) -> Reply:
+        generation = Generation(
+            trial=self.ask.trial,
+            generation_id=secrets.token_hex(8),
+            received=False,
+            response_sha256=None,
+            fault=fault.fault.word,
+            reason=str(fault),
+            attempts=tuple(self.attempts),
+            cost_usd=round(self.cost, 8),
+            cost_estimated=self.estimated,
+        )
+        return Reply(generation, None)
+
+
+def _fault_of(reply: Streamed) -> ProviderFault | None:
+    """What is wrong with a reply that is none; None where it is one."""
+    if reply.finish_reason == "content_filter":
+        return ProviderFault(Fault.FILTERED, "the provider's content filter held the reply back")
+    if not reply.text.strip() and reply.finish_reason not in ("length", "refusal"):
+        if reply.usage.output_tokens == 0:
+            return ProviderFault(Fault.NO_TOKENS, "the reply has no text and counts no tokens")
+        return ProviderFault(Fault.EMPTY, f"the reply has no text (finish reason {reply.finish_reason})")
+    return None

@@ -1,0 +1,58 @@
+"""The one door to standard output and standard error: whatever others wrote is harmless behind it.
+
+Names, messages, replies, records, branches and errors of providers may come from a model, a pull request or a server.
+Nothing else in the product prints, so that none of it is forgotten; tests/render/test_output.py holds that. What draws
+a progress bar (terminal.py) and asks a question (cli/menu.py) writes to the terminal by a library, and passes text
+through `printable` first.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TextIO
+
+from convex_evals.text import one_line, printable
+
+# Reports and comments part with it what GitHub would make a link of: see markdown.py.
+_JOINER = "\u2060"
+_IN_STRINGS = re.compile(r"[^\x20-\x7e\n\t]|(?<=##)[\w[]")
+
+
+def say(text: str = "", *, err: bool = False, end: str = "\n") -> None:
+    """Print `text`, on standard error with `err`."""
+    _write(sys.stderr if err else sys.stdout, printable(text) + end)
+
+
+def say_markdown(text: str) -> None:
+    """Print a document that brings its own line end."""
+    _write(sys.stdout, printable(text, keep=_JOINER))
+
+
+def say_json(text: str) -> None:
+    """Print a JSON document: the same value, with escapes for whatever `say` would spell out."""
+    _write(sys.stdout, _IN_STRINGS.sub(_escaped, text.rstrip("\n")) + "\n")
+
+
+def complain(message: str, kind: str = "error") -> None:
+    """Print one line on standard error, whatever `message` is made of."""
+    say(f"{kind}: {one_line(message)}", err=True)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    character = found[0]
+    if character.isprintable() and not character.isascii() and printable(character) == character:
+        return character
+    return "".join(f"\\u{unit:04x}" for unit in _utf16(character))
+
+
+def _utf16(character: str) -> list[int]:
+    data = character.encode("utf-16-be", "surrogatepass")
+    return [int.from_bytes(data[at : at + 2], "big") for at in range(0, len(data), 2)]
+
+
+def _write(stream: TextIO, text: str) -> None:
+    encoding = stream.encoding or "utf-8"
+    # A terminal of another encoding shows an escape instead of ending the command.
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    stream.flush()

@@ -1,0 +1,102 @@
+"""What people see while something runs: a bar and a table on a terminal, lines elsewhere. All of it on stderr."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.text import Text
+
+from convex_evals.render.output import say
+from convex_evals.text import one_line, printable
+
+_MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "unscored": ("?", "yellow"), "off": ("!", "red")}
+_PLAIN = {"passed": "pass", "failed": "FAIL", "unscored": "????", "off": "OFF "}
+
+
+class Display:
+    """Progress of one command. Off a terminal every finished item is a line, and waiting is told every few seconds."""
+
+    def __init__(self) -> None:
+        self.console = Console(stderr=True, highlight=False, soft_wrap=True)
+        self._live: Progress | None = None
+        self._preparing: TaskID | None = None
+        self._items: TaskID | None = None
+        self._told = ("", 0.0)
+        if self.console.is_terminal:
+            self._live = Progress(
+                SpinnerColumn(),
+                TextColumn("{task.description}", markup=False),
+                BarColumn(bar_width=30),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                console=self.console,
+                transient=True,
+            )
+
+    def __enter__(self) -> Self:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live:
+            self._live.stop()
+
+    def preparing(self, what: str, done: int, total: int) -> None:
+        """Set-up work. `total` is 0 where it is not known."""
+        if self._live:
+            if self._preparing is None:
+                self._preparing = self._live.add_task(_shown(what))
+            self._live.update(self._preparing, description=_shown(what), completed=done, total=total or None)
+        else:
+            last, when = self._told
+            if total and (what != last or time.monotonic() - when >= 3):
+                self._told = (what, time.monotonic())
+                self._line(f"{what}: {done}/{total}")
+
+    def start(self, what: str, total: int) -> None:
+        """The main work begins: `total` items."""
+        if self._live:
+            if self._preparing is not None:
+                self._live.remove_task(self._preparing)
+                self._preparing = None
+            self._items = self._live.add_task(_shown(what), total=total)
+        else:
+            self._line(f"{what}: {total}")
+
+    def item(self, mark: str, name: str, seconds: float, note: str = "") -> None:
+        """One item is finished."""
+        if self._live and self._items is not None:
+            tail = f" {_shown(note)}" if note else ""
+            self._live.console.print(Text.assemble(_MARKS[mark], f" {_shown(name)} ", (f"{seconds:.1f}s{tail}", "dim")))
+            self._live.advance(self._items)
+        else:
+            self._line(f"{_PLAIN[mark]} {name} {seconds:.1f}s{'  ' + note if note else ''}")
+
+    def warn(self, message: str) -> None:
+        self._line(f"warning: {message}")
+
+    def _line(self, text: str) -> None:
+        if self._live:
+            self._live.console.print(Text(_shown(text)))
+        else:
+            say(one_line(text), err=True)
+
+
+def _shown(text: str) -> str:
+    """As one line that a terminal and a CI log may see."""
+    return printable(one_line(text))

@@ -1,0 +1,59 @@
+"""Runs to Git: a commit that holds exactly their files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from convex_evals.records import Counts
+from convex_evals.render.results import percent
+from convex_evals.runs.shard import Shard
+from convex_evals.store.runs import SUMMARY_NAME, Run
+from convex_evals.store.summary import summarize
+from convex_evals.vcs.commits import Branch
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """Where results are committed, and whether they are pushed."""
+
+    branch: Branch
+    push: bool
+
+    def deliver(self, runs: Sequence[Run], verb: str = "add", shard: Shard | None = None) -> list[str]:
+        """Commit (and push) the files of `runs`; lines that say what was done. Raises `UserError`."""
+        if not runs:
+            return []
+        committed = self.branch.commit([run.folder for run in runs], message(runs, verb, shard))
+        name = self.branch.name
+        lines = [f"Committed to {name}: {committed.commit[:10]}" if committed.new else f"Nothing new for {name}"]
+        if self.push:
+            pushed = self.branch.push(committed, frozenset([SUMMARY_NAME]))
+            where = f"{self.branch.remote}/{self.branch.upstream}"
+            lines.append(f"Pushed to {where}" if pushed.new else f"{where} has it all")
+            lines += [pushed.note] if pushed.note else []
+        return lines
+
+
+def message(runs: Sequence[Run], verb: str, shard: Shard | None) -> str:
+    """A conventional commit message: what and the pass rate first, a line for each run below."""
+    lines = []
+    total = Counts()
+    for run in runs:
+        counts = _counts(run, shard)
+        total += counts
+        lines.append(f"{run.plan.run_id} ({run.plan.date}): {_rate(counts)}")
+    plan = runs[0].plan
+    what = f"{plan.model} {plan.experiment}" if len(runs) == 1 else f"{len(runs)} runs"
+    part = f", shard {shard}" if shard else ""
+    rate = "" if verb == "plan" else f": {_rate(total)}"
+    return "\n".join([f"chore(runs): {verb} {what}{part}{rate}", "", *lines, ""])
+
+
+def _counts(run: Run, shard: Shard | None) -> Counts:
+    return summarize(run, only=shard.share(run.plan.evals) if shard else None).counts
+
+
+def _rate(counts: Counts) -> str:
+    unscored = f", {counts.unscored} unscored" if counts.unscored else ""
+    return f"{counts.passed}/{counts.scored} passed ({percent(counts)}){unscored}"

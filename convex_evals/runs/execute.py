@@ -1,0 +1,270 @@
+"""Runs of one command: each finds the run that it goes on with or makes one, and all share a grader."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from convex_evals.config import Workspace
+from convex_evals.errors import UserError
+from convex_evals.grading.grader import Grader
+from convex_evals.grading.sandbox.choice import REVIEWED, Containment
+from convex_evals.grading.setup import ready_grader
+from convex_evals.models.answerers import REVIEWED_MODELS
+from convex_evals.models.retries import ModelAnswerer
+from convex_evals.records import Summary
+from convex_evals.records.journal import JournalEntry
+from convex_evals.render.results import headline
+from convex_evals.render.terminal import Display
+from convex_evals.runs.costs import spent_on
+from convex_evals.runs.plan import Request, make_plan, refuse_other_work
+from convex_evals.runs.runner import Runner, TrialDone
+from convex_evals.runs.shard import Shard
+from convex_evals.store.journal import Journal
+from convex_evals.store.reuse import EarlierRuns
+from convex_evals.store.runs import CONFIRMATION, Run, RunStore, grade_name
+from convex_evals.store.summary import given_up, summarize
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What came of one request."""
+
+    run: Run
+    summary: Summary | None  # of the whole run; None while evals of it are not written
+    share: tuple[str, ...]  # the evals that were to be done
+    journalled: Mapping[str, Sequence[JournalEntry]] = field(default_factory=dict)  # by eval that is not written
+
+    @cached_property
+    def totals(self) -> Summary:
+        """Of the share."""
+        return summarize(self.run, only=self.share)
+
+    @cached_property
+    def so_far(self) -> Summary:
+        """Of the whole run, with the trials that are in the journal alone."""
+        return self.summary or summarize(self.run, journalled=self.journalled)
+
+
+@dataclass
+class Work:
+    """Runs under way: what one command does."""
+
+    workspace: Workspace
+    store: RunStore
+    display: Display
+    containment: Containment = field(default_factory=Containment)
+    workers: int | None = None  # None: as many as the workspace says
+    fresh: bool = False  # new replies, even where earlier runs have some
+    retry_unscored: bool = False
+    shard: Shard | None = None  # None: everything
+    final: bool = False  # what has no verdict after this is written as it is
+    done: list[Finished] = field(default_factory=list)
+    stopped: list[str] = field(default_factory=list)  # why models were asked nothing more
+    runners: list[Runner] = field(default_factory=list)
+    interrupted: bool = False
+    _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+
+    async def do(self, *batches: Sequence[Request]) -> None:
+        """All requests of a batch at the same time, one batch after the other, while somebody may be asked.
+
+        Raises `KeyboardInterrupt` once they ended after a Ctrl-C.
+        """
+        space, display = self.workspace, self.display
+        requests = [request for batch in batches for request in batch]
+        count = self.workers or space.workers
+        self._places = asyncio.Semaphore(count)
+        reviewed = space.is_own and all(r.answerer.model in REVIEWED_MODELS for r in requests)
+        containment = replace(self.containment, reviewed=reviewed)
+        async with ready_grader(
+            space.suite, space.config, count, display.preparing, display.warn, containment
+        ) as grader:
+            display.start("trials", sum(len(self._share(r)) * r.trials for r in requests))
+            with _ctrl_c(self._interrupt):
+                async with asyncio.TaskGroup() as group:
+                    opening = [group.create_task(self._open(request, grader)) for request in requests]
+                opened = iter([task.result() for task in opening])
+                for batch in batches:
+                    async with asyncio.TaskGroup() as group:
+                        tasks = [group.create_task(self._one(request, next(opened), grader)) for request in batch]
+                    self.done += [task.result() for task in tasks]
+                    if self.interrupted or self.stopped:
+                        break
+        if self.interrupted:
+            raise KeyboardInterrupt
+
+    def _share(self, request: Request) -> tuple[str, ...]:
+        ids = [e.id for e in request.evals]
+        return self.shard.share(ids) if self.shard else tuple(ids)
+
+    async def _open(self, request: Request, grader: Grader) -> Run:
+        """The run for `request`. What earlier commands paid for it is out of the budget before anybody is asked."""
+        run = await open_run(request, grader, self.store, fresh=self.fresh, retry_unscored=self.retry_unscored)
+        answerer = request.answerer
+        if isinstance(answerer, ModelAnswerer) and answerer.budget.limit is not None and not run.is_complete:
+            journal = Journal(self.workspace.journal_dir, run.plan)
+            answerer.budget.spent += spent_on(run, journal, self._share(request), request.prompts, answerer.tariff)
+        return run
+
+    async def _one(self, request: Request, run: Run, grader: Grader) -> Finished:
+        share = self._share(request)
+        _count_by_own_keys(run)
+        if run.is_complete:
+            return Finished(run, run.summary(), share)
+        journal = Journal(self.workspace.journal_dir, run.plan)
+        earlier = EarlierRuns(self.store, run.plan.model, self.workspace.journal_dir)
+        runner = Runner(
+            run,
+            journal,
+            request.answerer,
+            grader,
+            request.prompts,
+            lambda done: self._show(request, done),
+            None if self.fresh or run.plan.fresh else earlier,
+            self.retry_unscored,
+            self.final,
+            places=self._places,
+        )
+        self.runners.append(runner)
+        if self.interrupted:  # while the run was opened
+            runner.stop_asking()
+        summary = await runner.complete({e.id: e for e in request.evals}, share)
+        if runner.stopped and not self.interrupted:
+            self.stopped.append(str(runner.stopped))
+        if runner.over_budget:
+            self.stopped.append(
+                f"{run.plan.model}: {runner.over_budget} trials were not asked: the budget is used up; "
+                "the same command with a higher --budget goes on (what was spent before counts)"
+            )
+        return Finished(run, summary, share, {} if summary else _journalled(run, journal))
+
+    def _show(self, request: Request, done: TrialDone) -> None:
+        verdict = done.verdict
+        name = done.eval_id if request.trials == 1 else f"{done.eval_id} #{done.trial}"
+        if len(self.runners) > 1:
+            name = f"{request.answerer.model} {request.experiment} {name}"
+        note = "" if verdict.caught_by is None else f"{verdict.caught_by}: {headline(verdict.reason)}"
+        if verdict.caught_by is None and not done.generation.received:
+            note = headline(f"{done.generation.fault}: {done.generation.reason}")
+        self.display.item(
+            verdict.outcome.value, name, verdict.duration_ms / 1000, "done before" if done.reused else note
+        )
+
+    def _interrupt(self) -> None:
+        self.interrupted = True
+        self.display.warn("stopping: what is under way is finished first; Ctrl-C again stops at once")
+        for runner in self.runners:
+            runner.stop_asking()
+
+    @property
+    def all_passed(self) -> bool:
+        """Whether every trial of this command's share passed."""
+        return all(_all_passed(f.run, f.totals) for f in self.done)
+
+
+def _all_passed(run: Run, totals: Summary) -> bool:
+    return not totals.missing and all(e.counts.passed == run.plan.trials for e in totals.evals.values())
+
+
+def carry_out(
+    workspace: Workspace,
+    store: RunStore,
+    containment: Containment,
+    workers: int | None,
+    *batches: Sequence[Request],
+    fresh: bool = False,
+) -> Work:
+    """Do `batches`, shown on a display of their own; the same command again goes on where one was stopped."""
+    with Display() as display:
+        work = Work(workspace, store, display, containment, workers=workers, fresh=fresh)
+        try:
+            asyncio.run(work.do(*batches))
+        except KeyboardInterrupt:
+            display.warn("stopped; the same command goes on where it was")
+            raise
+    return work
+
+
+async def plan_runs(requests: Sequence[Request], workspace: Workspace, display: Display, *, fresh: bool) -> list[Run]:
+    """The runs that `Work` would go on with, each with its run.json; nobody is asked."""
+    store = RunStore(workspace.runs_dir)
+    async with ready_grader(workspace.suite, workspace.config, 1, display.preparing, display.warn, REVIEWED) as grader:
+        return [await open_run(r, grader, store, fresh=fresh, retry_unscored=False) for r in requests]
+
+
+async def open_run(request: Request, grader: Grader, store: RunStore, *, fresh: bool, retry_unscored: bool) -> Run:
+    """The run that does what `request` asks: one that is there, or a new one.
+
+    Raises `UserError` where the run that it names is there and is another.
+    """
+    plan = (await make_plan(request, grader)).model_copy(update={"fresh": fresh})
+    named = request.planned or (store.opened(plan.model, plan.date, plan.run_id) if request.named else None)
+    if named:
+        refuse_other_work(named, plan)
+        if retry_unscored:
+            _refuse_retry(named)
+        return named
+    if fresh or request.named:
+        return store.create(plan)
+    for run in store.same_work(plan):
+        if run.plan.run_id.startswith(CONFIRMATION):
+            # What was asked to confirm a screening is not to become one.
+            continue
+        summary = run.summary()
+        if summary is not None and not summary.missing:
+            again = summary.counts.unscored and (retry_unscored or not given_up(run, summary))
+            return store.create(plan) if again else run
+        # A run that is not complete goes on only with the toolchain that it says it was graded with.
+        if run.plan.toolchain == plan.toolchain:
+            return run
+    return store.create(plan)
+
+
+def _refuse_retry(run: Run) -> None:
+    summary = run.summary()
+    if summary is not None and not summary.missing and summary.counts.unscored:
+        raise UserError(
+            f"{run.folder}: is complete, so --retry-unscored makes another run; `cli status {run.plan.run_id}` says how"
+        )
+
+
+def _journalled(run: Run, journal: Journal) -> dict[str, list[JournalEntry]]:
+    trials = range(1, run.plan.trials + 1)
+    waiting = [e for e in run.plan.evals if not run.is_written(e)]
+    found = {e: [entry for n in trials if (entry := journal.read(e, n))] for e in waiting}
+    return {e: entries for e, entries in found.items() if entries}
+
+
+def _count_by_own_keys(run: Run) -> None:
+    """Undo a regrading: a run that is gone on with has today's keys, whatever its summary was made to name before."""
+    summary = run.summary()
+    own = {e: grade_name(planned.grading_key) for e, planned in run.plan.evals.items()}
+    if summary is not None and any(found.grade != own.get(e) for e, found in summary.evals.items()):
+        run.write_summary(summarize(run, counting=own))
+
+
+@contextmanager
+def _ctrl_c(first: Callable[[], None]) -> Iterator[None]:
+    """The first Ctrl-C calls `first`; the second is what it always was. Inside of a running event loop."""
+    loop = asyncio.get_running_loop()
+
+    def handle() -> None:
+        loop.remove_signal_handler(signal.SIGINT)
+        signal.signal(signal.SIGINT, before)
+        first()
+
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        loop.add_signal_handler(signal.SIGINT, handle)
+    except (NotImplementedError, RuntimeError):  # Windows, or not the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,30 @@
+"""The summary of a run that several processes did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from convex_evals.errors import UserError
+from convex_evals.records import Summary
+from convex_evals.render.results import go_on
+from convex_evals.store.journal import Journal
+from convex_evals.store.runs import Run
+from convex_evals.store.summary import summarize
+
+
+def finish_run(run: Run, journal_dir: Path) -> Summary:
+    """Write and return the totals of what is there.
+
+    Raises `UserError` where nothing is, or where a process here is at it.
+    """
+    journal = Journal(journal_dir, run.plan)
+    with journal.locked():
+        summary = summarize(run)
+        if not summary.evals:
+            raise UserError(
+                f"{run.folder}: nothing of it is delivered; `git pull` what shards pushed, or `{go_on(run.plan)}`"
+            )
+        run.write_summary(summary)
+        if not summary.missing:
+            journal.drop()
+    return summary

@@ -1,0 +1,184 @@
+"""A run's plan: fingerprints of every input, and the two keys that decide what may be reused or compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from convex_evals.errors import UserError
+from convex_evals.grading.grader import Grader, GraderCheck, check_graders
+from convex_evals.grading.toolchain import is_built
+from convex_evals.inputs.suite_files import read_inside
+from convex_evals.models import Answerer
+from convex_evals.records import BackendIdentity, EvalPlan, RunPlan, Toolchain
+from convex_evals.records.names import is_eval_id
+from convex_evals.store.runs import Run
+from convex_evals.suite.prompt import Prompt
+from convex_evals.suite.suite import Eval, read_project, sha256_files, sha256_parts, sha256_text
+
+# Raised by hand when the meaning of a pass changes.
+GRADING_PROTOCOL = 2
+LIBRARY = "convex-evals/grader"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for, resolved."""
+
+    answerer: Answerer
+    evals: Sequence[Eval]
+    prompts: Mapping[str, Prompt]  # by eval id
+    trials: int
+    experiment: str
+    guidelines: str | None  # where they come from; None: none are given
+    guidelines_sha256: str | None
+    run_id: str
+    date: str
+    suite_commit: str | None
+    named: bool = False  # exactly this id and day are meant: the run is opened where it is there
+    planned: Run | None = None  # the run that these words were read from
+
+
+async def make_plan(request: Request, grader: Grader) -> RunPlan:
+    """The plan for `request`. Raises `UserError` where a grader cannot be parsed."""
+    toolchain = await toolchain_versions(grader)
+    checks = await check_graders(grader, request.evals)
+    refuse_broken_graders(checks)
+    backend = grader.backend.identity
+    library = library_sources(grader.toolchain.script("grader"))
+    odd = next((e.id for e in request.evals if not is_eval_id(e.id)), None)
+    if odd is not None:
+        raise UserError(
+            f"evals/{odd}: results cannot stand in folders of that name; rename it: letters, digits, blanks and any of "
+            ".,+@~()=%_- , 100 at most"
+        )
+    return RunPlan(
+        run_id=request.run_id,
+        date=request.date,
+        model=request.answerer.model,
+        experiment=request.experiment,
+        trials=request.trials,
+        synthetic=request.answerer.synthetic,
+        guidelines=request.guidelines,
+        guidelines_sha256=request.guidelines_sha256,
+        suite_commit=request.suite_commit,
+        grading_protocol=GRADING_PROTOCOL,
+        backend=backend,
+        toolchain=toolchain,
+        evals={
+            e.id: plan_eval(
+                e,
+                request.answerer.inputs(e, request.prompts[e.id]),
+                request.answerer.model,
+                checks[e.id],
+                backend,
+                toolchain,
+                library,
+                grader.prepared.strict_types,
+            )
+            for e in request.evals
+        },
+    )
+
+
+def plan_eval(
+    ev: Eval,
+    inputs: Mapping[str, Any],
+    model: str,
+    check: GraderCheck,
+    backend: BackendIdentity,
+    toolchain: Toolchain,
+    library: Mapping[str, str],
+    strict_types: bool = True,
+) -> EvalPlan:
+    task = sha256_text(ev.task)
+    answer = sha256_files(ev.answer().files)
+    closure = sha256_files(grader_closure(ev, check, library))
+    grading: Mapping[str, Any] = {
+        "protocol": GRADING_PROTOCOL,
+        "task": task,
+        "grader": closure,
+        "answer": answer,
+        "pipeline": ev.config.pipeline,
+        "lint": toolchain.lint_rules_sha256,
+        "typescript": toolchain.typescript,
+        "backend": backend.model_dump(mode="json"),
+        **({} if strict_types else {"types": "as strictly as the project says"}),
+    }
+    return EvalPlan(
+        task_sha256=task,
+        answer_sha256=answer,
+        grader_sha256=closure,
+        pipeline=ev.config.pipeline,
+        generation_key=generation_key(ev, inputs, model),
+        grading_key=_key(grading),
+    )
+
+
+def generation_key(ev: Eval, inputs: Mapping[str, Any], model: str) -> str:
+    """What must be equal for a reply to be used again; `inputs` are what the answerer says it depends on."""
+    return _key({"task": sha256_text(ev.task), "model": model, **inputs})
+
+
+def library_sources(folder: Path) -> dict[str, str]:
+    """The texts of the grader library by path, without what is built from them."""
+    return read_project(folder, keep=lambda path: not is_built(path))
+
+
+def grader_closure(ev: Eval, check: GraderCheck, library: Mapping[str, str]) -> dict[str, str]:
+    """The texts of a grader and all its relative imports, and of the grader library where one of them uses it."""
+    texts = {path: read_inside(ev.root, path) for path in check.inputs}
+    if any(LIBRARY in text for text in texts.values()):
+        texts |= {f"{LIBRARY}/{path}": text for path, text in library.items()}
+    return texts
+
+
+def refuse_broken_graders(checks: Mapping[str, GraderCheck]) -> None:
+    """Raise `UserError` for graders that cannot be parsed: a mistake of the suite, found before any work is done."""
+    errors = [line for check in checks.values() for line in check.errors]
+    if errors:
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        raise UserError(f"{errors[0]}; mend it{more}")
+
+
+def refuse_other_work(run: Run, now: RunPlan) -> None:
+    """Raise `UserError` where `run` was planned with other inputs than there are `now`."""
+    before = run.plan
+    if before.fingerprint_inputs() != now.fingerprint_inputs():
+        edited = [e for e in before.evals if before.evals[e] != now.evals.get(e)]
+        added = [e for e in now.evals if e not in before.evals]
+        what = (
+            f"{edited[0]} is another eval now" if edited else f"{added[0]} is not in it" if added else "other options"
+        )
+        if len(edited) == len(before.evals) > 1:
+            what = "guidelines, prompt, model or graders are others now"
+        raise UserError(
+            f"{run.folder}: was planned for other inputs ({what}); restore them from Git, or plan another run"
+        )
+    if before.toolchain != now.toolchain and not run.is_complete:
+        names = [n for n in Toolchain.model_fields if getattr(before.toolchain, n) != getattr(now.toolchain, n)]
+        raise UserError(
+            f"{run.folder}: was planned with another toolchain ({', '.join(names)}); "
+            "use that version of convex-evals, or plan another run"
+        )
+
+
+async def toolchain_versions(grader: Grader) -> Toolchain:
+    async with grader.worker() as (tools, _):
+        versions = await tools.checker.request("versions", timeout=60)
+    return Toolchain(
+        node=grader.toolchain.node.version,
+        typescript=versions["typescript"],
+        eslint=versions["eslint"],
+        vitest=versions["vitest"],
+        convex=versions["convex"],
+        lockfile_sha256=grader.toolchain.lockfile_sha256,
+        lint_rules_sha256=versions["rules"],
+    )
+
+
+def _key(inputs: Mapping[str, Any]) -> str:
+    return sha256_parts([json.dumps(inputs, sort_keys=True)])

@@ -1,0 +1,241 @@
+"""Today's graders over stored replies: no model is asked, and nothing that was written before is changed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from convex_evals.errors import UserError
+from convex_evals.grading.grader import Grader, check_graders
+from convex_evals.grading.judge import judge
+from convex_evals.records import (
+    BackendIdentity,
+    EvalPlan,
+    Generation,
+    GradeFile,
+    Outcome,
+    RunPlan,
+    Summary,
+    Toolchain,
+    TrialGrade,
+    Verdict,
+)
+from convex_evals.records.journal import JournalEntry
+from convex_evals.runs.plan import (
+    GRADING_PROTOCOL,
+    library_sources,
+    plan_eval,
+    refuse_broken_graders,
+    toolchain_versions,
+)
+from convex_evals.store.journal import Journal
+from convex_evals.store.runs import Run, grade_name
+from convex_evals.store.summary import summarize
+from convex_evals.suite.suite import Eval
+
+
+@dataclass(frozen=True)
+class Today:
+    """The evals as they stand now, with their fingerprints, and what they are graded with."""
+
+    evals: Mapping[str, Eval]
+    plans: Mapping[str, EvalPlan]
+    toolchain: Toolchain
+    backend: BackendIdentity
+    imports: Mapping[str, frozenset[str]]  # by eval id: files of its grader, relative to the suite
+
+    def touched(self, changed: frozenset[str]) -> frozenset[str]:
+        """The evals whose grader or answer has a file among `changed` (paths relative to the suite)."""
+        answers = {e: f"evals/{e}/answer/" for e in self.evals}
+        return frozenset(
+            e for e, files in self.imports.items() if files & changed or any(c.startswith(answers[e]) for c in changed)
+        )
+
+
+async def look_at(grader: Grader, evals: Sequence[Eval]) -> Today:
+    """Raises `UserError` where a grader cannot be parsed."""
+    toolchain = await toolchain_versions(grader)
+    checks = await check_graders(grader, evals)
+    refuse_broken_graders(checks)
+    library = library_sources(grader.toolchain.script("grader"))
+    identity = grader.backend.identity
+    strict = grader.prepared.strict_types
+    plans = {e.id: plan_eval(e, {}, "", checks[e.id], identity, toolchain, library, strict) for e in evals}
+    imports = {e.id: frozenset(checks[e.id].inputs) for e in evals}
+    return Today({e.id: e for e in evals}, plans, toolchain, identity, imports)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A verdict that is another one now."""
+
+    eval_id: str
+    trial: int
+    before: Verdict
+    after: Verdict
+    why: tuple[str, ...]
+
+    def to_data(self) -> dict[str, Any]:
+        return {
+            "eval": self.eval_id,
+            "trial": self.trial,
+            "before": {"outcome": self.before.outcome.value, "caught_by": self.before.caught_by},
+            "after": {"outcome": self.after.outcome.value, "caught_by": self.after.caught_by},
+            "why": list(self.why),
+        }
+
+
+@dataclass
+class Regrading:
+    """What came of one run."""
+
+    run: Run
+    graded: int = 0  # trials
+    changes: list[Change] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)  # eval id: why
+    summary: Summary | None = None
+
+    def to_data(self) -> dict[str, Any]:
+        plan = self.run.plan
+        return {
+            "run_id": plan.run_id,
+            "folder": str(self.run.folder),
+            "model": plan.model,
+            "experiment": plan.experiment,
+            "graded": self.graded,
+            "changed": [c.to_data() for c in self.changes],
+            "left_out": self.left_out,
+            "counts": self.summary.counts.model_dump() if self.summary else None,
+        }
+
+
+Emit = Callable[[Run, str, int, Verdict], None]
+
+
+@dataclass
+class Regrader:
+    """Grades runs again. A reply that several of them have is graded once."""
+
+    grader: Grader
+    today: Today
+    emit: Emit
+    edited_tasks: bool = False
+    only: frozenset[str] | None = None  # eval ids; None: all
+    _verdicts: dict[tuple[str, str], asyncio.Task[Verdict]] = field(default_factory=dict)
+
+    def to_do(self, run: Run) -> tuple[list[str], dict[str, str]]:
+        """The evals of `run` that another key judges now, and those that cannot be graded, with the reason."""
+        chosen: list[str] = []
+        left_out: dict[str, str] = {}
+        for eval_id, planned in run.plan.evals.items():
+            if self.only is not None and eval_id not in self.only:
+                continue
+            now = self.today.plans.get(eval_id)
+            if now is None:
+                left_out[eval_id] = "no longer in the suite"
+            elif not run.is_written(eval_id):
+                left_out[eval_id] = "not done yet; `cli run` goes on with it"
+            elif now.task_sha256 != planned.task_sha256 and not self.edited_tasks:
+                left_out[eval_id] = "TASK.txt was edited: the reply answers another task (--edited-tasks grades it)"
+            elif run.grade(eval_id).grading_key != now.grading_key:
+                chosen.append(eval_id)
+        return chosen, left_out
+
+    async def regrade(self, run: Run, journal: Journal) -> Regrading:
+        """Grade what is to be graded. An eval's grade file is added when its trials are judged; the summary is last."""
+        with journal.locked():
+            chosen, left_out = self.to_do(run)
+            found = Regrading(run, left_out=left_out)
+            async with asyncio.TaskGroup() as group:
+                for eval_id in chosen:
+                    group.create_task(self._eval(run, eval_id, journal, found))
+            counting = {e: run.grade(e).grading_key for e in run.plan.evals if run.is_written(e)}
+            counting |= {e: self.today.plans[e].grading_key for e in chosen if e not in left_out}
+            if run.summary() is not None:
+                found.summary = summarize(run, counting={e: grade_name(key) for e, key in counting.items()})
+                if found.summary != run.summary():
+                    run.write_summary(found.summary)
+            if not set(chosen) & set(left_out):
+                journal.drop()
+            found.changes.sort(key=lambda c: (c.eval_id, c.trial))
+            return found
+
+    async def _eval(self, run: Run, eval_id: str, journal: Journal, found: Regrading) -> None:
+        key = self.today.plans[eval_id].grading_key
+        before = {t.trial: t.verdict for t in run.grade(eval_id).trials}
+        if run.has_grade(eval_id, key):
+            after = {t.trial: t.verdict for t in run.grade_file(eval_id, grade_name(key)).trials}
+        else:
+            generations = run.generation(eval_id).trials
+            try:
+                replies = {g.trial: run.response(eval_id, g.trial) for g in generations}
+            except UserError as error:
+                found.left_out[eval_id] = str(error).rpartition(": ")[2]
+                return
+            async with asyncio.TaskGroup() as group:
+                tasks = {
+                    g.trial: group.create_task(self._trial(run, eval_id, g, replies[g.trial], journal))
+                    for g in generations
+                }
+            after = {trial: task.result() for trial, task in tasks.items()}
+            found.graded += len(after)
+            if any(after[g.trial].outcome is Outcome.UNSCORED for g in generations if g.received):
+                found.left_out[eval_id] = "could not be graded; give the same command again"
+                return
+            run.write_grade(self._file(eval_id, generations, after))
+        why = reasons(run.plan, eval_id, self.today) or ("all is as planned, and was not at the last grading",)
+        found.changes += [
+            Change(eval_id, trial, old, after[trial], why)
+            for trial, old in before.items()
+            if trial in after and (old.outcome, old.caught_by) != (after[trial].outcome, after[trial].caught_by)
+        ]
+
+    async def _trial(
+        self, run: Run, eval_id: str, generation: Generation, response: str | None, journal: Journal
+    ) -> Verdict:
+        place = f"{self.today.plans[eval_id].grading_key[:8]}/{eval_id}"
+        kept = journal.read(place, generation.trial)
+        if kept is not None and kept.verdict is not None and kept.generation == generation:
+            return kept.verdict
+        key = eval_id, generation.generation_id
+        if key not in self._verdicts:
+            work = judge(self.grader, self.today.evals[eval_id], generation, response)
+            self._verdicts[key] = asyncio.ensure_future(work)
+        verdict = await self._verdicts[key]
+        if verdict.outcome is not Outcome.UNSCORED:
+            journal.write(place, JournalEntry(generation=generation, response=None, verdict=verdict))
+        self.emit(run, eval_id, generation.trial, verdict)
+        return verdict
+
+    def _file(self, eval_id: str, generations: Sequence[Generation], verdicts: Mapping[int, Verdict]) -> GradeFile:
+        return GradeFile(
+            eval=eval_id,
+            grading_key=self.today.plans[eval_id].grading_key,
+            sandbox=self.grader.tester.sandbox.level,
+            trials=tuple(
+                TrialGrade(trial=g.trial, generation_id=g.generation_id, verdict=verdicts[g.trial]) for g in generations
+            ),
+        )
+
+
+def reasons(plan: RunPlan, eval_id: str, today: Today) -> tuple[str, ...]:
+    """Which inputs of a verdict differ between the run's plan and now."""
+    then, now = plan.evals[eval_id], today.plans[eval_id]
+    tools, tools_now = plan.toolchain, today.toolchain
+    pairs: dict[str, tuple[object, object]] = {
+        "task": (then.task_sha256, now.task_sha256),
+        "grader": (then.grader_sha256, now.grader_sha256),
+        "answer": (then.answer_sha256, now.answer_sha256),
+        "pipeline": (then.pipeline, now.pipeline),
+        "lint rules": (tools.lint_rules_sha256, tools_now.lint_rules_sha256),
+        f"TypeScript {tools.typescript} -> {tools_now.typescript}": (tools.typescript, tools_now.typescript),
+        f"protocol {plan.grading_protocol} -> {GRADING_PROTOCOL}": (plan.grading_protocol, GRADING_PROTOCOL),
+        f"backend {_named(plan.backend)} -> {_named(today.backend)}": (plan.backend, today.backend),
+    }
+    return tuple(name for name, (a, b) in pairs.items() if a != b)
+
+
+def _named(backend: BackendIdentity) -> str:
+    return f"{backend.kind} {backend.version}"

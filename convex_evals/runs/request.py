@@ -1,0 +1,286 @@
+"""What `cli run` was asked for, resolved: models, experiments and evals to requests for runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from convex_evals.config import Experiment, Workspace, is_hidden, is_inside, is_secret
+from convex_evals.errors import UserError
+from convex_evals.inputs.suite_files import is_there, read_inside
+from convex_evals.models import Answerer
+from convex_evals.models.answerers import Answerers
+from convex_evals.models.budget import Budget
+from convex_evals.models.catalog import load_models
+from convex_evals.models.replay import ReplayAnswerer
+from convex_evals.models.retries import ModelAnswerer
+from convex_evals.models.tokens import usual_tokens
+from convex_evals.records import Usage
+from convex_evals.runs.plan import Request
+from convex_evals.store.runs import Run
+from convex_evals.suite.prompt import SHIPPED, Prompt, PromptSource, guidelines_sha256
+from convex_evals.suite.suite import Eval, load_suite, refuse_incomplete
+from convex_evals.text import read_text
+from convex_evals.vcs.git import clean_commit, text_at
+
+DEFAULT_EXPERIMENT = "default"
+_LEADS_ELSEWHERE = re.compile(r"(?i)(^|_)(URL|URI|BASE|ENDPOINT|PROXY|HOST|SERVERS)$")
+_NOT_SECRET = frozenset(
+    {
+        *("AWS_ACCESS_KEY_ID", "AWS_REGION", "AWS_REGION_NAME", "AWS_DEFAULT_REGION", "AZURE_API_VERSION"),
+        *("VERTEXAI_PROJECT", "VERTEXAI_LOCATION"),
+    }
+)
+_USUAL_REPLY = 2_500  # tokens: a project of this suite, with some reasoning
+
+
+@dataclass(frozen=True)
+class Order:
+    """The words of a command line."""
+
+    models: Sequence[str]
+    experiments: Sequence[str] = (DEFAULT_EXPERIMENT,)
+    pattern: str | None = None
+    categories: Sequence[str] = ()
+    trials: int = 1
+    guidelines: str | None = None  # instead of what the experiments say
+    recorded: bool = False  # `guidelines` are what a run's plan says, and nobody typed
+    run_id: str | None = None  # of the one run that these words mean; None: one is made up
+    day: str | None = None  # of planning; None: today
+
+
+@dataclass(frozen=True)
+class Resolved:
+    requests: list[Request]
+    skipped: list[str]  # lines: what was asked for and cannot be
+
+
+def resolve(order: Order, workspace: Workspace, answerers: Answerers) -> Resolved:
+    """The runs that `order` means. Raises `UserError` where a word of it means nothing."""
+    suite = load_suite(workspace.suite)
+    evals = suite.select(order.pattern, order.categories)
+    found = _resolve(order, evals, workspace, answerers)
+    if order.run_id and len(found.requests) > 1:
+        raise UserError(f"--run-id {order.run_id}: names one run; give one model and one experiment")
+    return found
+
+
+def make_resolver(workspace: Workspace, budget: Budget) -> Callable[[Order], Resolved]:
+    """`resolve`, for the models of `workspace`, with keys from its .env, and a budget that all of them share."""
+    load_environment(workspace.home)
+    answerers = Answerers(load_models(workspace.home), workspace.config.concurrency, budget)
+    return lambda order: resolve(order, workspace, answerers)
+
+
+def resolve_planned(run: Run, model: str | None, workspace: Workspace, answerers: Answerers) -> Request:
+    """What `run` planned; `model` names it as a command line does, where its slug does not say who answers.
+
+    Raises `UserError` where that is no longer possible here.
+    """
+    plan = run.plan
+    by_id = {e.id: e for e in load_suite(workspace.suite).evals}
+    gone = [e for e in plan.evals if e not in by_id]
+    if gone:
+        raise UserError(
+            f"{run.folder}: {gone[0]} is not in the suite any more; restore it from Git, or plan another run"
+        )
+    if model is None and plan.model.startswith("replay/"):
+        raise UserError(f"--run {plan.run_id}: recorded replies answer; say where they are: -m replay:PATH")
+    own = workspace.config.experiments.get(plan.experiment)
+    order = Order(
+        models=(model or plan.model,),
+        experiments=(plan.experiment,),
+        trials=plan.trials,
+        guidelines=plan.guidelines if own and plan.guidelines != own.guidelines else None,
+        run_id=plan.run_id,
+        day=plan.date,
+        recorded=True,
+    )
+    found = _resolve(order, [by_id[e] for e in plan.evals], workspace, answerers)
+    if len(found.requests) != 1 or found.requests[0].answerer.model != plan.model:
+        raise UserError(f"--run {plan.run_id}: was planned for {plan.model}; -m {model or plan.model} is not that")
+    return replace(found.requests[0], planned=run)
+
+
+def _resolve(order: Order, evals: Sequence[Eval], workspace: Workspace, answerers: Answerers) -> Resolved:
+    refuse_incomplete(evals)
+    found = Resolved([], [])
+    commit = clean_commit(workspace.suite)
+    for name in dict.fromkeys(order.models):
+        stand_in = answerers.synthetic(name)
+        if stand_in is not None:
+            chosen = _recorded(stand_in, evals, found.skipped)
+            prompts = {e.id: Prompt("", e.task) for e in chosen}
+            found.requests.append(_request(order, stand_in, chosen, prompts, DEFAULT_EXPERIMENT, None, None, commit))
+            continue
+        for experiment_name in dict.fromkeys(order.experiments):
+            experiment = workspace.config.experiment(experiment_name)
+            if experiment.web_search and not answerers.searches(name):
+                found.skipped.append(
+                    f"{name}, {experiment_name}: skipped, the model has no web search of its provider's"
+                )
+                continue
+            answerer = answerers.model(name, web_search=experiment.web_search, extra=experiment.parameters)
+            where, source = _source(experiment, order, workspace)
+            prompts = source.render_all({e.id: e.task for e in evals})
+            digest = None if source.guidelines is None else guidelines_sha256(source.guidelines)
+            found.requests.append(_request(order, answerer, evals, prompts, experiment_name, where, digest, commit))
+    return replace(found, requests=_once(found.requests))
+
+
+def _once(requests: Sequence[Request]) -> list[Request]:
+    """Without those that mean the same: a model goes by more than one name."""
+    by_key: dict[tuple[str, str, Path | None], Request] = {}
+    for request in requests:
+        folder = request.answerer.folder if isinstance(request.answerer, ReplayAnswerer) else None
+        by_key.setdefault((request.answerer.model, request.experiment, folder), request)
+    return list(by_key.values())
+
+
+def _request(
+    order: Order,
+    answerer: Answerer,
+    evals: Sequence[Eval],
+    prompts: Mapping[str, Prompt],
+    experiment: str,
+    guidelines: str | None,
+    guidelines_sha256: str | None,
+    commit: str | None,
+) -> Request:
+    return Request(
+        answerer=answerer,
+        evals=evals,
+        prompts=prompts,
+        trials=order.trials,
+        experiment=experiment,
+        guidelines=guidelines,
+        guidelines_sha256=guidelines_sha256,
+        run_id=order.run_id or f"{experiment}-{secrets.token_hex(4)}",
+        date=order.day or datetime.now(UTC).date().isoformat(),
+        suite_commit=commit,
+        named=order.run_id is not None,
+    )
+
+
+def _recorded(answerer: Answerer, evals: Sequence[Eval], skipped: list[str]) -> Sequence[Eval]:
+    """The evals that a stand-in has replies to."""
+    if not isinstance(answerer, ReplayAnswerer):
+        return evals
+    chosen = [e for e in evals if answerer.has(e)]
+    if not chosen:
+        raise UserError(f"{answerer.model}: no reply to any of these {len(evals)} evals in {answerer.folder}")
+    skipped += [line for e in chosen if (line := answerer.mismatch(e))]
+    if len(chosen) < len(evals):
+        skipped.append(
+            f"{answerer.model}: {len(chosen)} of these {len(evals)} evals have a recorded reply, the rest is left out"
+        )
+    return chosen
+
+
+def _source(experiment: Experiment, order: Order, workspace: Workspace) -> tuple[str | None, PromptSource]:
+    """Where guidelines come from, and what the prompt is made of."""
+    suite, path = workspace.suite, experiment.prompt
+    ours = path == Experiment().prompt and not is_there(suite, path)
+    where = experiment.guidelines and (order.guidelines or experiment.guidelines)
+    typed = order.guidelines is not None and not order.recorded
+    _refuse_hidden(path)
+    if where and not typed:
+        _refuse_hidden(where)
+    template = read_text(SHIPPED) if ours else read_inside(suite, path)
+    if where and order.recorded and not is_there(suite, where) and is_there(workspace.home, where):
+        text: str | None = read_inside(workspace.home, where)  # what validate-guidelines made there
+    else:
+        text = guidelines_text(where, suite, given=typed) if where else None
+    return where, PromptSource(template, str(SHIPPED if ours else suite / path), text)
+
+
+def _refuse_hidden(path: str) -> None:
+    """Settings and plans of runs may be a pull request's, and `.env` is the user's."""
+    if is_hidden(path):
+        raise UserError(f"{path}: is hidden, where keys may stand; name another file, or type it after --guidelines")
+
+
+def guidelines_text(where: str, suite: Path, *, given: bool = False) -> str:
+    """The guidelines at `where`, `path` or `path@REV`; `given` on the command line or by a file. Raises `UserError`."""
+    path, _, revision = where.rpartition("@")
+    if not given:
+        _refuse_hidden(where)
+    if path and revision and not is_there(suite, where) and not (given and Path(where).exists()):
+        if not given and not is_inside(path):
+            raise UserError(f"{where}: leads out of the suite; name a file in it, or give others with --guidelines")
+        return text_at(suite, revision, path)
+    # What is typed is relative to where it is typed; what a file says, to the file.
+    file = Path(where).absolute() if given and Path(where).is_file() else suite / where
+    if not is_there(suite, file):
+        raise UserError(f"{file}: no guidelines here; name others with --guidelines PATH, or use -e no_guidelines")
+    if file.is_relative_to(suite) or not given:
+        return read_inside(suite, where if not given else file)
+    # Elsewhere it is the user who says which file it is, and may well say it by a link.
+    file = file.resolve()
+    return read_inside(file.parent, file.name)
+
+
+def estimate(request: Request, left: Mapping[str, int] | None = None) -> dict[str, Any]:
+    """What a request asks for: calls, tokens, and dollars as usual and at most (None where nobody knows the price).
+
+    Of all trials, whatever earlier runs have, or of as many of each eval as are `left`; without what is tried again
+    after a fault. At most each reply is cut at its limit, and asked for once more with all that the model can write.
+    """
+    answerer = request.answerer
+    trials = dict.fromkeys(request.prompts, request.trials) if left is None else left
+    texts = [request.prompts[eval_id].text for eval_id, count in trials.items() for _ in range(count)]
+    calls = len(texts)
+    found: dict[str, Any] = {
+        "model": answerer.model,
+        "experiment": request.experiment,
+        "calls": 0 if answerer.synthetic else calls,
+        "input_tokens": 0 if answerer.synthetic else sum(usual_tokens(t) for t in texts),
+        "usual_usd": 0.0,
+        "most_usd": 0.0,
+    }
+    if isinstance(answerer, ModelAnswerer):
+        tariff, limit = answerer.tariff, answerer.entry.parameters.max_output_tokens
+        limits = sorted({limit, answerer.most_output_tokens})
+        usual = [Usage(input_tokens=usual_tokens(t), output_tokens=_USUAL_REPLY) for t in texts]
+        known = tariff.price is not None
+        found["usual_usd"] = round(sum(map(tariff.cost, usual)), 4) if known else None
+        found["most_usd"] = round(sum(tariff.worst(t, limit) for t in texts for limit in limits), 4) if known else None
+    return found
+
+
+def load_environment(folder: Path) -> None:
+    """Keys of `folder`/.env that are not set already. Raises `UserError`.
+
+    Keys are in memory from here on, so there is no core dump, and no child inherits them: they stand in `os.environ`,
+    which libraries read, and not in the environment of the process itself.
+    """
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    for name, value in _read_environment(folder / ".env").items():
+        os.environ.setdefault(name, value)
+    for name in filter(is_secret, os.environ):
+        os.unsetenv(name)
+
+
+def _read_environment(path: Path) -> dict[str, str]:
+    """The keys of `.env`, and which account and region they are for. It may be a file of a pull request.
+
+    Raises `UserError` for variables that say where requests go: what they lead elsewhere is the user's keys.
+    """
+    if not is_there(path.parent, path):
+        return {}
+    from dotenv import dotenv_values
+
+    # Without `${...}`, which would copy any variable under another name.
+    values = dotenv_values(stream=StringIO(read_inside(path.parent, path)), interpolate=False)
+    for name in values:
+        if _LEADS_ELSEWHERE.search(name):
+            raise UserError(f"{path}: {name} says where requests go; set it in your shell, .env is for keys")
+    return {name: v for name, v in values.items() if v is not None and (is_secret(name) or name in _NOT_SECRET)}

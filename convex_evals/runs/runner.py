@@ -1,0 +1,225 @@
+"""A plan to results: generate, grade, store; whatever happens on the way, nothing that was done is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from convex_evals.grading.grader import Grader
+from convex_evals.grading.judge import judge
+from convex_evals.grading.verdict import unscored
+from convex_evals.models import Answerer, Ask
+from convex_evals.models.faults import Fault, ModelStopped
+from convex_evals.records import Generation, GenerationFile, GradeFile, Outcome, Summary, TrialGrade, Verdict
+from convex_evals.records.journal import MAX_ATTEMPTS, JournalEntry
+from convex_evals.store.files import remove_temporary
+from convex_evals.store.journal import Journal
+from convex_evals.store.reuse import EarlierRuns
+from convex_evals.store.runs import Run
+from convex_evals.store.summary import summarize
+from convex_evals.suite.extract import extract_aside
+from convex_evals.suite.prompt import Prompt
+from convex_evals.suite.suite import Eval
+
+
+@dataclass(frozen=True)
+class TrialDone:
+    """A trial has a verdict. `reused` where it was found and not made now."""
+
+    eval_id: str
+    trial: int
+    verdict: Verdict
+    reused: bool
+    generation: Generation
+
+
+Emit = Callable[[TrialDone], None]
+
+
+@dataclass
+class Runner:
+    """One run. Trials go their own ways: replies are graded while others stream."""
+
+    run: Run
+    journal: Journal
+    answerer: Answerer
+    grader: Grader
+    prompts: Mapping[str, Prompt]
+    emit: Emit
+    earlier: EarlierRuns | None = None  # None: nothing is reused
+    retry_unscored: bool = False
+    final: bool = False  # write evals with trials that have no verdict, too: the journal will not be here next time
+    stopped: ModelStopped | None = None
+    # Of the grader: who waits for one when the user stops us is not graded.
+    places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+    over_budget: int = 0  # trials that were not asked because the money would not do
+    _asking: bool = field(default=True)
+
+    def stop_asking(self) -> None:
+        """Send nothing more; what is being graded is finished."""
+        self._asking = False
+        self.answerer.stop()
+
+    async def complete(self, evals: Mapping[str, Eval], only: Collection[str]) -> Summary | None:
+        """Do what is left of the evals `only`; the run's summary once every eval of it is written.
+
+        Raises `UserError` where another process is doing it.
+        """
+        with self.journal.locked():
+            remove_temporary(self.run.folder, self.run.root)
+            async with asyncio.TaskGroup() as group:
+                for eval_id in only:
+                    group.create_task(self._eval(evals[eval_id]))
+            if not all(self.run.is_written(e) for e in self.run.plan.evals):
+                return None
+            summary = summarize(self.run)
+            self.run.write_summary(summary)
+            self.journal.drop()
+            return summary
+
+    async def _eval(self, ev: Eval) -> None:
+        if self.run.is_written(ev.id):
+            generations = self.run.generations(ev.id)
+            for t in self.run.grade(ev.id).trials:
+                self.emit(TrialDone(ev.id, t.trial, t.verdict, True, generations[t.trial]))
+            return
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._trial(ev, n)) for n in range(1, self.run.plan.trials + 1)]
+        entries = [task.result() for task in tasks]
+        whole = [e for e in entries if e is not None]
+        if len(whole) == len(entries) and all(e.done or self.final for e in whole):
+            self._write(ev, whole)
+
+    async def _trial(self, ev: Eval, trial: int) -> JournalEntry | None:
+        """The trial's entry when this run has done what it can; None where it was not asked, or not graded."""
+        entry = self._journalled(ev, trial) or self._reused(ev, trial) or self._handed_over(ev, trial)
+        if entry is not None and entry.verdict is not None and self._is_done(entry):
+            self.emit(TrialDone(ev.id, trial, entry.verdict, True, entry.generation))
+            return entry
+        if entry is None or not entry.generation.received:
+            entry = await self._asked(ev, trial, entry)
+            if entry is None:
+                return None
+        async with self.places:
+            if not self._asking:
+                return None
+            verdict = await judge(self.grader, ev, entry.generation, entry.response)
+        entry = entry.model_copy(update={"verdict": verdict, "attempts": entry.attempts + 1})
+        self.journal.write(ev.id, entry)
+        self.emit(TrialDone(ev.id, trial, verdict, False, entry.generation))
+        return entry
+
+    def _journalled(self, ev: Eval, trial: int) -> JournalEntry | None:
+        """What this run knows; a folder of another suite may have a run of the same name, which asked otherwise."""
+        entry = self.journal.read(ev.id, trial)
+        return entry if entry and entry.generation_key == self.run.plan.evals[ev.id].generation_key else None
+
+    def _handed_over(self, ev: Eval, trial: int) -> JournalEntry | None:
+        """What is in the journal of a run that was never finished; a log without an entry is found when asking."""
+        planned = self.run.plan.evals[ev.id]
+        if self.earlier and not self.journal.reply_log(ev.id, trial, planned.generation_key).lines():
+            self.earlier.hand_over(ev.id, trial, planned.generation_key, planned.grading_key, self.journal)
+        return self._journalled(ev, trial)
+
+    def _is_done(self, entry: JournalEntry) -> bool:
+        return entry.done and not (self.retry_unscored and _is_unscored(entry))
+
+    def _reused(self, ev: Eval, trial: int) -> JournalEntry | None:
+        """What an earlier run knows of this trial."""
+        planned = self.run.plan.evals[ev.id]
+        found = self.earlier and self.earlier.find(ev.id, trial, planned.generation_key, planned.grading_key)
+        if not found:
+            return None
+        generation = found.generation
+        if not generation.received:
+            given_up = generation.rounds >= MAX_ATTEMPTS
+            verdict = unscored(generation.reason or "nothing was received") if given_up else None
+            # What earlier rounds cost stands in their run; here it would be counted twice.
+            carried = generation.model_copy(update={"attempts": (), "cost_usd": 0.0})
+            return JournalEntry(
+                generation_key=planned.generation_key,
+                generation=carried,
+                response=None,
+                verdict=verdict,
+                attempts=generation.rounds,
+            )
+        source = generation.reused_from or found.run.plan.run_id
+        entry = JournalEntry(
+            generation_key=planned.generation_key,
+            generation=generation.model_copy(update={"reused_from": source}),
+            response=found.response,
+            verdict=found.verdict,
+            attempts=found.rounds,
+        )
+        self.journal.write(ev.id, entry)
+        return entry
+
+    async def _asked(self, ev: Eval, trial: int, before: JournalEntry | None) -> JournalEntry | None:
+        """A new reply, or the lack of one, journalled; None where nobody may be asked any more."""
+        if not self._asking or self.stopped:
+            return None
+        key = self.run.plan.evals[ev.id].generation_key
+        log = self.journal.reply_log(ev.id, trial, key)
+        try:
+            reply = await self.answerer.respond(Ask(ev, trial, key, self.prompts[ev.id]), log)
+        except ModelStopped as stop:
+            self.stopped = stop
+            return None
+        finally:
+            log.close()
+        if reply.generation.fault == Fault.BUDGET.word:
+            # No fault of anybody's: what attempts there were stay in the log, and the next command goes on.
+            self.over_budget += 1
+            return None
+        generation = _joined(before.generation if before else None, reply.generation)
+        notes = (await extract_aside(reply.response)).notes if reply.response is not None else ()
+        entry = JournalEntry(
+            generation_key=key,
+            generation=generation.model_copy(update={"notes": notes}),
+            response=reply.response,
+            attempts=before.attempts if before else 0,
+        )
+        self.journal.write(ev.id, entry)
+        log.drop()
+        return entry
+
+    def _write(self, ev: Eval, entries: list[JournalEntry]) -> None:
+        planned = self.run.plan.evals[ev.id]
+        generation = GenerationFile(
+            eval=ev.id, generation_key=planned.generation_key, trials=tuple(e.generation for e in entries)
+        )
+        grade = GradeFile(
+            eval=ev.id,
+            grading_key=planned.grading_key,
+            sandbox=self.grader.tester.sandbox.level,
+            trials=tuple(
+                TrialGrade(
+                    trial=e.generation.trial,
+                    generation_id=e.generation.generation_id,
+                    verdict=e.verdict,
+                    rounds=max(1, e.attempts),
+                )
+                for e in entries
+                if e.verdict is not None
+            ),
+        )
+        responses = {e.generation.trial: e.response for e in entries if e.response is not None}
+        self.run.write_eval(generation, responses, grade)
+
+
+def _is_unscored(entry: JournalEntry) -> bool:
+    return entry.verdict is not None and entry.verdict.outcome is Outcome.UNSCORED
+
+
+def _joined(before: Generation | None, new: Generation) -> Generation:
+    """`new` with the attempts and the costs of the rounds before it."""
+    if before is None:
+        return new
+    return new.model_copy(
+        update={
+            "attempts": before.attempts + new.attempts,
+            "cost_usd": before.cost_usd + new.cost_usd,
+            "rounds": before.rounds + 1,
+        }
+    )

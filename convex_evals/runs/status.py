@@ -1,0 +1,152 @@
+"""How far a run is, what came of it so far, and the command that goes on with it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from convex_evals.config import Experiment
+from convex_evals.records import Outcome, RunPlan, Summary
+from convex_evals.records.journal import JournalEntry
+from convex_evals.render.results import category_table, go_on, run_to_data, unscored_lines
+from convex_evals.store.journal import Journal
+from convex_evals.store.runs import Run
+from convex_evals.store.summary import given_up, summarize
+
+
+@dataclass(frozen=True)
+class Status:
+    run: Run
+    summary: Summary  # of what is written, also where the run is not complete
+    complete: bool
+    in_part: bool  # `cli finish` summed up what there was
+    busy: bool  # a process is at it now
+    graded: int  # trials with a verdict in the journal, of evals that are not written yet
+    waiting: dict[str, int]  # trials that the next command tries again, by the reason
+    command: str | None  # goes on with the run; None where there is nothing left, or a process is at it
+
+    def to_data(self) -> dict[str, Any]:
+        """For machines. `summary` is of what is written so far."""
+        return {
+            **run_to_data(self.run, self.summary),
+            "complete": self.complete,
+            "under_way": self.busy,
+            "evals": {"planned": len(self.run.plan.evals), "written": len(self.summary.evals)},
+            "journal": {"graded": self.graded, "waiting": self.waiting},
+            "go_on": self.command,
+        }
+
+    def to_text(self) -> str:
+        plan = self.run.plan
+        synthetic = "  (synthetic: no model was asked)" if plan.synthetic else ""
+        lines = [f"{plan.model}  {plan.experiment}  {plan.date}  {plan.run_id}{synthetic}", self._progress()]
+        if self.summary.evals:
+            lines += ["", category_table(self.summary), *unscored_lines(self.summary), ""]
+        if self.waiting:
+            lines.append(f"tried again next time: {', '.join(f'{n} x {why}' for why, n in self.waiting.items())}")
+        if self.command:
+            lines.append(f"Go on: {self.command}")
+        lines.append(f"Look at it: cli show {plan.run_id}")
+        return "\n".join(lines)
+
+    def _progress(self) -> str:
+        written, planned = len(self.summary.evals), len(self.run.plan.evals)
+        if self.complete:
+            unscored = self.summary.counts.unscored
+            return f"complete: {planned} evals{f'; unscored trials: {unscored}' if unscored else ''}"
+        state = "under way" if self.busy else "finished in part" if self.in_part else "not complete"
+        journal = f"; of the others, trials graded so far: {self.graded}" if self.graded else ""
+        return f"{state}: {written} of {planned} evals are done{journal}"
+
+
+def status_of(run: Run, journal: Journal, suite_evals: Sequence[str], experiments: Mapping[str, Experiment]) -> Status:
+    """What the files say of `run`. Nothing is written."""
+    written = run.summary()
+    # A summary of a part says nothing of what is under way, or journalled.
+    found = None if written is None or written.missing else written
+    summary = found or summarize(run)
+    entries = [
+        entry
+        for eval_id in run.plan.evals
+        if found is None and eval_id not in summary.evals
+        for trial in range(1, run.plan.trials + 1)
+        if (entry := journal.read(eval_id, trial)) is not None
+    ]
+    busy = found is None and journal.is_busy()
+    command = None
+    if not busy and (summary.counts.unscored or len(summary.evals) < len(run.plan.evals)):
+        command = again(run.plan, suite_evals, experiments) if found else go_on(run.plan)
+        if found and given_up(run, found):
+            command += " --retry-unscored"
+    waiting = Counter(why for e in entries if (why := _why_again(e)))
+    return Status(
+        run=run,
+        summary=summary,
+        complete=found is not None,
+        in_part=written is not None and found is None,
+        busy=busy,
+        graded=sum(e.verdict is not None and e.verdict.outcome is not Outcome.UNSCORED for e in entries),
+        waiting=dict(sorted(waiting.items())),
+        command=command,
+    )
+
+
+def _why_again(entry: JournalEntry) -> str | None:
+    if entry.done:
+        return None
+    if not entry.generation.received:
+        return entry.generation.fault or "not received"
+    return "grading" if entry.verdict else "not graded yet"
+
+
+def again(plan: RunPlan, suite_evals: Sequence[str], experiments: Mapping[str, Experiment]) -> str:
+    """The `cli run` command that means the same work as `plan`, as far as the plan tells."""
+    usual = experiments.get(plan.experiment)
+    other = plan.guidelines if plan.guidelines and usual and plan.guidelines != usual.guidelines else None
+    words = RunWords((_model_word(plan),), plan.experiment, other, plan.trials, tuple(plan.evals))
+    return words.command(suite_evals)
+
+
+@dataclass(frozen=True)
+class RunWords:
+    """What a `cli run` command says."""
+
+    models: Sequence[str]
+    experiment: str
+    guidelines: str | None  # other ones than the experiment's
+    trials: int
+    evals: Sequence[str]
+
+    def command(self, suite_evals: Sequence[str], suite: Sequence[str] = (), rest: Sequence[str] = ()) -> str:
+        """As it is typed; `suite` and `rest` are words about where, before and after the command's name."""
+        words = ["cli", *suite, "run", *(word for model in self.models for word in ("-m", model))]
+        if self.experiment != "default":
+            words += ["-e", self.experiment]
+        if self.guidelines:
+            words += ["--guidelines", self.guidelines]
+        if self.trials != 1:
+            words += ["--trials", str(self.trials)]
+        return shlex.join([*words, *_choice(list(self.evals), suite_evals), *rest])
+
+
+def _model_word(plan: RunPlan) -> str:
+    """What `-m` takes: stand-ins go by the first part of their slug; a plan does not say what it replays."""
+    provider = plan.model.partition("/")[0]
+    if provider == "replay":
+        return "replay:PATH"
+    return provider if plan.synthetic else plan.model
+
+
+def _choice(chosen: Sequence[str], suite_evals: Sequence[str]) -> list[str]:
+    """The options that choose these evals and no others of the suite."""
+    if set(chosen) == set(suite_evals):
+        return []
+    categories = sorted({e.partition("/")[0] for e in chosen})
+    if set(chosen) == {e for e in suite_evals if e.partition("/")[0] in categories}:
+        return [word for category in categories for word in ("-c", category)]
+    names = "|".join(re.escape(name).replace("\\-", "-") for name in chosen)
+    return ["-f", f"^({names})$" if len(chosen) > 1 else f"^{names}$"]

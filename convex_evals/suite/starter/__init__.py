@@ -1,0 +1,78 @@
+"""What `cli init` and `cli new-eval` lay out: the files below files/, where `dot-` stands for a leading dot."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from convex_evals.errors import UserError
+from convex_evals.inputs.suite_files import refuse_links
+from convex_evals.store.files import write_atomic
+from convex_evals.text import read_text
+
+FILES = Path(__file__).parent / "files"
+# The example that a new eval begins as: small, and it validates.
+EXAMPLE = FILES / "evals" / "000-fundamentals" / "000-greeting"
+_NUMBERED = re.compile(r"\d{3}-([a-z0-9]+(_[a-z0-9]+)*)")
+_NAME = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
+
+
+def lay_out(folder: Path) -> list[Path]:
+    """Write the starter into `folder`; the paths written. Raises `UserError` first where a file is in the way."""
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder}: is a file; name a new folder")
+    return _copy(FILES, folder)
+
+
+def lay_out_eval(suite: Path, category: str, name: str) -> list[Path]:
+    """Write the example as a new eval of `category`, under the next free number; the paths written.
+
+    `category` is the name of a category that is there, with or without its number, or of a new one with its number.
+    Raises `UserError`.
+    """
+    evals = suite / "evals"
+    folder = evals / _category(evals, category)
+    if not _NAME.fullmatch(name):
+        raise UserError(f"'{name}': a name is lower-case words joined by '_', without a number, like 'recent_orders'")
+    refuse_links(suite, folder)
+    taken = _folders(folder)
+    if twin := next((t for t in taken if t.partition("-")[2] == name), None):
+        raise UserError(f"{folder / twin}: is already there; choose another name")
+    number = max((int(t[:3]) for t in taken if t[:3].isdigit()), default=-1) + 1
+    return _copy(EXAMPLE, folder / f"{number:03}-{name}", {'"greeting"': f'"{name.replace("_", "-")}"'})
+
+
+def _category(evals: Path, word: str) -> str:
+    present = _folders(evals)
+    for category in present:
+        if word in (category, category.partition("-")[2]):
+            return category
+    if _NUMBERED.fullmatch(word):
+        return word
+    near = difflib.get_close_matches(word, [p.partition("-")[2] for p in present], n=1)
+    hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(present) or 'none'}"
+    raise UserError(f"'{word}': no such category; {hint} (a new one is named with its number, like '008-agents')")
+
+
+def _folders(parent: Path) -> list[str]:
+    return sorted(p.name for p in parent.iterdir() if p.is_dir()) if parent.is_dir() else []
+
+
+def _copy(source: Path, folder: Path, replacements: dict[str, str] | None = None) -> list[Path]:
+    files = sorted(p for p in source.rglob("*") if p.is_file() and "node_modules" not in p.parts)
+    targets = [folder.joinpath(*(_visible(part) for part in p.relative_to(source).parts)) for p in files]
+    taken: Sequence[Path] = [t for t in targets if t.exists()]
+    if taken:
+        raise UserError(f"{taken[0]}: is already there; name a new folder, or move it away")
+    for file, target in zip(files, targets, strict=True):
+        text = read_text(file)
+        for old, new in (replacements or {}).items():
+            text = text.replace(old, new)
+        write_atomic(target, text)
+    return targets
+
+
+def _visible(part: str) -> str:
+    return "." + part.removeprefix("dot-") if part.startswith("dot-") else part

@@ -1,0 +1,275 @@
+"""A suite: discover its evals, select some, read the projects that they bring, fingerprint inputs."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from convex_evals.errors import UserError
+from convex_evals.inputs.suite_files import (
+    MOST_FOLDERS,
+    files_below,
+    folders_in,
+    is_there,
+    problem_with,
+    read_inside,
+    refuse_odd_name,
+)
+from convex_evals.records import EvalConfig, StepName
+from convex_evals.records.human import parse_human
+
+GRADER_NAME = "grader.test.ts"
+TASK_NAME = "TASK.txt"
+REASON_NAME = "reason.txt"
+DELETE_NAME = "delete.txt"
+_CAUGHT_BY = re.compile(r"^caught by:\s*(\S+)\s*$", re.IGNORECASE)
+GENERATED = "_generated"
+_NOT_FOR_GRADERS = {"runs", "reports"}
+_NOT_OURS = {"node_modules", GENERATED, ".git"}
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project as a suite brings it: what is graded in place of a model's answer."""
+
+    label: str
+    files: Mapping[str, str] = field(repr=False)
+    reason: str | None = None
+    caught_by: StepName | None = None
+
+
+@dataclass(frozen=True)
+class Eval:
+    """One eval of a suite."""
+
+    root: Path
+    category: str
+    name: str
+    config: EvalConfig
+    config_problem: str | None = None
+
+    @property
+    def id(self) -> str:
+        return f"{self.category}/{self.name}"
+
+    @property
+    def path(self) -> Path:
+        return self.root / "evals" / self.category / self.name
+
+    @property
+    def grader(self) -> Path:
+        return self.path / GRADER_NAME
+
+    @property
+    def task(self) -> str:
+        return read_inside(self.root, self.path / TASK_NAME)
+
+    @property
+    def grader_text(self) -> str:
+        return read_inside(self.root, self.grader)
+
+    def answer(self) -> Project:
+        """package.json and the TypeScript of `answer/`: what a model would have written, without `_generated`."""
+        return Project("answer", read_project(self.path / "answer", keep=_is_answer_file, root=self.root))
+
+    def wrong(self) -> list[Project]:
+        return [self._variant("wrong", folder) for folder in self._projects("wrong")]
+
+    def accept(self) -> list[Project]:
+        return [self._variant("accept", folder) for folder in self._projects("accept")]
+
+    def _projects(self, kind: str) -> list[Path]:
+        found = folders_in(self.root, self.path / kind, _NOT_OURS)
+        for folder in found:
+            refuse_odd_name(folder)
+        return found
+
+    def _variant(self, kind: str, folder: Path) -> Project:
+        own = read_project(folder, root=self.root)
+        deleted = [line.strip() for line in own.pop(DELETE_NAME, "").splitlines() if line.strip()]
+        reason = own.pop(REASON_NAME, None)
+        label = f"{kind}/{folder.name}"
+        if kind == "wrong" and not reason:
+            raise UserError(f"{folder}: no {REASON_NAME}; say which one mistake this is, and 'caught by: STEP' last")
+        files = dict(own) if "package.json" in own else {**self.answer().files, **own}
+        for path in deleted:
+            if path not in files:
+                raise UserError(f"{folder / DELETE_NAME}: '{path}' is not a file of the answer")
+            del files[path]
+        return Project(label, files, reason, _caught_by(folder, reason) if kind == "wrong" else None)
+
+    def problems(self) -> list[str]:
+        """What is missing for this eval to be used, a line each."""
+        missing = [self.config_problem] if self.config_problem else []
+        for path, what, is_folder in (
+            (self.path / TASK_NAME, f"no {TASK_NAME}; write what the model is asked", False),
+            (self.grader, f"no {GRADER_NAME}; write the grader", False),
+            (self.path / "answer", "no answer/; write the reference project", True),
+        ):
+            if not is_there(self.root, path):
+                missing.append(f"{self.path}: {what}")
+            elif problem := problem_with(self.root, path, folder=is_folder):
+                missing.append(problem)
+        return missing
+
+
+@dataclass(frozen=True)
+class Suite:
+    root: Path
+    evals: tuple[Eval, ...]
+
+    @property
+    def categories(self) -> list[str]:
+        return sorted({e.category for e in self.evals})
+
+    def select(self, pattern: str | None = None, categories: Sequence[str] = ()) -> list[Eval]:
+        """Evals whose id matches `pattern` (a regular expression, searched) in any of `categories`.
+
+        Raises `UserError` where nothing is left.
+        """
+        wanted = {self._category(c) for c in categories}
+        try:
+            regex = re.compile(pattern or "")
+        except re.error as error:
+            raise UserError(f"-f {pattern!r}: not a regular expression: {error}") from None
+        chosen = [e for e in self.evals if regex.search(e.id) and (not wanted or e.category in wanted)]
+        if not chosen:
+            raise UserError(f"no eval matches; {len(self.evals)} are here, `cli list evals` shows them")
+        return chosen
+
+    def _category(self, word: str) -> str:
+        for category in self.categories:
+            if word in (category, category.partition("-")[2]):
+                return category
+        near = difflib.get_close_matches(word, [*self.categories, *(c.partition("-")[2] for c in self.categories)], n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(self.categories)}"
+        raise UserError(f"-c {word}: no such category; {hint}")
+
+
+def pattern_of(ids: Sequence[str]) -> str:
+    """A regular expression for exactly these ids, as `Suite.select` takes it."""
+    return "^(" + "|".join(re.escape(i).replace(r"\-", "-") for i in ids) + ")$"
+
+
+def refuse_incomplete(evals: Sequence[Eval]) -> None:
+    """Raise `UserError` where one of `evals` lacks something."""
+    problems = [line for e in evals for line in e.problems()]
+    if problems:
+        more = f" (and {len(problems) - 1} more like it)" if len(problems) > 1 else ""
+        raise UserError(problems[0] + more)
+
+
+def load_suite(root: Path) -> Suite:
+    """All evals under `root`/evals. Raises `UserError` where there is none."""
+    found = []
+    for category in folders_in(root, root / "evals", _NOT_OURS):
+        for folder in folders_in(root, category, _NOT_OURS):
+            if any(is_there(root, folder / part) for part in (TASK_NAME, GRADER_NAME, "answer")):
+                refuse_odd_name(category)
+                refuse_odd_name(folder)
+                found.append(_load_eval(root, category, folder))
+        if len(found) > MOST_FOLDERS:
+            raise UserError(f"{root / 'evals'}: more than {MOST_FOLDERS:,} evals; split the suite")
+    if not found:
+        raise UserError(f"{root / 'evals'}: no evals here; an eval is a folder evals/CATEGORY/NAME with a {TASK_NAME}")
+    return Suite(root, tuple(found))
+
+
+def _load_eval(root: Path, category: Path, folder: Path) -> Eval:
+    try:
+        return Eval(root, category.name, folder.name, _load_config(root, folder))
+    except UserError as error:
+        return Eval(root, category.name, folder.name, EvalConfig(), str(error))
+
+
+def _load_config(root: Path, folder: Path) -> EvalConfig:
+    path = folder / "eval.yaml"
+    if is_there(root, path):
+        return parse_human(read_inside(root, path), path, EvalConfig)
+    path = folder / "eval.json"
+    if is_there(root, path):
+        # The format of other tools: what we do not know is theirs.
+        return parse_human(read_inside(root, path), path, EvalConfig, ignore_unknown=True)
+    return EvalConfig()
+
+
+def _caught_by(folder: Path, reason: str | None) -> StepName:
+    lines = [line for line in (reason or "").splitlines() if line.strip()]
+    match = _CAUGHT_BY.match(lines[-1].strip()) if lines else None
+    steps = [s.value for s in StepName]
+    if match is None or match[1].lower() not in steps:
+        raise UserError(
+            f"{folder / REASON_NAME}: the last line must be 'caught by: STEP', STEP one of {', '.join(steps)}"
+        )
+    return StepName(match[1].lower())
+
+
+def read_project(
+    folder: Path, keep: Callable[[str], bool] | None = None, *, root: Path | None = None
+) -> dict[str, str]:
+    """Text files below `folder` by posix path, without `node_modules`, `_generated` and links.
+
+    `root` is the suite that it stands in, no folder of which is a link either. Raises `UserError`.
+    """
+    root = root or folder
+    paths = files_below(root, folder, _NOT_OURS, keep)
+    return {path: read_inside(root, folder / path) for path in paths}
+
+
+def read_generated(project: Path) -> dict[str, str]:
+    """The files below the `_generated` folders of a project, by posix path. Raises `UserError`."""
+    paths = files_below(project, project / "convex", _NOT_OURS - {GENERATED})
+    return {
+        f"convex/{path}": read_inside(project, Path("convex", path))
+        for path in paths
+        if GENERATED in PurePosixPath(path).parts
+    }
+
+
+def _is_answer_file(relative: str) -> bool:
+    path = PurePosixPath(relative)
+    return relative == "package.json" or path.suffix in {".ts", ".tsx"}
+
+
+def sha256_text(text: str) -> str:
+    """Of the text with LF line ends, so that a checkout with CRLF has the same fingerprints."""
+    return hashlib.sha256(text.replace("\r\n", "\n").encode("utf-8", "replace")).hexdigest()
+
+
+def sha256_files(files: Mapping[str, str]) -> str:
+    """Of a set of files: independent of their order, unambiguous in names and ends."""
+    return sha256_parts(f"{path}\0{sha256_text(text)}" for path, text in sorted(files.items()))
+
+
+def sha256_parts(parts: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        encoded = part.encode("utf-8", "replace")
+        digest.update(f"{len(encoded)}:".encode() + encoded)
+    return digest.hexdigest()
+
+
+def package_files(root: Path) -> list[Path]:
+    """Of a suite, what its graders' packages are found by."""
+    return [path for name in ("package.json", "node_modules") if _may_be_shown(path := root / name)]
+
+
+def grader_files(root: Path) -> list[Path]:
+    """Of a suite, what its graders may read: neither results nor what is hidden, where keys may stand (`.env`)."""
+    try:
+        entries = sorted(root.iterdir())
+    except OSError:
+        return []
+    shown = [path for path in entries if not path.name.startswith(".") and path.name not in _NOT_FOR_GRADERS]
+    return [path for path in shown if _may_be_shown(path)]
+
+
+def _may_be_shown(path: Path) -> bool:
+    """Whether it is the suite's own; a link may lead to packages alone, as in a second working tree."""
+    if path.is_symlink():
+        return path.name == "node_modules" and path.resolve().name == "node_modules" and path.is_dir()
+    return path.is_dir() or path.is_file()

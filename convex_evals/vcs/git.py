@@ -1,0 +1,188 @@
+"""What we ask of Git about a suite: nothing of it is written, and nothing that its repository names is executed."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from convex_evals.errors import UserError
+from convex_evals.vcs.git_command import GitFailed, read_git, read_git_text
+from convex_evals.vcs.git_folder import refuse_borrowed
+
+LONGEST_TEXT = 8 * 1024 * 1024  # bytes of a file that is read from a commit
+
+
+def clean_commit(folder: Path) -> str | None:
+    """The newest commit that changed `folder`; None outside of Git, without git, or where inputs are not committed.
+
+    Commits of results are none of it: processes that start before and after one name the same.
+    """
+    results = [f":(exclude,top){name}" for name in ("runs", ".cache", "reports")]
+    where = ("--", str(folder.absolute()), *results)
+    try:
+        working_tree(folder)
+        if read_git(folder, "status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all", *where):
+            return None
+        return read_git_text(folder, "log", "-1", "--format=%H", "HEAD", *where) or None
+    except GitFailed:
+        return None
+
+
+def working_tree(folder: Path) -> Path:
+    """The top of the working tree that `folder` is in. Raises `GitFailed`.
+
+    A repository's own settings may place its working tree anywhere: it has to be where the repository is found.
+    And what is found may be somebody else's, whose files would be read in its place.
+    """
+    top = Path(read_git_text(folder, "rev-parse", "--show-toplevel")).resolve()
+    if not folder.resolve().is_relative_to(top) or not os.path.lexists(top / ".git"):
+        raise GitFailed(f"core.worktree of its repository leads to {top}; unset it")
+    own, shared = (
+        (folder / read_git_text(folder, "rev-parse", option)).resolve() for option in ("--git-dir", "--git-common-dir")
+    )
+    refuse_borrowed(top, own, shared)
+    return top
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A folder in a repository, to be looked at: nothing is checked out or written."""
+
+    folder: Path
+    root: Path  # the top of its working tree
+
+    def run(self, *command: str) -> str:
+        """What git prints. Raises `GitFailed`."""
+        return read_git_text(self.folder, *command)
+
+    def commit(self, revision: str) -> str | None:
+        """The commit that `revision` means, in any spelling that git has; None where it means none."""
+        if revision.startswith("-") or not revision:
+            return None
+        try:
+            found = self.run("rev-parse", "--verify", "-q", revision)
+            return self.run("rev-parse", "--verify", "-q", f"{found}^{{commit}}")
+        except GitFailed:
+            return None
+
+    def merge_base(self, one: str, other: str) -> str | None:
+        """The newest commit that both come from; None where there is none, or a shallow clone does not have it."""
+        try:
+            return self.run("merge-base", one, other)
+        except GitFailed:
+            return None
+
+    @cached_property
+    def is_shallow(self) -> bool:
+        return self.run("rev-parse", "--is-shallow-repository") == "true"
+
+    def names(self) -> list[str]:
+        """Branches and tags, those of remotes as `origin/main`."""
+        return self.run("for-each-ref", "--format=%(refname:short)").splitlines()
+
+    def inside(self, path: str) -> str | None:
+        """`path`, which is relative to the folder, relative to the root; None where it is elsewhere."""
+        found = Path(os.path.normpath(self.folder.resolve() / path))
+        return found.relative_to(self.root).as_posix() if found.is_relative_to(self.root) else None
+
+    def relative(self, inside: str) -> str:
+        """The other way round."""
+        return Path(os.path.relpath(self.root / inside, self.folder.resolve())).as_posix()
+
+    def text(self, commit: str, path: str) -> str | None:
+        """The text of `path` in a commit, with LF line ends; None where it is not there. Raises `UserError`."""
+        inside = self.inside(path)
+        try:
+            blob = f"{commit}:{inside}"
+            size = int(self.run("cat-file", "-s", blob)) if inside else 0
+            data = read_git(self.folder, "cat-file", "blob", blob) if inside and size <= LONGEST_TEXT else None
+        except (GitFailed, ValueError):
+            return None
+        if size > LONGEST_TEXT:
+            raise UserError(f"{path}@{commit[:12]}: {size} bytes, more than {LONGEST_TEXT}; make it shorter")
+        try:
+            return None if data is None else data.decode("utf-8-sig").replace("\r\n", "\n")
+        except UnicodeDecodeError as error:
+            raise UserError(f"{path}@{commit[:12]}: not UTF-8 text (byte {error.start})") from None
+
+    def earlier_path(self, path: str, commit: str, until: str | None) -> str | None:
+        """What the file that is `path` in `until` (None: here and now) was called in `commit`, by git's detection."""
+        inside = self.inside(path)
+        compared = [
+            "diff",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--ignore-submodules=all",
+            "--diff-filter=R",
+            "--name-status",
+            "-M",
+            "-z",
+            commit,
+            *([until] if until else []),
+        ]
+        follow = [
+            "log",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--follow",
+            "--diff-filter=R",
+            "--name-status",
+            "-M",
+            "-z",
+            "--format=",
+        ]
+        try:
+            # From one end to the other, else step by step: after many edits the ends may have little in common.
+            for command in (compared, [*follow, f"{commit}..{until or 'HEAD'}", "--", str(self.root / str(inside))]):
+                parts = self.run(*command).strip("\0\n").split("\0")
+                steps = {new: old for old, new in zip(parts[1::3], parts[2::3], strict=False)}
+                if inside in steps:
+                    while inside in steps:
+                        inside = steps.pop(inside)
+                    return self.relative(inside)
+        except GitFailed:
+            pass
+        return None
+
+
+def open_checkout(folder: Path, purpose: str) -> Checkout:
+    """The repository that `folder` stands in. Raises `UserError`, with what it was needed for."""
+    try:
+        root = working_tree(folder)
+    except GitFailed as error:
+        if "not a git repository" in str(error):
+            raise UserError(f"{folder}: not in a Git repository, so {purpose}") from None
+        raise UserError(f"{folder}: {str(error).partition(chr(10))[0]}; so {purpose}") from None
+    return Checkout(folder, root)
+
+
+def text_at(folder: Path, revision: str, path: str) -> str:
+    """The text of `path` (relative to `folder`) as it was committed in `revision`. Raises `UserError`."""
+    checkout = open_checkout(folder, f"there is no '{path}@{revision}'")
+    commit = checkout.commit(revision)
+    if commit is None:
+        raise UserError(f"{path}@{revision}: no such revision; `git log --oneline -- {path}` lists some")
+    text = checkout.text(commit, path)
+    if text is None:
+        raise UserError(f"{path}@{revision}: the file is not in that revision")
+    return text
+
+
+def changed_since(folder: Path, revision: str) -> frozenset[str]:
+    """Files below `folder`, relative to it, that are not what they were in `revision`; new ones too.
+
+    Raises `UserError`.
+    """
+    checkout = open_checkout(folder, f"nothing is known of '{revision}'")
+    commit = checkout.commit(revision)
+    if commit is None:
+        raise UserError(f"--since {revision}: no such revision; `git log --oneline` lists some")
+    quiet = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
+    try:
+        listed = checkout.run("diff", *quiet, "--name-only", "--relative", "--no-renames", "-z", commit, "--", ".")
+        new = checkout.run("ls-files", "--others", "--exclude-standard", "-z", "--", ".")
+    except GitFailed as error:
+        raise UserError(f"{folder}: {str(error).partition(chr(10))[0]}; so nothing is known of '{revision}'") from None
+    return frozenset(path for path in f"{listed}\0{new}".split("\0") if path)

@@ -1,0 +1,63 @@
+"""Whether a repository is the one of the working tree that it is found by.
+
+`.git` may be a file or a link that leads anywhere, `commondir` in it too, and so may links below it: with them a suite
+that somebody sent would have the commits of a private repository read, as its own guidelines, say. So a repository
+stands in its working tree, or knows that tree: what `git worktree add` and submodules make names it, in a file of the
+repository.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from convex_evals.vcs.git_command import GitFailed, read_git_text
+
+_MOST_ENTRIES = 1_000_000
+_LONGEST_PATH = 4_096
+
+
+def refuse_borrowed(top: Path, own: Path, shared: Path) -> None:
+    """Raise `GitFailed` where the repository of the working tree `top` is another one's.
+
+    `own` is its `.git` folder, or that of a linked working tree; `shared` has objects and branches. No links lead to
+    any of the three.
+    """
+    if own not in (shared, shared / "worktrees" / own.name):
+        raise GitFailed(f"{own / 'commondir'}: leads to {shared}; remove it")
+    if not shared.is_relative_to(top):
+        if not _names(own, top):
+            raise GitFailed(f"{top / '.git'}: leads to {own}, which does not know it; `git clone` makes one that does")
+    elif link := next(_links(shared), None):
+        raise GitFailed(f"{link}: is a link; put what it leads to in its place")
+
+
+def _names(own: Path, top: Path) -> bool:
+    """Whether the repository itself says that `top` is its working tree."""
+    back = own / "gitdir"
+    if back.is_file():
+        with back.open("rb") as file:
+            named = os.fsdecode(file.read(_LONGEST_PATH)).strip()
+        return (own / named).parent.resolve() == top
+    try:
+        named = read_git_text(top, "config", "--file", str(own / "config"), "--get", "core.worktree")
+    except GitFailed:
+        return False
+    return (own / named).resolve() == top
+
+
+def _links(folder: Path) -> Iterator[Path]:
+    """Links below a `.git` folder. Hooks are not executed, and often linked.
+
+    A name like `hooks/x` is a revision too: with objects of others at hand, links to it are none that we take.
+    """
+    count = 0
+    borrows = (folder / "objects" / "info" / "alternates").exists()
+    for directory, names, files in os.walk(folder):
+        if Path(directory) == folder and "hooks" in names and not borrows:
+            names.remove("hooks")
+        count += len(names) + len(files)
+        if count > _MOST_ENTRIES:
+            raise GitFailed(f"{folder}: more than {_MOST_ENTRIES:,} files; `git gc` packs them")
+        yield from (path for name in (*names, *files) if (path := Path(directory, name)).is_symlink())

@@ -1,0 +1,325 @@
+"""What people look at: the table after a run, `cli status`, `history`, `leaderboard`, `show`."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from convex_evals.config import EXPERIMENTS
+from convex_evals.records import Outcome, StepName
+from convex_evals.records.journal import JournalEntry
+from convex_evals.render.results import category_table, go_on, run_report
+from convex_evals.runs.status import again
+from convex_evals.stats import wilson
+from convex_evals.store.journal import Journal
+from convex_evals.store.records import write_record
+from convex_evals.store.runs import grade_name
+from convex_evals.suite.suite import load_suite, sha256_files, sha256_text
+from convex_evals.text import printable
+from tests.conftest import Invoke
+from tests.factories import make_eval, make_generation, make_plan, make_run, make_verdict
+
+Golden = Callable[[str, str], None]
+ESCAPE = "\x1b[2J\u202e"
+ANSWER = "000-fundamentals/000-answer"
+OTHERS = ("000-fundamentals/001-more", "001-queries/000-first", "001-queries/001-second")
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    for eval_id in (ANSWER, *OTHERS):
+        make_eval(tmp_path, eval_id)
+    return tmp_path
+
+
+def evals(*rows: str) -> dict[str, str]:
+    return dict(zip((ANSWER, *OTHERS), rows, strict=False))
+
+
+@pytest.mark.parametrize(
+    ("passed", "scored", "low", "high"),
+    [
+        (0, 10, 0.0, 0.2775),
+        (10, 10, 0.7225, 1.0),
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+    ],
+)
+def test_wilson_agrees_with_published_figures(passed: int, scored: int, low: float, high: float) -> None:
+    # 81/263 and 15/148: Newcombe 1998, Statistics in Medicine 17, 857-872, table I.
+    assert wilson(passed, scored) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_wilson_covers_what_it_says() -> None:
+    assert wilson(0, 0) is None
+    draw = random.Random(1)
+    rates = [draw.uniform(0.05, 0.95) for _ in range(4_000)]
+    held = 0
+    for rate in rates:
+        found = wilson(sum(draw.random() < rate for _ in range(40)), 40)
+        assert found is not None and 0 <= found[0] < found[1] <= 1
+        held += found[0] <= rate <= found[1]
+    assert 0.935 < held / len(rates) < 0.965
+
+
+def test_the_table_after_a_run(tmp_path: Path, golden: Golden, invoke: Invoke) -> None:
+    run = make_run(tmp_path / "runs", evals("ppf", "ppp", "fuf", "uup"))
+    make_eval(tmp_path)
+    summary = run.summary()
+    assert summary is not None
+    golden("report.txt", run_report(run, summary).replace(str(tmp_path), "DIR") + "\n")
+    assert category_table(summary) in invoke("show", "last").out
+    shown = json.loads(invoke("show", "last", "--json").out)
+    low, high = shown["pass_rates"]["000-fundamentals"]["interval"]
+    assert (low, high) == pytest.approx(wilson(5, 6)) and shown["pass_rates"]["all"]["pass_rate"] == 6 / 9
+    queries = summary.categories["001-queries"]
+    assert queries.unscored == {"timeout": 3} and queries.usage.input_tokens == 6_000
+    for name in ("cost_usd", "generation_ms", "grading_ms"):
+        assert sum(getattr(c, name) for c in summary.categories.values()) == pytest.approx(getattr(summary, name))
+
+
+def test_status_of_a_complete_run(suite: Path, invoke: Invoke, golden: Golden) -> None:
+    make_run(suite / "runs", evals("p", "f", "p", "u"))
+    result = invoke("status")
+    golden("status-complete.txt", result.out)
+    data = json.loads(invoke("status", "--json").out)
+    assert data["complete"] and data["go_on"] == "cli run -m acme/model-1"
+
+
+def test_status_of_an_interrupted_run(suite: Path, invoke: Invoke, golden: Golden) -> None:
+    run = make_run(
+        suite / "runs", evals("pf", "pp", "", ""), complete=False, experiment="no_guidelines", guidelines=None
+    )
+    journal = Journal(suite / ".cache" / "convex-evals" / "journal", run.plan)
+    graded = JournalEntry(generation=make_generation(1), response="", verdict=make_verdict())
+    lost = make_generation(2).model_copy(update={"received": False, "fault": "rate_limit"})
+    journal.write(OTHERS[1], graded)
+    journal.write(OTHERS[1], JournalEntry(generation=lost, response=None, verdict=make_verdict(Outcome.UNSCORED)))
+    before = sorted(suite.rglob("*"))
+    golden("status-interrupted.txt", invoke("status").out)
+    assert sorted(suite.rglob("*")) == before
+    with journal.locked():
+        result = invoke("status", run.plan.run_id[:9])
+        assert "under way: 2 of 4 evals are done" in result.out and "Go on" not in result.out
+    data = json.loads(invoke("status", "--json").out)
+    assert (data["complete"], data["under_way"]) == (False, False)
+    assert data["evals"] == {"planned": 4, "written": 2}
+    assert data["journal"] == {"graded": 1, "waiting": {"rate_limit": 1}}
+    assert data["go_on"] == f"cli run --run {run.plan.run_id}"
+
+
+def test_status_of_a_run_that_is_finished_in_part(suite: Path, invoke: Invoke) -> None:
+    run = make_run(suite / "runs", evals("p", "", "", ""))
+    journal = Journal(suite / ".cache" / "convex-evals" / "journal", run.plan)
+    journal.write(OTHERS[1], JournalEntry(generation=make_generation(1), response="", verdict=make_verdict()))
+    out = invoke("status").out
+    assert "finished in part: 1 of 4 evals are done; of the others, trials graded so far: 1" in out
+    with journal.locked():
+        assert "under way: 1 of 4 evals are done; of the others" in invoke("status").out
+
+
+def test_status_says_how_to_ask_once_more_what_is_given_up(suite: Path, invoke: Invoke) -> None:
+    run = make_run(suite / "runs", evals("p", "f", "p", "u"))
+    file = run.generation(OTHERS[2])
+    lost = tuple(g.model_copy(update={"rounds": 3}) for g in file.trials)
+    write_record(run.eval_folder(OTHERS[2]) / "generation.json", file.model_copy(update={"trials": lost}))
+    assert json.loads(invoke("status", "--json").out)["go_on"] == "cli run -m acme/model-1 --retry-unscored"
+
+
+def test_the_command_that_means_the_same() -> None:
+    suite = ["a/x", "a/y", "b/x", "b/y-2"]
+    planned = next(iter(make_plan().evals.values()))
+
+    def command(*ids: str, **changes: object) -> str:
+        plan = make_plan(**{"synthetic": False, "model": "a/b/c", **changes, "evals": dict.fromkeys(ids, planned)})
+        return again(plan, suite, EXPERIMENTS)
+
+    assert command(*suite) == "cli run -m a/b/c"
+    assert command("a/x", "a/y", guidelines="guidelines/convex.md") == "cli run -m a/b/c -c a"
+    assert command("a/x", "b/y-2", guidelines="g.md@v1") == "cli run -m a/b/c --guidelines g.md@v1 -f '^(a/x|b/y-2)$'"
+    assert command(*suite, synthetic=True, model="reference/answers") == "cli run -m reference"
+    assert command(*suite, synthetic=True, model="replay/x") == "cli run -m replay:PATH"
+    assert go_on(make_plan()) == "cli run --run default-00000000"
+    assert go_on(make_plan(model="replay/x")) == "cli run --run default-00000000 -m replay:PATH"
+
+
+def test_history(suite: Path, invoke: Invoke, golden: Golden) -> None:
+    given: dict[str, Any] = {"guidelines_sha256": "abcdef12" + "0" * 56, "guidelines": "guidelines/convex.md"}
+    revised: dict[str, Any] = {"guidelines_sha256": "12345678" + "0" * 56, "guidelines": "guidelines/convex.md@v1.2"}
+    runs = suite / "runs"
+    make_run(runs, evals("p", "f", "f", "f"), run_id="default-1", date="2026-01-30", **given)
+    make_run(runs, evals("p", "p", "f", "f"), run_id="default-2", date="2026-02-01", **revised)
+    make_run(runs, evals("p", "f", "f", "u"), run_id="no_guidelines-1", date="2026-01-31", experiment="no_guidelines")
+    make_run(runs, evals("p", "", "", ""), run_id="default-3", complete=False, **given)
+    make_run(runs, evals("p"), model="acme/other", run_id="default-4")
+    golden("history.txt", invoke("history", "-m", "model-1").out)
+    data = json.loads(invoke("history", "-m", "acme/model-1", "-e", "default", "--json").out)
+    assert [r["run_id"] for r in data["runs"]] == ["default-1", "default-2"] and data["incomplete"] == 1
+    assert [r["guidelines_sha256"][:8] for r in data["runs"]] == ["abcdef12", "12345678"]
+    assert invoke("history", "-m", "modl-1").err == "error: -m modl-1: no such model; did you mean 'model-1'?\n"
+    (suite / "models.yaml").write_text("models:\n  - slug: big/model-2\n  - slug: big/model-1\n")
+    assert "big/model-2 has no runs in" in invoke("history", "-m", "model-2").err
+    assert "2 models are called that: big/model-1, acme/model-1" in invoke("history", "-m", "model-1").err
+    make_run(runs, evals("p"), model="reference/answers", synthetic=True)
+    assert "reference/answers\n" in invoke("history", "-m", "reference").out
+    assert "Synthetic: no model was asked." in invoke("history", "-m", "reference").out
+
+
+def test_leaderboard(suite: Path, invoke: Invoke, golden: Golden) -> None:
+    runs = suite / "runs"
+    assert "No run to rank in" in invoke("leaderboard").out
+    make_run(runs, evals("p", "p", "p", "p"), model="acme/fell", run_id="old", date="2026-01-01")
+    make_run(runs, evals("p", "f", "f", "f"), model="acme/fell", run_id="new", date="2026-02-01")
+    make_run(runs, evals("p", "p", "f", "f"), model="acme/b-ties", run_id="b")
+    make_run(runs, evals("pp", "pp", "ff", "ff"), model="acme/a-ties", run_id="a")
+    make_run(runs, evals("p", "p", "p", "f"), model="acme/best", run_id="best", date="2026-01-15")
+    make_run(runs, evals("p"), model="acme/best", run_id="part")
+    make_run(runs, evals("p", "p", "p", ""), model="acme/best", run_id="shard-missing", date="2026-02-02")
+    make_run(runs, evals("p", "p", "", ""), model="acme/best", run_id="cut", date="2026-02-03", complete=False)
+    make_run(runs, evals("f", "f", "f", "f"), model="acme/best", run_id="confirm-0123456789ab", date="2026-02-04")
+    make_run(runs, evals("u", "u", "u", "u"), model="acme/silent")
+    make_run(runs, evals("p", "u", "u", "u"), model="acme/mute", run_id="mute")
+    make_run(runs, evals("p", "p", "p", "p"), model="reference/answers", synthetic=True)
+    make_run(runs, evals("f", "p", "f", "f"), model="acme/best", run_id="bare", experiment="no_guidelines")
+    golden("leaderboard.txt", invoke("leaderboard").out)
+    data = json.loads(invoke("leaderboard", "--json").out)
+    assert [(r["rank"], r["model"], r["run_id"]) for r in data["standings"] if r["experiment"] == "default"] == [
+        (1, "acme/best", "best"),
+        (2, "acme/a-ties", "a"),
+        (2, "acme/b-ties", "b"),
+        (4, "acme/fell", "new"),
+    ]
+    assert sum(data["left_out"].values()) == 7
+    only = json.loads(invoke("leaderboard", "-e", "no_guidelines", "--json").out)
+    assert [(r["rank"], r["model"]) for r in only["standings"]] == [(1, "acme/best")] and only["left_out"] == {}
+    assert "No run to rank under nope" in invoke("leaderboard", "-e", "nope").out
+    # A damaged file is named.
+    (runs / "acme" / "fell" / "2026-02-01" / "new" / "summary.json").write_text("{")
+    result = invoke("leaderboard")
+    assert result.status == 1 and "not valid JSON" in result.err and result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("counts", []), ("counts", None), ("counts", {"passed": "one"}), ("evals", 5), ("experiment", []), ("model", {})],
+)
+def test_a_summary_of_other_types_is_named(key: str, value: object, suite: Path, invoke: Invoke) -> None:
+    path = make_run(suite / "runs", evals("p")).folder / "summary.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+    result = invoke("leaderboard")
+    assert result.status == 1 and f"{path}: {key}" in result.err and result.err.count("\n") == 1
+
+
+def test_other_guidelines_are_not_ranked(suite: Path, invoke: Invoke) -> None:
+    """What `cli validate-guidelines` or `--guidelines` gave a model says nothing about how it does."""
+    runs = suite / "runs"
+    own: dict[str, Any] = {"guidelines": "guidelines/convex.md", "guidelines_sha256": "a" * 64}
+    make_run(runs, evals("p", "f"), run_id="own", date="2026-02-01", **own)
+    for day, path in enumerate(("guidelines/convex.md@HEAD~1", "draft.md", ".cache/convex-evals/hunks/0123.md"), 2):
+        make_run(runs, evals("p", "p"), run_id=f"r{day}", date=f"2026-02-{day:02}", **{**own, "guidelines": path})
+    data = json.loads(invoke("leaderboard", "--json").out)
+    assert [row["run_id"] for row in data["standings"]] == ["own"]
+    assert data["left_out"] == {"newer but with other guidelines than the experiment names": 3}
+    # An experiment of one's own names its guidelines.
+    (suite / "convex-evals.yaml").write_text("experiments:\n  default: { guidelines: draft.md }\n")
+    assert [row["run_id"] for row in json.loads(invoke("leaderboard", "--json").out)["standings"]] == ["r3"]
+
+
+def test_the_leaderboard_reads_little_of_a_run(suite: Path, invoke: Invoke) -> None:
+    run = make_run(suite / "runs", evals("p", "f"))
+    for path in run.folder.rglob("*"):
+        if path.is_file() and path.name not in ("summary.json", "run.json"):
+            path.write_text("{")
+    assert "acme/model-1" in invoke("leaderboard").out
+
+
+REPLY = f"""Here it is. {ESCAPE}
+
+# Files
+
+## package.json
+
+```json
+{{"name": "other"}}
+```
+
+## convex/main.ts
+
+```ts
+import {{ query }} from "./_generated/server";
+export const answer = query({{ args: {{}}, handler: async () => 41 }}); // {ESCAPE}
+\tlet tab;
+```
+"""
+
+
+def test_one_eval_in_full(suite: Path, invoke: Invoke, golden: Golden) -> None:
+    ev = load_suite(suite).evals[0]
+    hashes = {"task_sha256": sha256_text(ev.task), "answer_sha256": sha256_files(ev.answer().files)}
+    planned = next(iter(make_plan().evals.values())).model_copy(update=hashes)
+    run = make_run(suite / "runs", {ANSWER: "pfu"}, replies={ANSWER: REPLY}, evals={ANSWER: planned})
+    grade = run.grade(ANSWER)
+    verdict = make_verdict(Outcome.FAILED, StepName.TESTS)
+    test = verdict.tests[0].model_copy(update={"message": f"expected 41 to be 42\n{ESCAPE}"})
+    failed = grade.trials[1].model_copy(update={"verdict": verdict.model_copy(update={"tests": (test,)})})
+    trials = (grade.trials[0], failed, grade.trials[2])
+    path = run.eval_folder(ANSWER) / grade_name(grade.grading_key)
+    write_record(path, grade.model_copy(update={"trials": trials}))
+    result = invoke("show", "last", "answer")
+    assert result.err == ""
+    golden("show-eval.txt", result.out.replace(str(suite), "DIR"))
+    for sections in ([], ["--response"], ["--diff"]):
+        out = invoke("show", "last", "answer", *sections).out
+        assert "\x1b" not in out and "\u202e" not in out and ("\\x1b" in out) and "\tlet tab;" in out
+    assert invoke("show", "last", "answer", "--task").out == ev.task
+    assert invoke("show", "last", "answer", "--expected").out.startswith("-- package.json\n")
+    assert invoke("show", "last", "answer", "--diff").out.startswith("--- expected/convex/main.ts\n")
+    assert invoke("show", "last", "answer", "--trial", "1", "--verdict").out.startswith("passed\n")
+    assert "nothing was received: timeout" in invoke("show", "last", "answer", "--trial", "3", "--response").out
+    assert "has trials 1 to 3 in this run" in invoke("show", "last", "answer", "--trial", "4").err
+    assert invoke("show", "last", "--diff").status == 2
+
+    data = json.loads(invoke("show", "last", "answer", "--json").out)
+    assert data["task"] == ev.task and data["expected"] == ev.answer().files
+    assert [t["outcome"] for t in data["trials"]] == ["passed", "failed", "unscored"]
+    assert (
+        data["trials"][1]["response"] == REPLY and data["trials"][1]["files"]["package.json"] == '{"name": "other"}\n'
+    )
+    assert data["trials"][2]["response"] is None and data["trials"][2]["diff"] is None
+    short = json.loads(invoke("show", "last", "answer", "--trial", "2", "--diff", "--json").out)
+    assert "task" not in short and short["trials"][0].keys() == {"trial", "outcome", "diff"}
+
+    (suite / "evals" / ANSWER / "TASK.txt").write_text("Another task.\n")
+    assert "note: TASK.txt has changed since this run" in invoke("show", "last", "answer").err
+    (run.eval_folder(ANSWER) / "2.md").write_text("I would rather not.\n")
+    assert "no files in it; the reply is:)\nI would rather not." in invoke("show", "last", "answer").out
+    (run.eval_folder(ANSWER) / "2.md").unlink()
+    assert "the reply is no longer here" in invoke("show", "last", "answer", "--response").out
+    (suite / "evals" / ANSWER).rename(suite / "evals" / "000-fundamentals" / "009-renamed")
+    result = invoke("show", "last", "answer")
+    assert "not in the suite any more" in result.err and result.status == 0
+
+
+def test_text_of_a_model_is_inert() -> None:
+    hostile = "a\x1b]0;title\x07b\rc\x9bd\u202ee\x00f\u2028g"
+    assert printable(hostile) == "a\\x1b]0;title\\x07b\\x0dc\\x9bd\\x202ee\\x00f\\x2028g"
+    assert printable("plain\n\ttext ✓") == "plain\n\ttext ✓"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("::set-output name=x::y", "\\::set-output name=x::y"),
+        ("fine\n  ::add-mask::secret", "fine\n  \\::add-mask::secret"),
+        ("a ##[error]b", "a ##\\[error]b"),
+        ("std::vector", "std::vector"),
+        ("\x1b[2J\r\u202e", "\\x1b[2J\\x0d\\x202e"),
+    ],
+)
+def test_text_of_a_model_gives_no_commands(text: str, shown: str) -> None:
+    assert printable(text) == shown

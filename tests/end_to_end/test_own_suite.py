@@ -1,0 +1,77 @@
+"""The suite of this repository: its graders tell right from wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from convex_evals.config import open_workspace
+from convex_evals.grading.sandbox.choice import REVIEWED
+from convex_evals.grading.setup import ready_grader
+from convex_evals.grading.validation import Case, CaseResult, Validation, cases_of, foils_of, incomplete, validate_cases
+from convex_evals.suite.suite import load_suite, sha256_text
+from tests.conftest import NPM_USER_CONFIG, REAL_CACHE, ROOT
+
+# Longer than anything that a grader may take on a quiet machine, since tests run beside others.
+GRADER_SECONDS = 5.0
+
+
+def sample(cases: Sequence[Case]) -> list[Case]:
+    """Of each category an answer, a wrong project and an accepted one, and each kind of foil once, always the same."""
+    first: dict[tuple[str, str], Case] = {}
+    for case in sorted(cases, key=lambda c: sha256_text(c.name)):
+        of = "the suite" if case.kind == "foil" else case.ev.category
+        first.setdefault((of, case.project.label if case.kind == "foil" else case.kind), case)
+    chosen = {case.name for case in first.values()}
+    return [c for c in cases if c.name in chosen]
+
+
+@pytest.mark.grading
+@pytest.mark.usefixtures("toolchain")
+def test_answers_pass_and_mistakes_are_caught(soak: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sample; everything, five times, with `--soak`. `.ci/run` and the workflow run `cli validate` as well."""
+    for name, value in {"npm_config_cache": str(REAL_CACHE / "npm"), **NPM_USER_CONFIG}.items():
+        monkeypatch.setenv(name, value)
+    suite = load_suite(ROOT)
+    cases = cases_of(suite.evals) + foils_of(suite.evals, suite)
+    results: list[CaseResult] = []
+
+    async def validate() -> None:
+        workspace = open_workspace(None, None, ROOT)
+        async with ready_grader(ROOT, workspace.config, 2, lambda *_: None, pytest.fail, REVIEWED) as grader:
+            await validate_cases(grader, cases if soak else sample(cases), 5 if soak else 1, results.append)
+
+    asyncio.run(validate())
+    validation = Validation(tuple(results), grader_limit=GRADER_SECONDS if soak else None)
+    assert validation.complaints == []
+    assert len(results) == (5 * len(cases) if soak else 3 * len(suite.categories) + 3)
+
+
+def test_every_eval_brings_proof() -> None:
+    suite = load_suite(ROOT)
+    assert incomplete(suite.evals) == []
+    by_category = {c: [e for e in suite.evals if e.category == c] for c in suite.categories}
+    assert {c: len(evals) for c, evals in by_category.items() if len(evals) < 5} == {}, "five evals per category"
+    assert len(by_category) == 8
+    for ev in suite.evals:
+        assert len(ev.wrong()) >= 4 and len(ev.accept()) >= 2, ev.id
+        assert ev.config.concept and ev.config.tags, f"{ev.id}: eval.yaml has no concept, or no tags"
+    wrong = [p for ev in suite.evals for p in ev.wrong()]
+    assert sum(p.caught_by == "tests" for p in wrong) >= len(wrong) / 2
+
+
+def test_graders_never_sleep() -> None:
+    """A pause of a fixed length is too long where things are quick and too short where they are not."""
+    sleep = re.compile(r"new Promise[^;]{0,80}setTimeout\(\s*(resolve|resume|done|r)\b|timers/promises")
+    for ev in load_suite(ROOT).evals:
+        assert not sleep.search(ev.grader.read_text(encoding="utf-8")), f"{ev.id}: poll with `eventually`"
+
+
+def test_generated_code_is_committed() -> None:
+    for ev in load_suite(ROOT).evals:
+        generated = Path(ev.path, "answer", "convex", "_generated", "api.d.ts")
+        assert generated.is_file(), f"{ev.id}: run `cli codegen -f {ev.id}`"

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convex_evals.errors import UserError
+from convex_evals.records import (
+    EvalConfig,
+    FileRecord,
+    GenerationFile,
+    GradeFile,
+    Outcome,
+    Pruned,
+    RunPlan,
+    StepName,
+    Summary,
+)
+from convex_evals.records.human import parse_human
+from convex_evals.records.journal import JournalEntry
+from convex_evals.store.records import read_record, write_record
+from tests.factories import (
+    make_failure,
+    make_generation,
+    make_generation_file,
+    make_grade_file,
+    make_plan,
+    make_verdict,
+)
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+FAILED = make_verdict(Outcome.FAILED, StepName.TESTS)
+EXAMPLES: dict[str, FileRecord] = {
+    "run.1.json": make_plan(),
+    "generation.1.json": make_generation_file(),
+    "grade.1.json": make_grade_file(verdict=FAILED),
+    "pruned.1.json": Pruned(date="2026-01-31", responses=3, bytes=4096),
+    "journal.1.json": JournalEntry(
+        generation_key="5" * 64, generation=make_generation(), response="# Files\n", verdict=FAILED, attempts=1
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_golden_files_of_each_schema(name: str, golden: Callable[[str, str], None], tmp_path: Path) -> None:
+    record = EXAMPLES[name]
+    golden(name, record.to_json())
+    assert read_record(GOLDEN / name, type(record)) == record
+    write_record(tmp_path / "copy.json", record)
+    assert (tmp_path / "copy.json").read_bytes() == (GOLDEN / name).read_bytes()
+
+
+@given(st.text(st.characters(categories=("Cs", "Ll", "So", "Cc")), max_size=20))
+def test_records_quote_what_utf_8_cannot_hold(said: str) -> None:
+    verdict = make_failure({"tsc": said, "tests": said}, {said: said})
+    text = make_grade_file(verdict=verdict).to_json()
+    read = GradeFile.from_data(json.loads(text.encode()))
+    assert read.trials[0].verdict == verdict
+    halves = re.sub("[\ud800-\udbff][\udc00-\udfff]", "", said)
+    assert ("\ufffd" in text) == any("\ud800" <= character <= "\udfff" for character in halves)
+
+
+@pytest.mark.parametrize("model", [RunPlan, GenerationFile, GradeFile, Summary, Pruned, JournalEntry])
+def test_a_file_from_the_future_is_refused(model: type[FileRecord], tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"kind": model.model_fields["kind"].default, "schema": 99}))
+    with pytest.raises(UserError, match=r"x\.json: schema 99 is newer than 1; upgrade convex-evals"):
+        read_record(path, model)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not valid JSON"),
+        ("[]", "not a 'run' file"),
+        ('{"kind": "grade"}', "not a 'run' file"),
+        ('{"kind": "run"}', "no schema number"),
+        ('{"kind": "run", "schema": 1}', "run_id: field required"),
+    ],
+)
+def test_broken_files_are_one_clear_line(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(text)
+    with pytest.raises(UserError) as error:
+        read_record(path, RunPlan)
+    assert message in str(error.value) and "\n" not in str(error.value) and str(path) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tiemouts: {}", "eval.yaml: unknown key 'tiemouts'; did you mean 'timeouts'?"),
+        ("timeouts: {test: 3}", "eval.yaml: unknown key 'timeouts.test'; did you mean 'tests'?"),
+        ("timeouts: {tests: -1}", "eval.yaml: timeouts.tests: input should be greater than 0"),
+        ("pipeline: quick", "eval.yaml: pipeline: input should be 'full' or 'static'"),
+        ("- a", "eval.yaml: expected keys and values, found a list"),
+        ("a: [", "eval.yaml:1:5: not valid YAML: expected the node content, but found '<stream end>'"),
+    ],
+)
+def test_what_people_write_is_checked(text: str, message: str) -> None:
+    with pytest.raises(UserError) as error:
+        parse_human(text, Path("eval.yaml"), EvalConfig)
+    assert str(error.value) == message
+
+
+def test_an_empty_settings_file_is_all_defaults() -> None:
+    assert parse_human("", Path("eval.yaml"), EvalConfig) == EvalConfig()

@@ -1,0 +1,370 @@
+"""A repository may come with a suite, `.git` included: looking at it executes nothing of it, and writes nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import time
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from convex_evals.errors import UserError
+from convex_evals.vcs import git_command
+from convex_evals.vcs.commits import open_branch
+from convex_evals.vcs.git import changed_since, clean_commit, open_checkout
+from convex_evals.vcs.git_command import GitFailed, read_git
+from tests.conftest import Invoke
+from tests.factories import make_eval, make_failure, make_run, write_files
+
+HOOKS = [
+    *("fsmonitor-watchman", "post-checkout", "post-commit", "post-index-change", "post-merge", "post-rewrite"),
+    *("pre-commit", "pre-push", "pre-rebase", "prepare-commit-msg", "reference-transaction", "push-to-checkout"),
+]
+EVAL = "000-fundamentals/000-answer"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=Test", "-c", "user.email=test@example.org"]
+    done = subprocess.run(["git", *identity, *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    """A suite with two commits of its guidelines, and one of them moved."""
+    folder = tmp_path / "suite"
+    make_eval(folder)
+    write_files(folder, {"guidelines/convex.md": "- One rule.\n", "guidelines/old.md": "- A rule.\n" * 9})
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "Begin")
+    write_files(folder, {"guidelines/convex.md": "- Another rule.\n"})
+    (folder / "guidelines/old.md").rename(folder / "guidelines/new.md")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "Go on")
+    return folder
+
+
+def program(tmp_path: Path) -> tuple[Path, Path]:
+    """A command that leaves a mark, and the mark."""
+    mark, path = tmp_path / "ran", tmp_path / "program"
+    path.write_text(f'#!/bin/sh\necho "$0 $*" >> {mark}\ncat 2>/dev/null\nexit 0\n')
+    path.chmod(0o755)
+    return path, mark
+
+
+def by_config(*settings: tuple[str, str]) -> Callable[[Path, Path], None]:
+    def plant(suite: Path, command: Path) -> None:
+        for name, value in settings:
+            git(suite, "config", name, value.replace("PROGRAM", str(command)))
+
+    return plant
+
+
+def by_attribute(*settings: tuple[str, str]) -> Callable[[Path, Path], None]:
+    """A driver for all files, and files that look changed, so that their contents are compared."""
+
+    def plant(suite: Path, command: Path) -> None:
+        (suite / ".git/info").mkdir(exist_ok=True)
+        (suite / ".git/info/attributes").write_text("* filter=evil diff=evil merge=evil\n")
+        by_config(*settings)(suite, command)
+        later = time.time() + 100
+        for path in suite.rglob("*"):
+            if ".git" not in path.parts:
+                os.utime(path, (later, later))
+
+    return plant
+
+
+def by_hooks(suite: Path, command: Path) -> None:
+    for name in HOOKS:
+        hook = suite / ".git/hooks" / name
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(command.read_text())
+        hook.chmod(0o755)
+    for path in suite.rglob("*.md"):
+        os.utime(path, (time.time() + 100,) * 2)
+
+
+def by_promise(url: str, *more: tuple[str, str]) -> Callable[[Path, Path], None]:
+    """Objects that are missing, to be fetched by a command."""
+
+    def plant(suite: Path, command: Path) -> None:
+        blob = git(suite, "rev-parse", "HEAD~1:guidelines/convex.md")
+        (suite / ".git/objects" / blob[:2] / blob[2:]).unlink()
+        settings = [
+            ("core.repositoryFormatVersion", "1"),
+            ("extensions.partialClone", "origin"),
+            ("remote.origin.promisor", "true"),
+            ("remote.origin.url", url),
+            *more,
+        ]
+        by_config(*settings)(suite, command)
+
+    return plant
+
+
+def by_include(suite: Path, command: Path) -> None:
+    write_files(suite, {"evil.config": f'[core]\n\tfsmonitor = {command}\n[filter "evil"]\n\tclean = {command}\n'})
+    git(suite, "config", "include.path", "../evil.config")
+    (suite / ".git/info").mkdir(exist_ok=True)
+    (suite / ".git/info/attributes").write_text("* filter=evil\n")
+    os.utime(suite / "guidelines/convex.md", (time.time() + 100,) * 2)
+
+
+def by_worktree_config(suite: Path, command: Path) -> None:
+    git(suite, "config", "extensions.worktreeConfig", "true")
+    git(suite, "config", "--worktree", "core.fsmonitor", str(command))
+
+
+def by_submodule(suite: Path, command: Path) -> None:
+    """A repository inside, whose own settings name commands."""
+    inner = suite / "inner"
+    write_files(inner, {"file.txt": "x"})
+    git(inner, "init", "-q")
+    git(inner, "add", "-A")
+    git(inner, "commit", "-q", "-m", "Inside")
+    git(suite, "add", "inner")
+    git(suite, "commit", "-q", "-m", "With a submodule")
+    git(inner, "config", "core.fsmonitor", str(command))
+    git(inner, "config", "filter.evil.clean", str(command))
+    (inner / ".git/info/attributes").write_text("* filter=evil\n")
+    (inner / "file.txt").write_text("y")
+
+
+def by_bare_folder(suite: Path, command: Path) -> None:
+    """No .git, but a folder that is a bare repository by its looks."""
+    (suite / ".git").rename(suite / "kept")
+    for path in (suite / "kept").iterdir():
+        path.rename(suite / path.name)
+    (suite / "kept").rmdir()
+    (suite / "config").write_text(
+        f"[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = {suite}\n\tfsmonitor = {command}\n"
+    )
+
+
+def by_file(suite: Path, command: Path) -> None:
+    """A .git that is a file and leads to a folder of the suite."""
+    (suite / ".git").rename(suite / "evil")
+    (suite / ".git").write_text("gitdir: evil\n")
+    git(suite, "config", "core.fsmonitor", str(command))
+
+
+def by_signature(suite: Path, command: Path) -> None:
+    tree, head = git(suite, "rev-parse", "HEAD^{tree}"), git(suite, "rev-parse", "HEAD")
+    signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n AAAA\n -----END PGP SIGNATURE-----\n"
+    who = "T <t@example.org> 1790000000 +0000"
+    text = f"tree {tree}\nparent {head}\nauthor {who}\ncommitter {who}\n{signature}\nSigned\n"
+    made = subprocess.run(
+        ["git", "hash-object", "-w", "-t", "commit", "--stdin"], cwd=suite, input=text, capture_output=True, text=True
+    ).stdout.strip()
+    git(suite, "update-ref", "refs/heads/main", made)
+    by_config(("log.showSignature", "true"), ("gpg.program", "PROGRAM"))(suite, command)
+
+
+PLANTED: dict[str, Callable[[Path, Path], None]] = {
+    "fsmonitor": by_config(("core.fsmonitor", "PROGRAM")),
+    "fsmonitor, second version": by_config(("core.fsmonitor", "PROGRAM"), ("core.fsmonitorHookVersion", "2")),
+    "fsmonitor of an included file": by_include,
+    "fsmonitor of the working tree's settings": by_worktree_config,
+    "fsmonitor of a submodule": by_submodule,
+    "a folder that looks like a repository": by_bare_folder,
+    "a file instead of .git": by_file,
+    "hooks": by_hooks,
+    "hooks elsewhere": by_config(("core.hooksPath", "PROGRAM/..")),
+    "a clean filter": by_attribute(("filter.evil.clean", "PROGRAM"), ("filter.evil.required", "true")),
+    "a filter process": by_attribute(("filter.evil.process", "PROGRAM"), ("filter.evil.required", "true")),
+    "a smudge filter": by_attribute(("filter.evil.smudge", "PROGRAM")),
+    "an external diff": by_attribute(("diff.external", "PROGRAM"), ("diff.evil.command", "PROGRAM")),
+    "textconv": by_attribute(("diff.evil.textconv", "PROGRAM"), ("diff.evil.cachetextconv", "true")),
+    "a merge driver": by_attribute(("merge.evil.driver", "PROGRAM")),
+    "a pager": by_config(("core.pager", "PROGRAM"), ("pager.log", "PROGRAM"), ("pager.diff", "PROGRAM")),
+    "aliases": by_config(("alias.log", "!PROGRAM"), ("alias.status", "!PROGRAM"), ("alias.rev-parse", "!PROGRAM")),
+    "a signature": by_signature,
+    "a promise, ext": by_promise("ext::PROGRAM", ("protocol.ext.allow", "always"), ("protocol.allow", "always")),
+    "a promise, uploadpack": by_promise("/tmp", ("remote.origin.uploadpack", "PROGRAM")),
+    "a promise, ssh": by_promise("ssh://localhost/x", ("core.sshCommand", "PROGRAM")),
+    "a promise, proxy": by_promise("git://127.0.0.1:1/x", ("core.gitProxy", "PROGRAM")),
+    "a promise, credentials": by_promise("http://127.0.0.1:9/x", ("credential.helper", "!PROGRAM")),
+    "an editor": by_config(("core.editor", "PROGRAM"), ("core.askPass", "PROGRAM"), ("sequence.editor", "PROGRAM")),
+}
+
+
+def state(folder: Path) -> dict[str, tuple[int, bytes | None]]:
+    return {
+        str(p.relative_to(folder)): (p.lstat().st_mtime_ns, p.read_bytes() if p.is_file() else None)
+        for p in folder.rglob("*")
+    }
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_looking_executes_and_writes_nothing(name: str, suite: Path, tmp_path: Path, invoke: Invoke) -> None:
+    """All that asks Git of a suite: commands, and what they are made of."""
+    command, mark = program(tmp_path)
+    cwd = write_files(tmp_path / "mine", {"models.yaml": "models: [{slug: acme/m, litellm: openai/gpt-4o}]\n"})
+    make_run(cwd / "runs", {EVAL: "f"}, suite_commit=git(suite, "rev-parse", "HEAD~1"))
+    PLANTED[name](suite, command)
+    if mark.exists():
+        mark.unlink()  # planting may have run it
+    before = state(suite)
+    clean_commit(suite)
+    for arguments in (
+        ["run", "-m", "acme/m", "--dry-run"],
+        ["run", "-m", "acme/m", "--dry-run", "--guidelines", "guidelines/convex.md@HEAD~1"],
+        ["diff-guidelines", "HEAD~1"],
+        ["diff-guidelines", "HEAD~1", "HEAD"],
+        ["report", "last", "--stdout"],
+        ["regrade", "last", "--since", "HEAD~1", "--runs-dir", "none"],
+    ):
+        result = invoke("-C", suite, *arguments, cwd=cwd)
+        assert result.status in (0, 1) and "Traceback" not in result.err, result.err
+        assert not mark.exists(), (arguments, mark.read_text())
+    for ask in (
+        lambda: changed_since(suite, "HEAD~1"),
+        lambda: open_checkout(suite, "").earlier_path("guidelines/new.md", "HEAD~1", None),
+        lambda: open_checkout(suite, "").earlier_path("guidelines/new.md", git(suite, "rev-parse", "HEAD~1"), "HEAD"),
+        lambda: open_checkout(suite, "").text("HEAD~1", "guidelines/convex.md"),
+        lambda: open_checkout(suite, "").names(),
+    ):
+        try:
+            ask()
+        except UserError as error:
+            assert "\n" not in str(error)
+        except subprocess.CalledProcessError:
+            pass  # the test's own git, in what is no repository any more
+        assert not mark.exists(), mark.read_text()
+    assert state(suite) == before
+
+
+def test_a_working_tree_elsewhere_is_refused(suite: Path, tmp_path: Path) -> None:
+    head = clean_commit(suite)
+    assert head
+    for elsewhere in ("/", str(tmp_path), "../../.."):
+        git(suite, "config", "core.worktree", elsewhere)
+        assert clean_commit(suite) is None
+        with pytest.raises(UserError, match=r"core\.worktree"):
+            open_checkout(suite, "nothing can be compared")
+        with pytest.raises(UserError, match=r"core\.worktree"):
+            open_branch(suite / "runs", push=False)
+
+
+def test_variables_that_lead_git_elsewhere_are_left_out(
+    suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As they are set where a command runs inside of a hook, or by whoever wrote the shell's settings."""
+    head = clean_commit(suite)
+    command, mark = program(tmp_path)
+    other = tmp_path / "other"
+    write_files(other, {"x": "y"})
+    git(other, "init", "-q")
+    for name, value in {
+        "GIT_DIR": str(other / ".git"),
+        "GIT_WORK_TREE": str(other),
+        "GIT_INDEX_FILE": str(other / "index"),
+        "GIT_EXTERNAL_DIFF": str(command),
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "core.fsmonitor",
+        "GIT_CONFIG_VALUE_0": str(command),
+        "GIT_CONFIG_PARAMETERS": f"'core.fsmonitor={command}'",
+        "GIT_SSH_COMMAND": str(command),
+        "GIT_EXEC_PATH": str(tmp_path),
+    }.items():
+        monkeypatch.setenv(name, value)
+    assert clean_commit(suite) == head
+    assert changed_since(suite, str(head)) == frozenset()
+    assert not mark.exists()
+
+
+def test_a_repository_that_never_answers_is_left(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git_command, "READ_SECONDS", 2)
+    os.mkfifo(suite / "never")
+    git(suite, "config", "include.path", str(suite / "never"))
+    start = time.monotonic()
+    assert clean_commit(suite) is None
+    with pytest.raises(UserError, match="did not end within"):
+        open_checkout(suite, "nothing can be compared")
+    assert time.monotonic() - start < 20
+
+
+def test_no_subject_of_a_commit_is_taken_for_another_commit(suite: Path, invoke: Invoke) -> None:
+    day, failures = "2026-02-01", {EVAL: make_failure({"tests": "no"}, {"answers": "expected 42"})}
+    make_run(suite / "runs", {EVAL: "f"}, run_id="default-x", date=day, failures=failures)
+    write_files(suite / "evals" / EVAL, {"TASK.txt": "Another.\n"})
+    git(suite, "add", "evals")
+    git(suite, "commit", "-q", "-m", f"One \x1e two\x1e{'0' * 40}")
+    result = invoke("report", "default-x", "--json", cwd=suite)
+    assert result.status == 0, result
+    assert json.loads(result.out)["actions"][0]["subject"] == (f"One \x1e two\x1e{'0' * 40}")
+
+
+def test_a_commit_that_unpacks_to_much_is_not_read(suite: Path) -> None:
+    tree, who = git(suite, "rev-parse", "HEAD^{tree}"), "T <t@example.org> 1790000000 +0000"
+    text = f"tree {tree}\nauthor {who}\ncommitter {who}\n\n{'A' * 100_000_000}\n".encode()
+    commit = b"commit %d\0" % len(text) + text
+    name = hashlib.sha1(commit).hexdigest()
+    path = suite / ".git" / "objects" / name[:2] / name[2:]
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(zlib.compress(commit, 1))
+    with pytest.raises(GitFailed, match="more than 64 MiB"):
+        read_git(suite, "log", "-1", "--format=%s", name)
+
+
+@pytest.mark.parametrize("setting", ["mailmap.file", "diff.orderFile"])
+def test_no_file_without_end_is_read(setting: str, suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(suite, "config", setting, "/dev/zero")
+    os.mkfifo(suite / ".mailmap")
+    monkeypatch.setattr(git_command, "READ_SECONDS", 10)
+    read_git(suite, "log", "-1", "--format=%H", "HEAD")
+    read_git(suite, "diff", "--name-only", "HEAD")
+
+
+def test_a_file_of_a_commit_may_not_be_huge(suite: Path) -> None:
+    (suite / "guidelines/convex.md").write_text("x" * 9_000_000)
+    git(suite, "commit", "-qam", "Huge")
+    with pytest.raises(UserError, match=r"9000000 bytes, more than 8388608"):
+        open_checkout(suite, "").text("HEAD", "guidelines/convex.md")
+
+
+def test_results_are_committed_without_hooks_and_links(tmp_path: Path) -> None:
+    """In a repository of the user's own, whose working tree is a pull request."""
+    command, mark = program(tmp_path)
+    mine = write_files(tmp_path / "mine", {"a.txt": "x"})
+    git(tmp_path, "init", "-q", "--bare", "there.git")
+    git(mine, "init", "-q", "-b", "main")
+    for name, value in (("user.name", "Test"), ("user.email", "test@example.org"), ("core.hooksPath", ".hooks")):
+        git(mine, "config", name, value)
+    git(mine, "add", "a.txt")
+    git(mine, "commit", "-q", "-m", "Begin")
+    git(mine, "remote", "add", "origin", str(tmp_path / "there.git"))
+    for hook in HOOKS:
+        write_files(mine, {f".hooks/{hook}": command.read_text()})
+        (mine / ".hooks" / hook).chmod(0o755)
+    mark.unlink(missing_ok=True)
+    run = make_run(mine / "runs", {EVAL: "p"})
+    branch = open_branch(mine / "runs", push=True)
+    committed = branch.commit([run.folder], "chore(runs): add")
+    assert branch.push(committed).new and not mark.exists()
+    for name, target in (("passwd.md", "/etc/passwd"), ("folder", "/etc")):
+        link = run.folder / name
+        link.symlink_to(target)
+        with pytest.raises(UserError, match="a link, or an odd name"):
+            branch.commit([run.folder], "chore(runs): add")
+        link.unlink()
+    odd = run.folder / "a\n..\n"
+    odd.write_text("x")
+    with pytest.raises(UserError, match="a link, or an odd name") as error:
+        branch.commit([run.folder], "chore(runs): add")
+    assert "\n" not in str(error.value)
+
+
+def test_git_is_started_in_one_place() -> None:
+    package = Path(__file__).parents[2] / "convex_evals"
+    starters = [p.name for p in package.rglob("*.py") if '"git"' in p.read_text() and "Popen" in p.read_text()]
+    assert starters == ["git_command.py"]
+    others = [p for p in package.rglob("*.py") if p.name != "git_command.py"]
+    assert not [p for p in others if "import git\n" in p.read_text() or '["git"' in p.read_text()]
