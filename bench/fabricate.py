@@ -30,11 +30,11 @@ from convex_evals.records import (
     Usage,
     Verdict,
 )
+from convex_evals.records.hashes import sha256_text
 from convex_evals.store.paths import slug_folders
 from convex_evals.store.runs import GENERATION_NAME, PLAN_NAME, SUMMARY_NAME, Run, grade_name
 from convex_evals.store.summary import summarize
 from convex_evals.suite.prompt import guidelines_sha256
-from convex_evals.suite.suite import sha256_text
 
 PATH = "guidelines/convex.md"
 CATEGORIES = 8

@@ -25,7 +25,8 @@ from bench.cold_pipeline import differences
 from bench.pipeline import ROOT, Case, Grade, cases_of, grade_cold, opened
 from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.records import Outcome, Verdict
-from convex_evals.suite.suite import load_suite, sha256_files, sha256_parts
+from convex_evals.records.hashes import sha256_files, sha256_parts
+from convex_evals.suite.suite import load_suite
 from scripts.command import start
 
 _AGAIN = 3  # times

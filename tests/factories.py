@@ -26,9 +26,9 @@ from convex_evals.records import (
     Usage,
     Verdict,
 )
+from convex_evals.records.hashes import sha256_text
 from convex_evals.store.runs import Run, RunStore
 from convex_evals.store.summary import summarize
-from convex_evals.suite.suite import sha256_text
 
 PACKAGE_JSON = json.dumps({"name": "project", "dependencies": {"convex": "1.48.0"}})
 QUERY = """import { query } from "./_generated/server";

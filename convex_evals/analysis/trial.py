@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from convex_evals.records import Generation, Outcome, TrialGrade
+from convex_evals.records.hashes import sha256_files, sha256_text
 from convex_evals.render.results import verdict_text
 from convex_evals.store.runs import Run
 from convex_evals.suite.extract import extract
-from convex_evals.suite.suite import Eval, sha256_files, sha256_text
+from convex_evals.suite.suite import Eval
 
 # In the order in which they are shown: what is looked for most stands last, next to the prompt.
 SECTIONS = ("task", "expected", "response", "diff", "verdict")

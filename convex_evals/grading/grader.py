@@ -23,7 +23,8 @@ from convex_evals.grading.tester import Tester
 from convex_evals.grading.toolchain import Toolchain
 from convex_evals.grading.verdict import blame
 from convex_evals.records import Outcome, Verdict
-from convex_evals.suite.suite import Eval, grader_files, load_suite, sha256_parts
+from convex_evals.records.hashes import sha256_parts
+from convex_evals.suite.suite import Eval, grader_files, load_suite
 
 CANARY_SUITE = Path(__file__).parent / "canary"
 # Less than a third of a grading is the checker's, and what it learns of libraries takes it seconds.

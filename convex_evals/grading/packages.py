@@ -20,7 +20,7 @@ from convex_evals.grading.node import Node
 from convex_evals.grading.npm import NpmFailure, Progress, not_in_a_registry, npm, remove_tree
 from convex_evals.grading.once import make_once
 from convex_evals.inputs.bounded_json import Limits, decode
-from convex_evals.suite.suite import sha256_parts
+from convex_evals.records.hashes import sha256_parts
 
 _NAME = r"(@[a-z0-9~_-][a-z0-9~._-]*/)?[a-z0-9~_-][a-z0-9~._-]*"
 # A version range or a dist-tag: no protocol, no path, no `user/repository`, nothing that is hidden or above.

@@ -22,9 +22,10 @@ from convex_evals.grading.scratch import write_files
 from convex_evals.grading.tester import GradedProject, Ports, Tester, TestReport
 from convex_evals.grading.verdict import StepFailed, build_verdict, skipped, summarize
 from convex_evals.records import Pipeline, StepName, StepOutcome, StepResult, Verdict
+from convex_evals.records.hashes import sha256_files
 from convex_evals.store.files import write_error
 from convex_evals.suite.extract import files_problem
-from convex_evals.suite.suite import Eval, read_generated, sha256_files
+from convex_evals.suite.suite import Eval, read_generated
 
 # What no project can be blamed for, and no other trial would survive.
 _MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EMFILE, errno.ENFILE})

@@ -24,7 +24,8 @@ from convex_evals.grading.once import make_once
 from convex_evals.grading.packages import PackageError, PackageStore, link_packages
 from convex_evals.grading.scratch import write_files
 from convex_evals.grading.tester import CompiledGrader
-from convex_evals.suite.suite import Eval, sha256_files, sha256_parts
+from convex_evals.records.hashes import sha256_files, sha256_parts
+from convex_evals.suite.suite import Eval
 
 _COMPILE_SECONDS = 60
 _LIBRARY = "convex-evals/grader"

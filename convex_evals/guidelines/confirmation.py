@@ -17,6 +17,7 @@ from convex_evals.config import Workspace
 from convex_evals.errors import UserError
 from convex_evals.guidelines.revisions import Version
 from convex_evals.models.budget import Budget
+from convex_evals.records.hashes import sha256_text
 from convex_evals.records.journal import MAX_ATTEMPTS
 from convex_evals.render.results import dollars
 from convex_evals.runs.plan import Request, generation_key
@@ -25,7 +26,7 @@ from convex_evals.stats import Confirmation, confirm, flipped
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
 from convex_evals.store.runs import CONFIRMATION, Run, RunStore
-from convex_evals.suite.suite import pattern_of, sha256_text
+from convex_evals.suite.suite import pattern_of
 
 Resolver = Callable[[Order], Resolved]
 

@@ -15,12 +15,13 @@ from convex_evals.guidelines.revisions import Version
 from convex_evals.guidelines.validation_report import ValidationReport
 from convex_evals.models.budget import Budget
 from convex_evals.models.tokens import offline_counter
+from convex_evals.records.hashes import sha256_text
 from convex_evals.runs.plan import Request
 from convex_evals.runs.request import make_resolver
 from convex_evals.stats import together
 from convex_evals.store.files import write_atomic
 from convex_evals.store.runs import Run
-from convex_evals.suite.suite import load_suite, sha256_text
+from convex_evals.suite.suite import load_suite
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ from typing import Any
 from convex_evals.errors import UserError
 from convex_evals.models import Ask, Reply, ReplyLog
 from convex_evals.records import Generation
+from convex_evals.records.hashes import sha256_files, sha256_parts, sha256_text
 from convex_evals.suite.extract import extract, render_response
 from convex_evals.suite.prompt import Prompt
-from convex_evals.suite.suite import Eval, sha256_files, sha256_parts, sha256_text
+from convex_evals.suite.suite import Eval
 
 SLUG = "reference/answers"
 

@@ -12,10 +12,11 @@ from convex_evals.inputs.confined import entries
 from convex_evals.models import Ask, Reply, ReplyLog
 from convex_evals.records import Generation, RunPlan
 from convex_evals.records.generation import MISSING
+from convex_evals.records.hashes import sha256_parts, sha256_text
 from convex_evals.store.files import read_confined
 from convex_evals.store.runs import PLAN_NAME, PRUNED_NAME, open_run
 from convex_evals.suite.prompt import Prompt
-from convex_evals.suite.suite import Eval, sha256_parts, sha256_text
+from convex_evals.suite.suite import Eval
 
 DEMO_SLUG = "demo/recorded"
 _DEMO = Path(__file__).parents[1] / "suite" / "demo"

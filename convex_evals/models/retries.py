@@ -19,9 +19,10 @@ from convex_evals.models.limits import ProviderLimit
 from convex_evals.models.price import Tariff
 from convex_evals.models.provider import Call, Streamed, stream
 from convex_evals.records import Attempt, Generation, Usage
+from convex_evals.records.hashes import sha256_text
 from convex_evals.records.models import ModelEntry
 from convex_evals.suite.prompt import Prompt
-from convex_evals.suite.suite import Eval, sha256_text
+from convex_evals.suite.suite import Eval
 
 ATTEMPTS = 5  # in one round; a round is what one run makes of a trial
 _FIRST_PAUSE = 1.0  # seconds

@@ -14,10 +14,12 @@ from convex_evals.grading.toolchain import is_built
 from convex_evals.inputs.suite_files import read_inside
 from convex_evals.models import Answerer
 from convex_evals.records import BackendIdentity, EvalPlan, RunPlan, Toolchain
+from convex_evals.records.grading_inputs import GradingInputs
+from convex_evals.records.hashes import sha256_files, sha256_parts, sha256_text
 from convex_evals.records.names import is_eval_id
 from convex_evals.store.runs import Run
 from convex_evals.suite.prompt import Prompt
-from convex_evals.suite.suite import Eval, read_project, sha256_files, sha256_parts, sha256_text
+from convex_evals.suite.suite import Eval, read_project
 
 # Raised by hand when the meaning of a pass changes.
 GRADING_PROTOCOL = 2
@@ -42,13 +44,43 @@ class Request:
     planned: Run | None = None  # the run that these words were read from
 
 
+@dataclass(frozen=True)
+class Rules:
+    """What all evals are graded with, now."""
+
+    backend: BackendIdentity
+    toolchain: Toolchain
+    library: Mapping[str, str]  # the grader library: texts by path
+    strict_types: bool
+
+    def grading_inputs(self, ev: Eval, check: GraderCheck) -> GradingInputs:
+        return GradingInputs(
+            task_sha256=sha256_text(ev.task),
+            grader_sha256=sha256_files(grader_closure(ev, check, self.library)),
+            answer_sha256=sha256_files(ev.answer().files),
+            pipeline=ev.config.pipeline,
+            backend=self.backend,
+            typescript=self.toolchain.typescript,
+            lint_rules_sha256=self.toolchain.lint_rules_sha256,
+            grading_protocol=GRADING_PROTOCOL,
+            strict_types=self.strict_types,
+        )
+
+
+async def current_rules(grader: Grader) -> Rules:
+    return Rules(
+        backend=grader.backend.identity,
+        toolchain=await toolchain_versions(grader),
+        library=library_sources(grader.toolchain.script("grader")),
+        strict_types=grader.prepared.strict_types,
+    )
+
+
 async def make_plan(request: Request, grader: Grader) -> RunPlan:
     """The plan for `request`. Raises `UserError` where a grader cannot be parsed."""
-    toolchain = await toolchain_versions(grader)
+    rules = await current_rules(grader)
     checks = await check_graders(grader, request.evals)
     refuse_broken_graders(checks)
-    backend = grader.backend.identity
-    library = library_sources(grader.toolchain.script("grader"))
     odd = next((e.id for e in request.evals if not is_eval_id(e.id)), None)
     if odd is not None:
         raise UserError(
@@ -66,61 +98,27 @@ async def make_plan(request: Request, grader: Grader) -> RunPlan:
         guidelines_sha256=request.guidelines_sha256,
         suite_commit=request.suite_commit,
         grading_protocol=GRADING_PROTOCOL,
-        backend=backend,
-        toolchain=toolchain,
-        evals={
-            e.id: plan_eval(
-                e,
-                request.answerer.inputs(e, request.prompts[e.id]),
-                request.answerer.model,
-                checks[e.id],
-                backend,
-                toolchain,
-                library,
-                grader.prepared.strict_types,
-            )
-            for e in request.evals
-        },
+        backend=rules.backend,
+        toolchain=rules.toolchain,
+        evals={e.id: _plan_eval(e, request, rules.grading_inputs(e, checks[e.id])) for e in request.evals},
     )
 
 
-def plan_eval(
-    ev: Eval,
-    inputs: Mapping[str, Any],
-    model: str,
-    check: GraderCheck,
-    backend: BackendIdentity,
-    toolchain: Toolchain,
-    library: Mapping[str, str],
-    strict_types: bool = True,
-) -> EvalPlan:
-    task = sha256_text(ev.task)
-    answer = sha256_files(ev.answer().files)
-    closure = sha256_files(grader_closure(ev, check, library))
-    grading: Mapping[str, Any] = {
-        "protocol": GRADING_PROTOCOL,
-        "task": task,
-        "grader": closure,
-        "answer": answer,
-        "pipeline": ev.config.pipeline,
-        "lint": toolchain.lint_rules_sha256,
-        "typescript": toolchain.typescript,
-        "backend": backend.model_dump(mode="json"),
-        **({} if strict_types else {"types": "as strictly as the project says"}),
-    }
+def _plan_eval(ev: Eval, request: Request, grading: GradingInputs) -> EvalPlan:
+    inputs = request.answerer.inputs(ev, request.prompts[ev.id])
     return EvalPlan(
-        task_sha256=task,
-        answer_sha256=answer,
-        grader_sha256=closure,
-        pipeline=ev.config.pipeline,
-        generation_key=generation_key(ev, inputs, model),
-        grading_key=_key(grading),
+        task_sha256=grading.task_sha256,
+        answer_sha256=grading.answer_sha256,
+        grader_sha256=grading.grader_sha256,
+        pipeline=grading.pipeline,
+        generation_key=generation_key(ev, inputs, request.answerer.model),
+        grading_key=grading.key(),
     )
 
 
 def generation_key(ev: Eval, inputs: Mapping[str, Any], model: str) -> str:
     """What must be equal for a reply to be used again; `inputs` are what the answerer says it depends on."""
-    return _key({"task": sha256_text(ev.task), "model": model, **inputs})
+    return sha256_parts([json.dumps({"task": sha256_text(ev.task), "model": model, **inputs}, sort_keys=True)])
 
 
 def library_sources(folder: Path) -> dict[str, str]:
@@ -178,7 +176,3 @@ async def toolchain_versions(grader: Grader) -> Toolchain:
         lockfile_sha256=grader.toolchain.lockfile_sha256,
         lint_rules_sha256=versions["rules"],
     )
-
-
-def _key(inputs: Mapping[str, Any]) -> str:
-    return sha256_parts([json.dumps(inputs, sort_keys=True)])

@@ -10,26 +10,10 @@ from typing import Any
 from convex_evals.errors import UserError
 from convex_evals.grading.grader import Grader, check_graders
 from convex_evals.grading.judge import judge
-from convex_evals.records import (
-    BackendIdentity,
-    EvalPlan,
-    Generation,
-    GradeFile,
-    Outcome,
-    RunPlan,
-    Summary,
-    Toolchain,
-    TrialGrade,
-    Verdict,
-)
+from convex_evals.records import Generation, GradeFile, Outcome, RunPlan, Summary, TrialGrade, Verdict
+from convex_evals.records.grading_inputs import GradingInputs
 from convex_evals.records.journal import JournalEntry
-from convex_evals.runs.plan import (
-    GRADING_PROTOCOL,
-    library_sources,
-    plan_eval,
-    refuse_broken_graders,
-    toolchain_versions,
-)
+from convex_evals.runs.plan import current_rules, refuse_broken_graders
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import Run, grade_name
 from convex_evals.store.summary import summarize
@@ -38,12 +22,10 @@ from convex_evals.suite.suite import Eval
 
 @dataclass(frozen=True)
 class Today:
-    """The evals as they stand now, with their fingerprints, and what they are graded with."""
+    """The evals as they stand now, with all that their verdicts depend on."""
 
     evals: Mapping[str, Eval]
-    plans: Mapping[str, EvalPlan]
-    toolchain: Toolchain
-    backend: BackendIdentity
+    inputs: Mapping[str, GradingInputs]
     imports: Mapping[str, frozenset[str]]  # by eval id: files of its grader, relative to the suite
 
     def touched(self, changed: frozenset[str]) -> frozenset[str]:
@@ -56,15 +38,12 @@ class Today:
 
 async def look_at(grader: Grader, evals: Sequence[Eval]) -> Today:
     """Raises `UserError` where a grader cannot be parsed."""
-    toolchain = await toolchain_versions(grader)
+    rules = await current_rules(grader)
     checks = await check_graders(grader, evals)
     refuse_broken_graders(checks)
-    library = library_sources(grader.toolchain.script("grader"))
-    identity = grader.backend.identity
-    strict = grader.prepared.strict_types
-    plans = {e.id: plan_eval(e, {}, "", checks[e.id], identity, toolchain, library, strict) for e in evals}
+    inputs = {e.id: rules.grading_inputs(e, checks[e.id]) for e in evals}
     imports = {e.id: frozenset(checks[e.id].inputs) for e in evals}
-    return Today({e.id: e for e in evals}, plans, toolchain, identity, imports)
+    return Today({e.id: e for e in evals}, inputs, imports)
 
 
 @dataclass(frozen=True)
@@ -132,14 +111,14 @@ class Regrader:
         for eval_id, planned in run.plan.evals.items():
             if self.only is not None and eval_id not in self.only:
                 continue
-            now = self.today.plans.get(eval_id)
+            now = self.today.inputs.get(eval_id)
             if now is None:
                 left_out[eval_id] = "no longer in the suite"
             elif not run.is_written(eval_id):
                 left_out[eval_id] = "not done yet; `cli run` goes on with it"
             elif now.task_sha256 != planned.task_sha256 and not self.edited_tasks:
                 left_out[eval_id] = "TASK.txt was edited: the reply answers another task (--edited-tasks grades it)"
-            elif run.grade(eval_id).grading_key != now.grading_key:
+            elif run.grade(eval_id).grading_key != now.key():
                 chosen.append(eval_id)
         return chosen, left_out
 
@@ -152,7 +131,7 @@ class Regrader:
                 for eval_id in chosen:
                     group.create_task(self._eval(run, eval_id, journal, found))
             counting = {e: run.grade(e).grading_key for e in run.plan.evals if run.is_written(e)}
-            counting |= {e: self.today.plans[e].grading_key for e in chosen if e not in left_out}
+            counting |= {e: self.today.inputs[e].key() for e in chosen if e not in left_out}
             if run.summary() is not None:
                 found.summary = summarize(run, counting={e: grade_name(key) for e, key in counting.items()})
                 if found.summary != run.summary():
@@ -163,7 +142,7 @@ class Regrader:
             return found
 
     async def _eval(self, run: Run, eval_id: str, journal: Journal, found: Regrading) -> None:
-        key = self.today.plans[eval_id].grading_key
+        key = self.today.inputs[eval_id].key()
         before = {t.trial: t.verdict for t in run.grade(eval_id).trials}
         if run.has_grade(eval_id, key):
             after = {t.trial: t.verdict for t in run.grade_file(eval_id, grade_name(key)).trials}
@@ -195,7 +174,7 @@ class Regrader:
     async def _trial(
         self, run: Run, eval_id: str, generation: Generation, response: str | None, journal: Journal
     ) -> Verdict:
-        place = f"{self.today.plans[eval_id].grading_key[:8]}/{eval_id}"
+        place = f"{self.today.inputs[eval_id].key()[:8]}/{eval_id}"
         kept = journal.read(place, generation.trial)
         if kept is not None and kept.verdict is not None and kept.generation == generation:
             return kept.verdict
@@ -212,7 +191,7 @@ class Regrader:
     def _file(self, eval_id: str, generations: Sequence[Generation], verdicts: Mapping[int, Verdict]) -> GradeFile:
         return GradeFile(
             eval=eval_id,
-            grading_key=self.today.plans[eval_id].grading_key,
+            grading_key=self.today.inputs[eval_id].key(),
             sandbox=self.grader.tester.sandbox.level,
             trials=tuple(
                 TrialGrade(trial=g.trial, generation_id=g.generation_id, verdict=verdicts[g.trial]) for g in generations
@@ -222,20 +201,4 @@ class Regrader:
 
 def reasons(plan: RunPlan, eval_id: str, today: Today) -> tuple[str, ...]:
     """Which inputs of a verdict differ between the run's plan and now."""
-    then, now = plan.evals[eval_id], today.plans[eval_id]
-    tools, tools_now = plan.toolchain, today.toolchain
-    pairs: dict[str, tuple[object, object]] = {
-        "task": (then.task_sha256, now.task_sha256),
-        "grader": (then.grader_sha256, now.grader_sha256),
-        "answer": (then.answer_sha256, now.answer_sha256),
-        "pipeline": (then.pipeline, now.pipeline),
-        "lint rules": (tools.lint_rules_sha256, tools_now.lint_rules_sha256),
-        f"TypeScript {tools.typescript} -> {tools_now.typescript}": (tools.typescript, tools_now.typescript),
-        f"protocol {plan.grading_protocol} -> {GRADING_PROTOCOL}": (plan.grading_protocol, GRADING_PROTOCOL),
-        f"backend {_named(plan.backend)} -> {_named(today.backend)}": (plan.backend, today.backend),
-    }
-    return tuple(name for name, (a, b) in pairs.items() if a != b)
-
-
-def _named(backend: BackendIdentity) -> str:
-    return f"{backend.kind} {backend.version}"
+    return tuple(map(str, GradingInputs.recorded(plan, eval_id).diff(today.inputs[eval_id])))

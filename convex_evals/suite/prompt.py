@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from convex_evals.errors import UserError
+from convex_evals.records.hashes import sha256_text
 from convex_evals.render.templates import Job, TemplateFault, as_user_error, render_apart, render_here
-from convex_evals.suite.suite import sha256_text
 from convex_evals.text import read_text
 
 SHIPPED = Path(__file__).parent / "starter" / "files" / "guidelines" / "prompt.j2"

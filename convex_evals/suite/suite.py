@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -233,24 +232,6 @@ def read_generated(project: Path) -> dict[str, str]:
 def _is_answer_file(relative: str) -> bool:
     path = PurePosixPath(relative)
     return relative == "package.json" or path.suffix in {".ts", ".tsx"}
-
-
-def sha256_text(text: str) -> str:
-    """Of the text with LF line ends, so that a checkout with CRLF has the same fingerprints."""
-    return hashlib.sha256(text.replace("\r\n", "\n").encode("utf-8", "replace")).hexdigest()
-
-
-def sha256_files(files: Mapping[str, str]) -> str:
-    """Of a set of files: independent of their order, unambiguous in names and ends."""
-    return sha256_parts(f"{path}\0{sha256_text(text)}" for path, text in sorted(files.items()))
-
-
-def sha256_parts(parts: Iterable[str]) -> str:
-    digest = hashlib.sha256()
-    for part in parts:
-        encoded = part.encode("utf-8", "replace")
-        digest.update(f"{len(encoded)}:".encode() + encoded)
-    return digest.hexdigest()
 
 
 def package_files(root: Path) -> list[Path]:

@@ -12,6 +12,7 @@ import pytest
 
 from convex_evals.config import EXPERIMENTS
 from convex_evals.records import Outcome, StepName
+from convex_evals.records.hashes import sha256_files, sha256_text
 from convex_evals.records.journal import JournalEntry
 from convex_evals.render.results import category_table, go_on, run_report
 from convex_evals.runs.status import again
@@ -19,7 +20,7 @@ from convex_evals.stats import wilson
 from convex_evals.store.journal import Journal
 from convex_evals.store.records import write_record
 from convex_evals.store.runs import grade_name
-from convex_evals.suite.suite import load_suite, sha256_files, sha256_text
+from convex_evals.suite.suite import load_suite
 from convex_evals.text import printable
 from tests.conftest import Invoke
 from tests.factories import make_eval, make_generation, make_plan, make_run, make_verdict

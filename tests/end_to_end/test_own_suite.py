@@ -13,7 +13,8 @@ from convex_evals.config import open_workspace
 from convex_evals.grading.sandbox.choice import REVIEWED
 from convex_evals.grading.setup import ready_grader
 from convex_evals.grading.validation import Case, CaseResult, Validation, cases_of, foils_of, incomplete, validate_cases
-from convex_evals.suite.suite import load_suite, sha256_text
+from convex_evals.records.hashes import sha256_text
+from convex_evals.suite.suite import load_suite
 from tests.conftest import NPM_USER_CONFIG, REAL_CACHE, ROOT
 
 # Longer than anything that a grader may take on a quiet machine, since tests run beside others.

@@ -10,8 +10,8 @@ import pytest
 from convex_evals.config import open_workspace
 from convex_evals.errors import UserError
 from convex_evals.guidelines.revisions import Version, parse_revisions, read_versions
+from convex_evals.records.hashes import sha256_text
 from convex_evals.suite.prompt import PromptSource
-from convex_evals.suite.suite import sha256_text
 from convex_evals.vcs.git import text_at
 from tests.factories import make_eval, make_git_repo, write_files
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -12,7 +13,7 @@ import pytest
 
 from convex_evals.grading.grader import Grader
 from convex_evals.records import Outcome, StepName, TrialGrade, Verdict
-from convex_evals.runs.plan import GRADING_PROTOCOL
+from convex_evals.records.grading_inputs import GradingInputs
 from convex_evals.runs.regrade import Regrader, Regrading, Today
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import RunStore
@@ -151,8 +152,8 @@ def test_a_run_that_is_finished_in_part_counts_what_is_graded_again(tmp_path: Pa
     make_eval(tmp_path)
     ev = load_suite(tmp_path).evals[0]
     run = make_run(tmp_path / "runs", {ev.id: "p", "001-more/000-later": ""})
-    now = run.plan.evals[ev.id].model_copy(update={"grading_key": "9" * 64, "grader_sha256": "8" * 64})
-    today = Today({ev.id: ev}, {ev.id: now}, run.plan.toolchain, run.plan.backend, {ev.id: frozenset()})
+    now = replace(GradingInputs.recorded(run.plan, ev.id), grader_sha256="8" * 64)
+    today = Today({ev.id: ev}, {ev.id: now}, {ev.id: frozenset()})
 
     class Stub:
         tester = SimpleNamespace(sandbox=SimpleNamespace(level="none"))
@@ -170,8 +171,7 @@ def test_an_interrupted_regrading_goes_on(tmp_path: Path) -> None:
     """What was judged is in the journal: only the rest is graded, and the file is added then."""
     make_eval(tmp_path)
     ev = load_suite(tmp_path).evals[0]
-    plan = make_plan(trials=2).model_copy(update={"grading_protocol": GRADING_PROTOCOL})
-    planned = plan.evals[ev.id]
+    plan = make_plan(trials=2)
     run = RunStore(tmp_path / "runs").create(plan)
     replies = tuple(make_generation(n) for n in (1, 2))
     grades = tuple(TrialGrade(trial=n, generation_id=f"{n:016}", verdict=make_verdict()) for n in (1, 2))
@@ -181,8 +181,8 @@ def test_an_interrupted_regrading_goes_on(tmp_path: Path) -> None:
         make_grade_file().model_copy(update={"trials": grades}),
     )
     run.write_summary(summarize(run))
-    now = planned.model_copy(update={"grading_key": "9" * 64, "grader_sha256": "8" * 64})
-    today = Today({ev.id: ev}, {ev.id: now}, plan.toolchain, plan.backend, {ev.id: frozenset()})
+    now = replace(GradingInputs.recorded(plan, ev.id), grader_sha256="8" * 64)
+    today = Today({ev.id: ev}, {ev.id: now}, {ev.id: frozenset()})
     graded: list[str] = []
 
     class Stub:
@@ -206,10 +206,10 @@ def test_an_interrupted_regrading_goes_on(tmp_path: Path) -> None:
 
     with pytest.raises((KeyboardInterrupt, BaseExceptionGroup)):
         regrade_once()
-    assert len(graded) == 2 and not run.has_grade(ev.id, now.grading_key)
+    assert len(graded) == 2 and not run.has_grade(ev.id, now.key())
     stub.stops = False
     found = regrade_once()
-    assert len(graded) == 3 and run.has_grade(ev.id, now.grading_key) and not journal.folder.exists()
+    assert len(graded) == 3 and run.has_grade(ev.id, now.key()) and not journal.folder.exists()
     assert [(c.trial, c.why) for c in found.changes] == [(1, ("grader",)), (2, ("grader",))]
     summary = run.summary()
     assert summary is not None and summary.counts.failed == 2

@@ -22,6 +22,7 @@ from convex_evals.models.limits import ProviderLimit
 from convex_evals.models.price import Tariff
 from convex_evals.models.retries import ModelAnswerer
 from convex_evals.records import Attempt, Outcome, RunPlan, Verdict
+from convex_evals.records.hashes import sha256_text
 from convex_evals.records.models import ModelEntry, Parameters, Price
 from convex_evals.render.terminal import Display
 from convex_evals.runs import execute as work_module
@@ -32,7 +33,7 @@ from convex_evals.store.journal import Journal
 from convex_evals.store.replies import ReplyFile
 from convex_evals.store.runs import RunStore
 from convex_evals.suite.prompt import Prompt
-from convex_evals.suite.suite import Eval, load_suite, sha256_text
+from convex_evals.suite.suite import Eval, load_suite
 from tests.factories import make_eval, make_plan, make_verdict
 from tests.provider import Provider, serve
 from tests.wire import question

@@ -6,7 +6,8 @@ import pytest
 
 from convex_evals.errors import UserError
 from convex_evals.records import Pipeline, StepName
-from convex_evals.suite.suite import load_suite, refuse_incomplete, sha256_files
+from convex_evals.records.hashes import sha256_files
+from convex_evals.suite.suite import load_suite, refuse_incomplete
 from convex_evals.vcs.git import clean_commit
 from tests.factories import PACKAGE_JSON, QUERY, make_eval, make_git_repo, write_files
 

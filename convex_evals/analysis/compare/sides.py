@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from convex_evals.records import EvalPlan, Generation, GradeFile, Outcome, Verdict
+from convex_evals.records import Generation, GradeFile, Outcome, Verdict
+from convex_evals.records.grading_inputs import GradingInputs
 from convex_evals.stats import EvalPair
 from convex_evals.store.runs import Run, grade_name
 from convex_evals.store.summary import why_unscored
-
-# Parts of the grading key that an eval's plan has, and what is said where they differ.
-_PARTS = {"task_sha256": "task", "grader_sha256": "grader", "answer_sha256": "answer", "pipeline": "pipeline"}
 
 
 @dataclass(frozen=True)
@@ -185,21 +183,8 @@ def _why_not(eval_id: str, a: ByKey, b: ByKey) -> str:
     (a_key, one), (b_key, other) = next(iter(a.items())), next(iter(b.items()))
     plans = one.run.plan, other.run.plan
     evals = plans[0].evals[eval_id], plans[1].evals[eval_id]
-    found = _differing_parts(*evals)
-    if plans[0].backend != plans[1].backend:
-        found.append("backend")
-    tools = plans[0].toolchain, plans[1].toolchain
-    found += [
-        what
-        for name, what in (("typescript", "TypeScript"), ("lint_rules_sha256", "lint rules"))
-        if getattr(tools[0], name) != getattr(tools[1], name)
-    ]
-    if plans[0].grading_protocol != plans[1].grading_protocol:
-        found.append("meaning of a pass")
+    inputs = [GradingInputs.recorded(plan, eval_id) for plan in plans]
+    found = [difference.name for difference in inputs[0].diff(inputs[1])]
     if (a_key, b_key) != (evals[0].grading_key, evals[1].grading_key) or not found:
         return "graded again under other rules" if not found else f"graded again; other {', '.join(found)}"
     return f"other {', '.join(found)}"
-
-
-def _differing_parts(a: EvalPlan, b: EvalPlan) -> list[str]:
-    return [what for name, what in _PARTS.items() if getattr(a, name) != getattr(b, name)]
