@@ -1,8 +1,10 @@
 """All checks of this repository, in the order of their cost. The README's test command.
 
-    python scripts/check.py [--soak]
+    python scripts/check.py            the fast tier of the tests
+    python scripts/check.py --full     all tests
+    python scripts/check.py --soak     all tests, the long ones in full size
 
-Stops at nothing: every check runs, the failed ones are named at the end, and so is what had to be skipped.
+Every check runs, even after one has failed; the failed ones are named at the end, and so is what had to be skipped.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ ROOT = Path(__file__).parents[1]
 PYTHON = sys.executable
 
 
-def checks(soak: bool) -> dict[str, list[str]]:
-    """What is run, by name."""
+def checks(tier: str | None) -> dict[str, list[str]]:
+    """What is run, by name; `tier` is an option of pytest's."""
     return {
         "ruff check": [PYTHON, "-m", "ruff", "check", "."],
         "ruff format": [PYTHON, "-m", "ruff", "format", "--check", "."],
@@ -34,16 +36,18 @@ def checks(soak: bool) -> dict[str, list[str]]:
             "--durations=20",
             "-n2",
             "--dist=loadgroup",
-            *(["--soak"] if soak else []),
+            *([tier] if tier else []),
         ],
     }
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--soak", action="store_true", help="run soak tests in full size")
+    tier = parser.add_mutually_exclusive_group()
+    for option, what in (("--full", "run all tests"), ("--soak", "run all tests, the long ones in full size")):
+        tier.add_argument(option, dest="tier", action="store_const", const=option, help=what)
     failed, skipped = [], []
-    for name, argv in checks(parser.parse_args().soak).items():
+    for name, argv in checks(parser.parse_args().tier).items():
         print(f"== {name}", flush=True)
         start = time.monotonic()
         lines, status = run(argv)

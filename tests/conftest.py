@@ -25,7 +25,8 @@ NPM_USER_CONFIG = {"npm_config_userconfig": str(Path.home() / ".npmrc")}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--soak", action="store_true", help="run soak tests in full size")
+    parser.addoption("--full", action="store_true", help="run all tests, not only the fast tier")
+    parser.addoption("--soak", action="store_true", help="run all tests, the long ones in full size")
     parser.addoption("--update-golden", action="store_true", help="write golden files anew; review them as a diff")
 
 
@@ -43,8 +44,15 @@ LONGEST = (
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A file's tests share fixtures and stay on one worker; each area of the Node side is a group of its own."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A file's tests share fixtures and stay on one worker; each area of the Node side is a group of its own.
+
+    Tests that are marked `full` are left to --full, unless their file is named.
+    """
+    if not (config.getoption("full") or config.getoption("soak") or any(".py" in word for word in config.args)):
+        left_out = [item for item in items if item.get_closest_marker("full")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
     places: dict[str, float] = {}
     for at, item in enumerate(items):
         node_area = item.get_closest_marker("parametrize") and "test_area[" in item.nodeid
@@ -143,6 +151,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 def clean_environment(**more: str) -> dict[str, str]:
     """For subprocesses: what they need, how npm reaches its registry, and nothing else of the developer's."""
-    kept = {k: os.environ[k] for k in ("PATH", "HOME", "CONVEX_EVALS_CACHE", "TMPDIR") if k in os.environ}
+    kept = {k: os.environ[k] for k in ("PATH", "HOME", "TMPDIR") if k in os.environ}
     npm = {k: v for k, v in os.environ.items() if k.lower().startswith(NPM_SETTINGS)}
-    return {**kept, **npm, "npm_config_cache": str(REAL_CACHE / "npm"), **NPM_USER_CONFIG, **more}
+    caches = {"CONVEX_EVALS_CACHE": str(REAL_CACHE), "npm_config_cache": str(REAL_CACHE / "npm")}
+    return {**kept, **npm, **caches, **NPM_USER_CONFIG, **more}

@@ -23,7 +23,7 @@ from convex_evals.grading.sandbox.levels import open_sandbox
 from convex_evals.grading.toolchain import locate_toolchain
 from convex_evals.records import FileRecord, GenerationFile, GradeFile, RunPlan, Summary
 from convex_evals.store.records import read_record
-from tests.conftest import ROOT, clean_environment
+from tests.conftest import REAL_CACHE, ROOT, clean_environment
 from tests.factories import GRADER, PACKAGE_JSON, make_eval, make_git_repo, write_files
 from tests.processes import processes_with
 
@@ -282,7 +282,7 @@ def test_two_first_runs_at_the_same_time(tmp_path: Path) -> None:
     """Packages that nobody has installed yet, wanted by two processes at once."""
     cache = tmp_path / "cache"
     cache.mkdir()
-    (cache / "toolchain").symlink_to(Path(os.environ["CONVEX_EVALS_CACHE"]) / "toolchain")
+    (cache / "toolchain").symlink_to(REAL_CACHE / "toolchain")
     make_eval(tmp_path)
     argv, env = [*CLI, "validate", "--json"], clean_environment(CONVEX_EVALS_CACHE=str(cache))
     both = [subprocess.Popen(argv, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) for _ in range(2)]

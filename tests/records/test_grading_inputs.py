@@ -27,7 +27,9 @@ OTHERS: dict[str, tuple[object, str]] = {
 
 def test_the_key_of_records_stays_as_it_is() -> None:
     assert INPUTS.key() == "cffe6e44465b5c8683d2af9788849b5fff22b8199e1d7a2d112630f412c6f15a"
-    assert replace(INPUTS, strict_types=False).key() == "0da0034f59ada74554575163071973d4c0225ee8e600bcc1a9d10fd10033cd4e"
+    assert (
+        replace(INPUTS, strict_types=False).key() == "0da0034f59ada74554575163071973d4c0225ee8e600bcc1a9d10fd10033cd4e"
+    )
 
 
 @pytest.mark.parametrize("name", [f.name for f in fields(GradingInputs)])
