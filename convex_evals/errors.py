@@ -15,7 +15,7 @@ class ExitCode(IntEnum):
 
 
 class UserError(Exception):
-    """Something the user can mend. The message is one line: where, what, and what to do."""
+    """Something the user can fix. The message is one line: where, what, and what to do."""
 
 
 class InfrastructureError(Exception):

@@ -10,7 +10,7 @@ from convex_evals.errors import ExitCode, InfrastructureError, UserError, first_
 
 
 def start(main: Callable[[], int | None]) -> NoReturn:
-    """Run a script's `main` and exit: what its user can mend is one line, and Ctrl-C leaves no traceback."""
+    """Run a script's `main` and exit: what its user can fix is one line, and Ctrl-C leaves no traceback."""
     try:
         sys.exit(main())
     except KeyboardInterrupt:

@@ -247,7 +247,7 @@ def _one_line(text: str | None) -> str:
 
 def fault_reference() -> str:
     """What can happen to a request, as a Markdown table."""
-    rows = [f"| `{f.word}` | {f.happened} | {f.meaning}{f'; {f.mend}' if f.mend else ''} |" for f in Fault]
+    rows = [f"| `{f.word}` | {f.happened} | {f.meaning}{f'; {f.remedy}' if f.remedy else ''} |" for f in Fault]
     return "\n".join(["| word | what happened | what it means |", "|---|---|---|", *rows])
 
 

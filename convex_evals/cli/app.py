@@ -14,29 +14,29 @@ from convex_evals.errors import ExitCode, InfrastructureError, UserError, first_
 from convex_evals.render.output import complain, say
 from convex_evals.text import printable
 
-# name: (module, attribute); loaded when used, so that `--help` stays fast.
+# What `cli --help` says of a command, in 80 columns. A command is imported when it is used, so that help stays fast.
 COMMANDS = {
-    "run": ("convex_evals.cli.commands.run", "run"),
-    "plan": ("convex_evals.cli.commands.plan", "plan"),
-    "finish": ("convex_evals.cli.commands.finish", "finish"),
-    "validate": ("convex_evals.cli.commands.validate", "validate"),
-    "codegen": ("convex_evals.cli.commands.codegen", "codegen"),
-    "new-eval": ("convex_evals.cli.commands.new_eval", "new_eval"),
-    "models": ("convex_evals.cli.commands.models", "models"),
-    "status": ("convex_evals.cli.commands.status", "status"),
-    "regrade": ("convex_evals.cli.commands.regrade", "regrade"),
-    "prune": ("convex_evals.cli.commands.prune", "prune"),
-    "list": ("convex_evals.cli.commands.list", "list_"),
-    "show": ("convex_evals.cli.commands.show", "show"),
-    "compare": ("convex_evals.cli.commands.compare", "compare"),
-    "history": ("convex_evals.cli.commands.history", "history"),
-    "diff-guidelines": ("convex_evals.cli.commands.diff_guidelines", "diff_guidelines"),
-    "validate-guidelines": ("convex_evals.cli.commands.validate_guidelines", "validate_guidelines"),
-    "guidelines": ("convex_evals.cli.commands.guidelines", "guidelines"),
-    "report": ("convex_evals.cli.commands.report", "report"),
-    "leaderboard": ("convex_evals.cli.commands.leaderboard", "leaderboard"),
-    "doctor": ("convex_evals.cli.commands.doctor", "doctor"),
-    "init": ("convex_evals.cli.commands.init", "init"),
+    "run": "Ask models, grade their code, write results to runs/.",
+    "plan": "Write the plans that the shards of a run share.",
+    "finish": "Write the summary of a run that shards have completed.",
+    "validate": "Check that graders tell right code from wrong code.",
+    "codegen": "Generate `_generated/` for reference answers.",
+    "new-eval": "Create an eval that validates, to start from.",
+    "models": "List the models of models.yaml; show or check one.",
+    "status": "Show the progress of the last run, or of RUN.",
+    "regrade": "Grade stored replies again with today's graders.",
+    "prune": "Delete the raw replies of old runs.",
+    "list": "List runs (newest first) or evals.",
+    "show": "Show a run, or one eval of it in detail.",
+    "compare": "Compare two runs, or two selections of runs.",
+    "history": "Show a model's pass rate over time.",
+    "diff-guidelines": "Show what a guideline change did to each model.",
+    "validate-guidelines": "Decide whether a guideline change helps, with new runs.",
+    "guidelines": "Inspect the guidelines document.",
+    "report": "Write a report on a run's failures for review.",
+    "leaderboard": "Rank models by pass rate.",
+    "doctor": "Check this machine, and install what is missing.",
+    "init": "Create a new suite with one eval.",
 }
 
 
@@ -49,9 +49,14 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module, attribute = COMMANDS[cmd_name]
-        command: click.Command = getattr(importlib.import_module(module), attribute)
+        name = cmd_name.replace("-", "_")
+        module = importlib.import_module(f"convex_evals.cli.commands.{name}")
+        command: click.Command = getattr(module, "list_" if name == "list" else name)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -1,4 +1,4 @@
-"""Is everything there that grading needs? One finding per part, with the command that mends it."""
+"""Is everything there that grading needs? One finding per part, with the command that fixes it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Finding:
     part: str
     status: Status
     detail: str
-    mend: str | None = None  # the command or deed that mends it
+    remedy: str | None = None  # the command or deed that fixes it
     tried: Mapping[str, str] = field(default_factory=dict)  # one by one, what came of it
 
     def to_json(self) -> dict[str, object]:
@@ -81,8 +81,8 @@ def _cache() -> Finding:
         with tempfile.TemporaryFile(dir=cache):
             free = shutil.disk_usage(cache).free // 2**20
     except OSError as error:
-        mend = "set CONVEX_EVALS_CACHE to a folder that you can write to"
-        return Finding("cache", "broken", f"{cache}: {error.strerror}", mend)
+        remedy = "set CONVEX_EVALS_CACHE to a folder that you can write to"
+        return Finding("cache", "broken", f"{cache}: {error.strerror}", remedy)
     detail = f"{cache} ({free:,} MiB free)"
     if free < _NEEDED_MIB and not (cache / "toolchain").is_dir():
         return Finding("cache", "broken", detail, f"free {_NEEDED_MIB} MiB, or set CONVEX_EVALS_CACHE to another disk")
@@ -98,9 +98,9 @@ async def inspect_sandboxes() -> list[Finding]:
     for found in tried:
         needed = not enough and found.level is CHOSEN[0]
         status: Status = "ok" if found.contains else "broken" if needed else "absent"
-        mend = INSTALL_SANDBOX if needed else None
+        remedy = INSTALL_SANDBOX if needed else None
         results = {**found.attacks, **found.needs}
-        findings.append(Finding(f"sandbox {found.level}", status, found.summary, mend, results))
+        findings.append(Finding(f"sandbox {found.level}", status, found.summary, remedy, results))
     return [*findings, await _inspect_limits()]
 
 

@@ -49,8 +49,10 @@ _PROJECT_FAULTS = frozenset(
         "ETOOLARGE",
     }
 )
-# npm takes a file that it cannot unpack for a warning and ends well.
-_TORN = re.compile(r"TAR_ENTRY_ERROR (E\w+)")
+# npm takes a file that it cannot unpack for a warning and ends well. Authors of packages can have it print anything,
+# but not at the beginning of a line.
+_TORN = re.compile(r"^npm warn tar TAR_ENTRY_ERROR (E\w+)", re.M | re.I)
+_FULL = re.compile(r"^npm (?:error|ERR!) (?:code |nospc )?ENOSPC\b", re.M)
 _ADVICE = {
     "ENOSPC": "the disk is full; free some space and run the command again",
     "EROFS": "the file system is read-only; choose another cache folder with CONVEX_EVALS_CACHE",
@@ -179,7 +181,7 @@ def _failure(done: Completed, timeout: float) -> NpmFailure:
         return NpmFailure(str(error.get("code") or "EUNKNOWN")[:80], summary)
     except (ValueError, KeyError, TypeError, AttributeError):
         lines = [line for line in done.stderr.splitlines() if line.strip()]
-        code = "ENOSPC" if "ENOSPC" in done.stderr else "EUNKNOWN"
+        code = "ENOSPC" if _FULL.search(done.stderr) else "EUNKNOWN"
         return NpmFailure(code, lines[-1][:_MOST_WORDS] if lines else f"exit status {done.status}")
 
 

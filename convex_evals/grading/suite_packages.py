@@ -45,9 +45,9 @@ def _named(manifest: Path) -> dict[str, object]:
     try:
         data = json.loads(read_inside(manifest.parent, manifest))
     except json.JSONDecodeError as error:
-        raise UserError(f"{manifest}:{error.lineno}: not valid JSON: {error.msg}; mend it") from None
+        raise UserError(f"{manifest}:{error.lineno}: not valid JSON: {error.msg}; fix it") from None
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{manifest}: not valid JSON: {error}; mend it") from None
+        raise UserError(f"{manifest}: not valid JSON: {error}; fix it") from None
     sections = [data.get(key) for key in ("devDependencies", "dependencies")] if isinstance(data, dict) else []
     return {name: spec for section in sections if isinstance(section, dict) for name, spec in section.items()}
 

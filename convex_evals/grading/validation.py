@@ -247,7 +247,7 @@ def incomplete(evals: Sequence[Eval]) -> list[BrokenEval]:
 async def unreadable(grader: Grader, evals: Sequence[Eval]) -> list[BrokenEval]:
     """Those of `evals` whose grader cannot be parsed."""
     checks = await check_graders(grader, evals) if evals else {}
-    return [BrokenEval(ev, f"{checks[ev.id].errors[0]}; mend it") for ev in evals if checks[ev.id].errors]
+    return [BrokenEval(ev, f"{checks[ev.id].errors[0]}; fix it") for ev in evals if checks[ev.id].errors]
 
 
 def cases_of(evals: Sequence[Eval], *, wrong: bool = True, accept: bool = True) -> list[Case]:

@@ -258,7 +258,7 @@ def _section_changes(old: Guidelines, new: Guidelines, homes: Mapping[int, int])
 def word_diff(before: str, after: str) -> tuple[Span, ...]:
     """Both texts as one: what stayed (as it stands in `after`), what went and what came.
 
-    Line ends within a paragraph mean nothing, so a text that was only wrapped anew has no changed words.
+    Line ends within a paragraph mean nothing, so a text that was only rewrapped has no changed words.
     """
     old, new = _tokens(before), _tokens(after)
     head, tail = _alike_at_the_ends(old, new) if len(old) * len(new) > _MANY else (0, 0)

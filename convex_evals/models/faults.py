@@ -20,7 +20,7 @@ class _Row:
     word: str  # what results call it
     happened: str
     meaning: Meaning
-    mend: str = ""
+    remedy: str = ""
 
 
 class Fault(Enum):
@@ -71,8 +71,8 @@ class Fault(Enum):
         return self.value.happened
 
     @property
-    def mend(self) -> str:
-        return self.value.mend
+    def remedy(self) -> str:
+        return self.value.remedy
 
 
 # Trying again at once changes nothing: one attempt in a round is enough.

@@ -35,7 +35,7 @@ class ReferenceAnswerer:
         lost = [path for path, text in files.items() if read.get(path, "").rstrip("\n") != text.rstrip("\n")]
         if lost:
             raise UserError(
-                f"{ask.ev.path / 'answer' / lost[0]}: no reply could hold this file; rename it, or mend its text"
+                f"{ask.ev.path / 'answer' / lost[0]}: no reply could hold this file; rename it, or fix its text"
             )
         generation = Generation(
             trial=ask.trial,

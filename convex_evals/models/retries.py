@@ -218,7 +218,7 @@ class _Trial:
         """What a fault means for the next request."""
         model = self.model
         if fault.fault.meaning is Meaning.STOP:
-            stopped = ModelStopped(f"{model.model}: {fault}; {fault.fault.mend}")
+            stopped = ModelStopped(f"{model.model}: {fault}; {fault.fault.remedy}")
             model.halt(stopped)
             raise stopped from None
         if fault.fault is Fault.RATE_LIMIT:

@@ -116,7 +116,7 @@ def run_report(run: Run, summary: Summary | None, so_far: Summary | None = None)
     if summary is None:
         if so_far and so_far.categories:
             lines += [category_table(so_far), _spent(so_far), *unscored_lines(so_far)]
-        # The same command would begin anew with --fresh.
+        # The same command would start over with --fresh.
         how = f"`{go_on(plan)}` goes on" if plan.fresh else "give the same command again to go on"
         lines.append(f"Some trials could not be scored, or were not asked; {how}.")
         lines.append(f"How far it is: cli status {plan.run_id}")

@@ -157,7 +157,7 @@ def _joined(pieces: Any) -> str:
 
 
 def _blame(environment: jinja2.Environment, job: Job, error: Exception) -> NoReturn:
-    """Whatever a template's expressions raise is its author's to mend."""
+    """Whatever a template's expressions raise is its author's to fix."""
     import jinja2
 
     if isinstance(error, jinja2.TemplateSyntaxError):

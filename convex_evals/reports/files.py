@@ -24,7 +24,7 @@ _REPORT_NAME = re.compile(r".*_\d{4}-\d\d-\d\d\.md")
 _INDEX_HEAD = (
     "# Reports",
     "",
-    "Made by `cli report --index`; nothing needs it. Make it anew where it is in the way of a merge.",
+    "Made by `cli report --index`; nothing needs it. Regenerate it where it conflicts in a merge.",
     "",
     "| date | model | experiment | passed | pass rate | 95 % interval | against the run before | failures |",
     "|---|---|---|--:|--:|--:|---|---|",

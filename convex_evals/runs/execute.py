@@ -1,4 +1,4 @@
-"""Runs of one command: each finds the run that it goes on with or makes one, and all share a grader."""
+"""Runs of one command: each finds the run that it resumes, or creates one, and all share a grader."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ def _journalled(run: Run, journal: Journal) -> dict[str, list[JournalEntry]]:
 
 
 def _count_by_own_keys(run: Run) -> None:
-    """Undo a regrading: a run that is gone on with has today's keys, whatever its summary was made to name before."""
+    """Undo a regrading: a resumed run has today's keys, whatever its summary was made to name before."""
     summary = run.summary()
     own = {e: grade_name(planned.grading_key) for e, planned in run.plan.evals.items()}
     if summary is not None and any(found.grade != own.get(e) for e, found in summary.evals.items()):

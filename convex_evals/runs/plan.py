@@ -139,7 +139,7 @@ def refuse_broken_graders(checks: Mapping[str, GraderCheck]) -> None:
     errors = [line for check in checks.values() for line in check.errors]
     if errors:
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        raise UserError(f"{errors[0]}; mend it{more}")
+        raise UserError(f"{errors[0]}; fix it{more}")
 
 
 def refuse_other_work(run: Run, now: RunPlan) -> None:

@@ -115,7 +115,7 @@ class Regrader:
             if now is None:
                 left_out[eval_id] = "no longer in the suite"
             elif not run.is_written(eval_id):
-                left_out[eval_id] = "not done yet; `cli run` goes on with it"
+                left_out[eval_id] = "not done yet; `cli run` resumes it"
             elif now.task_sha256 != planned.task_sha256 and not self.edited_tasks:
                 left_out[eval_id] = "TASK.txt was edited: the reply answers another task (--edited-tasks grades it)"
             elif run.grade(eval_id).grading_key != now.key():

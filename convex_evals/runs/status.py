@@ -1,4 +1,4 @@
-"""How far a run is, what came of it so far, and the command that goes on with it."""
+"""How far a run is, what came of it so far, and the command that resumes it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Status:
     busy: bool  # a process is at it now
     graded: int  # trials with a verdict in the journal, of evals that are not written yet
     waiting: dict[str, int]  # trials that the next command tries again, by the reason
-    command: str | None  # goes on with the run; None where there is nothing left, or a process is at it
+    command: str | None  # resumes the run; None where there is nothing left, or a process is at it
 
     def to_data(self) -> dict[str, Any]:
         """For machines. `summary` is of what is written so far."""

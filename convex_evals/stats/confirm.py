@@ -56,7 +56,7 @@ class Confirmation:
 
     screened: int  # evals
     flipped: tuple[str, ...]  # those that were to be asked again
-    evals: tuple[Retested, ...]  # those of them that both sides scored anew, the surest first
+    evals: tuple[Retested, ...]  # those of them that both sides scored again, the surest first
     difference: float  # evals that did not flip count as unchanged
     interval: tuple[float, float] | None  # 95 %; None where nothing was asked again
     p: float | None  # of the whole and the surest eval together; corrected where there are other questions

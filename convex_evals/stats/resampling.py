@@ -1,4 +1,4 @@
-"""Two distributions that a mean difference is held against: signs flipped by chance, and evals drawn anew.
+"""Two distributions that a mean difference is held against: signs flipped by chance, and evals resampled.
 
 Pass rates of few trials are multiples of a common fraction, so both can be written down in full on a grid. There is
 nothing random about the result then, and no order of evals that it could depend on.
@@ -65,7 +65,7 @@ def _drawn_p(sizes: Sequence[int], extreme: int, seed: int) -> float:
 
 
 def bootstrap_interval(steps: Sequence[int], scale: int, *, seed: int = 0) -> tuple[float, float] | None:
-    """The 95 % interval of a mean difference when evals are drawn anew, whole: all trials of one together.
+    """The 95 % interval of a mean difference when evals are resampled, whole: all trials of one together.
 
     `steps` are the evals' differences, `scale` of which make 1. Rounded outwards to a tenth of a point (0.001). None of
     fewer than two evals.
@@ -74,7 +74,7 @@ def bootstrap_interval(steps: Sequence[int], scale: int, *, seed: int = 0) -> tu
     exact distribution as N. I. Fisher and P. Hall, "Bootstrap algorithms for small samples", Journal of Statistical
     Planning and Inference 27 (1991), 157-169; percentiles widened for small samples by T. C. Hesterberg, "What
     teachers should know about the bootstrap", American Statistician 69 (2015), 371-386. Where all evals
-    moved alike, drawing them anew says nothing; then Wilson's interval tells how large a share of evals may not.
+    moved alike, resampling them says nothing; then Wilson's interval tells how large a share of evals may not.
     """
     n = len(steps)
     if n < 2:

@@ -14,8 +14,8 @@ _ADVICE = {
     errno.ENOSPC: "the disk is full; free some space and run the command again",
     errno.EDQUOT: "the disk quota is used up; free some space and run the command again",
     errno.EROFS: "the file system is read-only; choose another folder (--runs-dir, CONVEX_EVALS_CACHE, OUTPUT_TEMPDIR)",
-    errno.EACCES: "no permission to write; mend the permissions or choose another folder",
-    errno.EPERM: "no permission to write; mend the permissions or choose another folder",
+    errno.EACCES: "no permission to write; fix the permissions or choose another folder",
+    errno.EPERM: "no permission to write; fix the permissions or choose another folder",
     errno.ENOTDIR: "a file is in the way of a folder; move it away",
 }
 

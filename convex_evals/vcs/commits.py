@@ -102,7 +102,7 @@ class Branch:
     def _not_pushed(self, why: str) -> str:
         return (
             f"{self._remote}/{self.upstream}: not pushed: {why}; the commit is kept on {self.name}, "
-            "and the same command pushes it once that is mended"
+            "and the same command pushes it once that is fixed"
         )
 
     @property

@@ -14,6 +14,15 @@ from tests.conftest import ROOT, Invoke, clean_environment
 from tests.factories import make_eval, make_generation_file, make_grade_file, make_plan, write_files
 
 
+def test_every_command_is_listed_with_its_whole_line(invoke: Invoke) -> None:
+    modules = {path.stem.replace("_", "-") for path in (ROOT / "convex_evals/cli/commands").glob("[!_]*.py")}
+    assert set(COMMANDS) == modules
+    help_ = invoke("--help").out
+    for name, summary in COMMANDS.items():
+        line = f"  {name:<{max(map(len, COMMANDS))}}  {summary}"
+        assert line in help_.splitlines() and len(line) <= 80
+
+
 def test_help_teaches(invoke: Invoke) -> None:
     result = invoke("--help")
     assert result.status == 0 and "Examples:" in result.out
@@ -182,7 +191,7 @@ def test_doctor_names_what_is_missing(invoke: Invoke, tmp_path: Path, monkeypatc
     result = invoke("doctor", "--json")
     findings = {f["part"]: f for f in json.loads(result.out)}
     assert result.status == 1
-    assert findings["toolchain"]["status"] == "missing" and findings["toolchain"]["mend"] == "cli doctor --install"
+    assert findings["toolchain"]["status"] == "missing" and findings["toolchain"]["remedy"] == "cli doctor --install"
     assert findings["Python"]["status"] == findings["git"]["status"] == findings["Node.js"]["status"] == "ok"
     assert "-> cli doctor --install" in invoke("doctor").out
     (tmp_path / "file").write_text("")

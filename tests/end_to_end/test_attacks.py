@@ -52,17 +52,28 @@ IN_A_CONTAINER = {
 }
 
 
-def wanted(attack: Attack, level: Level, soak: bool) -> bool:
-    """In a normal run attacks that differ little from others are left out."""
+# For the fast tier: one of each kind, at one level.
+FAST_LEVEL = Level.LANDLOCK if missing(Level.STRICT) else Level.STRICT
+OF_EACH_KIND = {
+    *("home-program", "network-program", "loopback-program", "fork_bomb-program", "tester_memory-program"),
+    *("forged_verdict-program", "suite_on_disk-page", "answer_port-function", "endless_loop-function"),
+    *("package_store-program", "ambient_module", "symlink-program"),
+}
+
+
+def wanted(attack: Attack, level: Level, full: bool, soak: bool) -> bool:
+    """Attacks that differ little from others are left to --soak."""
     if soak:
         return True
+    if not full:
+        return attack.name in OF_EACH_KIND and level is FAST_LEVEL
     if level is Level.CONTAINER:
         return attack.name in IN_A_CONTAINER
     return not attack.again if level is Level.STRICT or missing(Level.STRICT) else attack.name in BY_OTHER_MEANS
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    soak = metafunc.config.getoption("--soak")
+    soak, full = metafunc.config.getoption("--soak"), metafunc.config.getoption("--full")
     if "weakened" in metafunc.fixturenames:
         levels = [level for level in LEVELS if soak or level is not Level.CONTAINER]
         metafunc.parametrize("weakened", levels, indirect=True, scope="module")
@@ -72,7 +83,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             pytest.param(level, attack.name, marks=[known] if (level.value, attack.name) in KNOWN else [])
             for level in LEVELS
             for attack in ATTACKS
-            if wanted(attack, level, soak)
+            if wanted(attack, level, full, soak)
         ]
         metafunc.parametrize(("ran", "attack"), pairs, indirect=["ran"], scope="module", ids=lambda word: str(word))
 
@@ -129,7 +140,11 @@ def test_attack(attack: str, ran: Ran, record_property: Callable[[str, object], 
     assert result.problems == []
 
 
-@pytest.mark.parametrize("ran", LEVELS, indirect=True)
+@pytest.mark.parametrize(
+    "ran",
+    [pytest.param(level, marks=[] if level is FAST_LEVEL else [pytest.mark.full]) for level in LEVELS],
+    indirect=True,
+)
 def test_nothing_is_left(ran: Ran) -> None:
     assert ran.left == []
 
@@ -257,5 +272,6 @@ def weakened(request: pytest.FixtureRequest, folders: Path, toolchain: Path) -> 
         pytest.skip(str(error))
 
 
+@pytest.mark.full
 def test_without_any_one_rule_an_attack_succeeds(weakened: dict[str, list[str]]) -> None:
     assert [rule for rule, harm in weakened.items() if not harm] == []

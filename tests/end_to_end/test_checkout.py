@@ -16,7 +16,7 @@ import pytest
 
 from tests.conftest import ROOT, clean_environment
 
-pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
+pytestmark = [pytest.mark.full, pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
 
 CHECKOUT = ROOT / "tests" / "checkout"
 ANSWERS = [

@@ -16,7 +16,7 @@ from convex_evals.grading.setup import ready_grader
 from convex_evals.suite.suite import load_suite
 from tests.conftest import ROOT
 
-pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
+pytestmark = [pytest.mark.full, pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
 _WORD = re.compile(r"[A-Za-z_]\w*|\d+|[(){}\[\];,.:]")
 
 

@@ -20,6 +20,8 @@ from tests.conftest import Invoke, clean_environment
 from tests.factories import make_eval, write_files
 from tests.provider import Provider, models_yaml, serve
 
+pytestmark = pytest.mark.full
+
 SECRET = "planted-secret-0123456789"
 # What a user may have in the environment.
 VARIABLES = (

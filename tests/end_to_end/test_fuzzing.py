@@ -25,6 +25,7 @@ SEED, FEW, MANY = 1, 60, 2_000
 EVALS = {ev.id: ev for ev in load_suite(SUITE).evals}
 
 
+@pytest.mark.full
 @pytest.mark.grading
 def test_no_mutation_gets_away_or_reaches_a_neighbour(toolchain: Path, soak: bool) -> None:
     level = Level.LANDLOCK if missing(Level.STRICT) else Level.STRICT

@@ -24,6 +24,8 @@ from tests.conftest import Invoke, clean_environment
 from tests.factories import make_eval, make_generation_file, make_git_repo, make_grade_file, make_plan, write_files
 from tests.provider import Provider, models_yaml, serve
 
+pytestmark = pytest.mark.full
+
 EVAL = "000-fundamentals/000-answer"
 
 

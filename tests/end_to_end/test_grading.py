@@ -183,8 +183,8 @@ def test_an_empty_project_fails(tmp_path: Path) -> None:
 
 
 BROKEN = [
-    ({"grader.test.ts": "import {"}, "grader.test.ts:1:9: ", "mend it"),
-    ({"grader.test.ts": 'import "./gone";'}, "grader.test.ts:1:8: Could not resolve", "mend it"),
+    ({"grader.test.ts": "import {"}, "grader.test.ts:1:9: ", "fix it"),
+    ({"grader.test.ts": 'import "./gone";'}, "grader.test.ts:1:8: Could not resolve", "fix it"),
 ]
 
 
@@ -233,6 +233,7 @@ def test_no_network_at_the_first_install(tmp_path: Path) -> None:
     assert not [p for p in (tmp_path / "cache" / "toolchain").iterdir() if p.is_dir()]
 
 
+@pytest.mark.full
 def test_an_interrupted_install_does_not_look_complete(tmp_path: Path) -> None:
     env = clean_environment(CONVEX_EVALS_CACHE=str(tmp_path / "cache"))
     argv = [*CLI, "doctor", "--install"]
@@ -278,6 +279,7 @@ def test_a_read_only_runs_folder(tmp_path: Path) -> None:
     assert done.returncode == 1 and "cannot write" in line and "the file system is read-only; choose another" in line
 
 
+@pytest.mark.full
 def test_two_first_runs_at_the_same_time(tmp_path: Path) -> None:
     """Packages that nobody has installed yet, wanted by two processes at once."""
     cache = tmp_path / "cache"
@@ -302,6 +304,7 @@ def marked_tmp(tmp_path: Path) -> Iterator[Path]:
         os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.full
 def test_kill_minus_nine_at_any_moment(tmp_path: Path, marked_tmp: Path, soak: bool) -> None:
     kills, evals = (20, 30) if soak else (4, 6)
     for number in range(evals):

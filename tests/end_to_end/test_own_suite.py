@@ -17,6 +17,8 @@ from convex_evals.records.hashes import sha256_text
 from convex_evals.suite.suite import load_suite
 from tests.conftest import NPM_USER_CONFIG, REAL_CACHE, ROOT
 
+pytestmark = pytest.mark.full
+
 # Longer than anything that a grader may take on a quiet machine, since tests run beside others.
 GRADER_SECONDS = 5.0
 

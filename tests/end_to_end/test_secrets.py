@@ -17,7 +17,7 @@ from tests.conftest import ROOT, clean_environment
 from tests.factories import PACKAGE_JSON, QUERY, make_eval, make_git_repo, write_files
 from tests.provider import Provider, serve
 
-pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
+pytestmark = [pytest.mark.full, pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
 
 KEY = "planted-secret-0123456789"
 MODELS = """models:

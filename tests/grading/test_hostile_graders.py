@@ -19,6 +19,8 @@ from convex_evals.suite.suite import load_suite
 from tests.end_to_end.test_attacks import missing
 from tests.factories import make_eval, write_files
 
+pytestmark = pytest.mark.full
+
 SECRET = "sk-planted-0123456789"
 # Tells in its verdict what it got at.
 GRADER = """

@@ -15,7 +15,7 @@ from convex_evals.records import Outcome, StepName, Verdict
 from convex_evals.suite.suite import load_suite
 from tests.factories import PACKAGE_JSON, QUERY, make_eval
 
-pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
+pytestmark = [pytest.mark.full, pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
 
 MAIN = "convex/main.ts"
 PLAIN = {"package.json": PACKAGE_JSON, MAIN: QUERY}

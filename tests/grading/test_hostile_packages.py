@@ -22,6 +22,8 @@ from convex_evals.grading.node import find_node
 from convex_evals.grading.packages import PackageError, PackageStore, link_packages
 from tests.attacks.registry import serve_registry
 
+pytestmark = pytest.mark.full
+
 DAY = "2020-01-01T00:00:00.000Z"
 UP = "package/" + "../" * 12
 

@@ -30,6 +30,8 @@ from convex_evals.records import Outcome, StepName, Verdict
 from convex_evals.suite.suite import Eval, load_suite
 from tests.factories import make_eval
 
+pytestmark = pytest.mark.full
+
 _INSTALL_SECONDS = 8.0
 _DAY = "2020-01-01T00:00:00.000Z"
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.conftest import ROOT, clean_environment
 
-pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
+pytestmark = [pytest.mark.full, pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
 
 EVAL = "005-idioms/003-convex_test"
 _GIVEN = (ROOT / "evals" / EVAL / "answer/convex/reservations.ts").read_text()

@@ -44,5 +44,5 @@ def test_a_suite_with_node_modules_brings_its_own(tmp_path: Path) -> None:
 def test_a_broken_manifest_is_one_line(tmp_path: Path) -> None:
     make_eval(tmp_path)
     write_files(tmp_path, {"package.json": "{\n  oops"})
-    with pytest.raises(UserError, match=r"package\.json:2: not valid JSON: .*; mend it"):
+    with pytest.raises(UserError, match=r"package\.json:2: not valid JSON: .*; fix it"):
         grader_packages(tmp_path, print)

@@ -24,7 +24,7 @@ from tests.factories import make_eval, make_git_repo, write_files
 from tests.provider import Provider, models_yaml, serve
 from tests.wire import question
 
-pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
+pytestmark = [pytest.mark.full, pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
 
 Golden = Callable[[str, str], None]
 FILE = "guidelines/convex.md"

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from convex_evals.inputs.bounded_json import Limits, TooLarge, decode, decode_object
 
+pytestmark = pytest.mark.full
+
 LIMITS = Limits(16 * 1024 * 1024)
 SIZE = 12 * 1024 * 1024
 _VALUES = st.recursive(

@@ -34,6 +34,8 @@ from convex_evals.suite.suite import Eval, load_suite
 from tests.factories import make_eval
 from tests.provider import REPLY, Provider, serve
 
+pytestmark = pytest.mark.full
+
 PRICE = Price(input=10, output=100)
 Api = Literal["chat", "responses"]
 _KEY = "a-planted-key-0123456789"

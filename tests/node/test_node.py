@@ -14,6 +14,7 @@ from convex_evals.runs.plan import library_sources
 from tests.conftest import clean_environment
 
 AREAS = ("backend/test", "backend/conformance", "backend/clients", "checker", "grader", "push", "tester")
+QUICK = ("backend/conformance", "push")
 FLAGS = ("--experimental-vm-modules", "--disable-warning=ExperimentalWarning")
 
 
@@ -93,7 +94,9 @@ def test_types_of_the_suite(node: Toolchain) -> None:
 
 
 @pytest.mark.grading
-@pytest.mark.parametrize("area", AREAS)
+@pytest.mark.parametrize(
+    "area", [pytest.param(area, marks=[] if area in QUICK else [pytest.mark.full]) for area in AREAS]
+)
 def test_area(area: str, node: Toolchain, soak: bool) -> None:
     files = sorted((SOURCES / area).rglob("*.test.ts"))
     assert files, f"{area} has no tests"

@@ -16,6 +16,8 @@ from convex_evals.suite.prompt import PromptSource
 from tests.conftest import Invoke
 from tests.factories import make_eval, make_run, write_files
 
+pytestmark = pytest.mark.full
+
 SHOWN = "{% block user %}{{ task }}{% endblock %}{% block system %}"
 END = "{% endblock %}"
 # Each is an expression or statements that write `RAN` in a file, or show something of ours, where nothing prevents it.

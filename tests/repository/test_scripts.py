@@ -11,6 +11,8 @@ import pytest
 from bench.revisions import Measured, differences
 from tests.conftest import ROOT, clean_environment
 
+pytestmark = pytest.mark.full
+
 
 def test_the_tester_can_be_kept_apart_from_the_backend() -> None:
     if not (shutil.which("bwrap") and shutil.which("nsenter")):

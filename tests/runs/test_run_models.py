@@ -131,6 +131,7 @@ def test_a_stopped_model_is_one_line_and_counts_against_nobody(suite: Path, stub
     assert run(suite)["summary"]["counts"]["failed"] == 3
 
 
+@pytest.mark.full
 def test_three_runs_of_faults_and_then_only_on_request(suite: Path, stub: Provider) -> None:
     stub.behave = lambda n, body: "context" if "Task 1" in question(body) else "ok"
     for _ in range(3):
@@ -189,6 +190,7 @@ def test_replay(suite: Path, stub: Provider) -> None:
     assert len(stub.requests) == 3
 
 
+@pytest.mark.full
 def test_kill_minus_nine_loses_no_reply(suite: Path, stub: Provider, soak: bool) -> None:
     """A reply whose end is in the journal is never asked for again."""
     for i in range(3, 60):

@@ -23,6 +23,8 @@ from convex_evals.store.journal import Journal
 from tests.conftest import ROOT, Invoke
 from tests.factories import make_eval, make_failure, make_generation, make_git_repo, make_run, make_verdict
 
+pytestmark = pytest.mark.full
+
 EVAL = "000-fundamentals/000-answer"
 SECRET = "the secret of the host"
 HOSTILE_REPLY = """# Files

@@ -95,6 +95,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_responses_cost_little(name: str) -> None:
     started = time.process_time()
@@ -103,6 +104,7 @@ def test_hostile_responses_cost_little(name: str) -> None:
     assert len("".join(extraction.notes)) < 10_000
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["lines of quotes", "files"])
 def test_twice_as_much_takes_twice_as_long(name: str) -> None:
     text = HOSTILE[name]

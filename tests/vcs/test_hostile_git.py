@@ -21,6 +21,8 @@ from convex_evals.vcs.git_command import GitFailed, read_git
 from tests.conftest import Invoke
 from tests.factories import make_eval, make_failure, make_run, write_files
 
+pytestmark = pytest.mark.full
+
 HOOKS = [
     *("fsmonitor-watchman", "post-checkout", "post-commit", "post-index-change", "post-merge", "post-rewrite"),
     *("pre-commit", "pre-push", "pre-rebase", "prepare-commit-msg", "reference-transaction", "push-to-checkout"),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.option("--install", is_flag=True, help="Install the toolchain if it is missing.")
 @json_option
 def doctor(install: bool, as_json: bool) -> int:
-    """Tell what is there, what is missing, and the command that mends it.
+    """Tell what is there, what is missing, and the command that fixes it.
 
     Grades a tiny project of its own where the toolchain is installed. Exit code 1 if something is missing or broken.
 
@@ -53,7 +53,7 @@ def _is_ok(part: str, findings: list[Finding]) -> bool:
 def _print(findings: list[Finding]) -> None:
     for finding in findings:
         say(f"{finding.status:8} {finding.part:17} {finding.detail}")
-        if finding.mend:
-            say(f"{'':26} -> {finding.mend}")
+        if finding.remedy:
+            say(f"{'':26} -> {finding.remedy}")
         for name, result in finding.tried.items():
             say(f"{'':26} {name:34} {result}")

@@ -162,7 +162,7 @@ def _sources(workspace: Workspace, folder: Folder, runs: Sequence[Run]) -> Sourc
     decisions, unread = folder.decisions()
     own = {folder.path(run.plan) for run in runs}
     for path, why in unread.items():
-        # About those that are made anew an error will say it.
+        # About those that are regenerated an error will say it.
         if path not in own:
             complain(f"its decisions are not used: {why}", "warning")
     store = RunStore(workspace.runs_dir)

@@ -176,7 +176,7 @@ def _do(ctx: click.Context, work: Work, requests: list[Request]) -> None:
 
 
 def _same_again(ctx: click.Context, work: Work) -> str:
-    """The command that goes on, spelled out where the same one would begin anew."""
+    """The command that goes on, spelled out where the same one would start over."""
     import shlex
 
     names = [word for runner in work.runners for word in ("--run", runner.run.plan.run_id)]

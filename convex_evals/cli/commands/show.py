@@ -93,7 +93,7 @@ def _run(run: Run, as_json: bool) -> None:
     if summary:
         say("\n" + category_table(summary))
     else:
-        say(f"\nNot complete; `{go_on(plan)}` goes on with it.")
+        say(f"\nNot complete; `{go_on(plan)}` resumes it.")
 
 
 def _eval(

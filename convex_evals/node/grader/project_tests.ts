@@ -4,8 +4,6 @@ import { copyProject, runProgram } from "./programs.ts";
 
 export interface ProjectTestsOptions {
   timeoutMs?: number;
-  /** More of vitest's options, such as `--bail=1`. */
-  flags?: readonly string[];
 }
 
 /** What came of one run of the project's tests. */
@@ -20,13 +18,14 @@ export interface ProjectTests {
 /**
  * Runs the project's vitest once, as `npx vitest run` does, in a copy of the project with other files. Each run is a process of
  * its own in a folder with a name that says nothing: no run knows of another one. Vitest's reports are the project's to write, so
- * that none is read: ask for one answer, yes or no, with each run.
+ * that none is read: ask for one answer, yes or no, with each run. There are no other options: a run that is started differently from
+ * another tells the project which of them it is.
  */
 export async function runProjectTests(files: Readonly<Record<string, string | null>>, options: ProjectTestsOptions = {}): Promise<ProjectTests> {
-  const { timeoutMs = 40_000, flags = [] } = options;
+  const { timeoutMs = 40_000 } = options;
   const folder = copyProject(files);
   const vitest = "node_modules/vitest/vitest.mjs";
-  const { code, timedOut, stdout, stderr } = await runProgram([process.execPath, vitest, "run", ...flags], { folder, timeoutMs, maxBytes: 100_000 });
+  const { code, timedOut, stdout, stderr } = await runProgram([process.execPath, vitest, "run"], { folder, timeoutMs, maxBytes: 100_000 });
   const printed = `${stdout}\n${stderr}`.replaceAll(`${folder}/`, "").trim();
   return { passed: code === 0, timedOut, printed: printed.slice(-4000) };
 }

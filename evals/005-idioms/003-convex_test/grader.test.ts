@@ -135,7 +135,7 @@ async function ask(question: string): Promise<ProjectTests> {
   if (question === GIVEN_PASSES) return await runProjectTests(filesWith(GIVEN));
   if (question === REWRITTEN_PASSES) return await runProjectTests(filesWith(await disguise(REWRITTEN)));
   if (question === DISGUISED_PASSES) return await runProjectTests(filesWith(await disguise(GIVEN)));
-  return await runProjectTests(filesWith(await disguise(BROKEN[question]!)), { flags: ["--bail=1"] });
+  return await runProjectTests(filesWith(await disguise(BROKEN[question]!)));
 }
 
 beforeAll(async () => {

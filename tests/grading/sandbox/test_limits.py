@@ -13,6 +13,8 @@ import pytest
 from convex_evals.grading.sandbox.client import open_launcher
 from convex_evals.grading.sandbox.request import Request
 
+pytestmark = pytest.mark.full
+
 perl = shutil.which("perl") or pytest.skip("perl is not installed", allow_module_level=True)
 LIMIT = 100 * 2**20
 MMAP = {"x86_64": 9, "aarch64": 222}.get(platform.machine(), 222)
