@@ -19,8 +19,9 @@ import { ContextEnvironment } from "./environment.ts";
 import { createAppContext } from "./globals.ts";
 import { createHost, type FunctionLimits } from "./host.ts";
 import { routeRequest } from "./http_mounts.ts";
-import type { DocumentRequest, FunctionResult, FunctionType, JsonValue, RuntimeHost, ScheduledJob } from "./runtime_types.ts";
+import type { DocumentRead, DocumentWrite, FunctionResult, FunctionType, JsonValue, RuntimeHost, ScheduledJob } from "./runtime_types.ts";
 import { loadRuntime } from "./runtime_loader.ts";
+import { readDocuments } from "./stored_documents.ts";
 import { callSystemFunction } from "../system/index.ts";
 import { ownTurn } from "./watchdog.ts";
 
@@ -239,11 +240,22 @@ export class App {
     return await detached(() => runtime.storeFile(componentPath, blob));
   }
 
-  /** Reads or writes documents for a system function, in one transaction. */
-  async documents(componentPath: string, request: DocumentRequest): Promise<FunctionResult> {
+  /** Reads documents for a system function, between transactions. */
+  async readDocuments(componentPath: string, request: DocumentRead): Promise<FunctionResult> {
+    if (!this.#deployment?.component(componentPath)) return noComponent(componentPath);
+    await this.store.lock.acquire();
+    try {
+      return { ok: true, value: readDocuments(this.store.component(componentPath), request) };
+    } finally {
+      this.store.lock.release();
+    }
+  }
+
+  /** Changes documents for a system function, in one transaction. */
+  async changeDocuments(componentPath: string, request: DocumentWrite): Promise<FunctionResult> {
     const deployment = this.#deployment;
-    if (!deployment?.component(componentPath)) return failure(`Component "${componentPath}" does not exist.`);
-    return JSON.parse(await deployment.runtime.documents(componentPath, request)) as FunctionResult;
+    if (!deployment?.component(componentPath)) return noComponent(componentPath);
+    return JSON.parse(await deployment.runtime.changeDocuments(componentPath, request)) as FunctionResult;
   }
 
   close(): void {
@@ -293,6 +305,10 @@ export class App {
 /** What the analysis of a push has found, as a text to compare. */
 function factsOf(push: EvaluatedPush): string {
   return JSON.stringify([...push.definitions.values()].map(({ path, schema, modules, export: exported }) => [path, exported, schema, modules.map(({ name, inspection }) => [name, inspection])]));
+}
+
+function noComponent(componentPath: string): FunctionResult {
+  return failure(`Component "${componentPath}" does not exist.`);
 }
 
 function failure(errorMessage: string): FunctionResult {

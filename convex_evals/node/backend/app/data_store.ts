@@ -94,6 +94,11 @@ export class ComponentData {
     return table === undefined ? undefined : this.#tables.get(table)?.get(id);
   }
 
+  /** Null for what is no document. */
+  tableOf(id: string): string | null {
+    return this.#tableOfId.get(id) ?? null;
+  }
+
   put(id: string, table: string, document: StoredDocument): void {
     let documents = this.#tables.get(table);
     if (!documents) this.#tables.set(table, (documents = new Map()));

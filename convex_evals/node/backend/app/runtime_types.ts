@@ -167,11 +167,14 @@ export interface SchemaJson {
   readonly schemaValidation: boolean;
 }
 
-/** A request for documents, for system functions; each runs in one transaction. */
-export type DocumentRequest =
+/** A request for documents, for system functions. */
+export type DocumentRead =
   | { readonly op: "scan"; readonly table: string; readonly order: "asc" | "desc"; readonly limit: number }
   | { readonly op: "page"; readonly table: string; readonly order: "asc" | "desc"; readonly cursor: string | null; readonly limit: number }
-  | { readonly op: "get"; readonly ids: readonly { readonly id: string; readonly tableName: string }[] }
+  | { readonly op: "get"; readonly ids: readonly { readonly id: string; readonly tableName: string }[] };
+
+/** A change of documents, for system functions; each runs in one transaction. */
+export type DocumentWrite =
   | { readonly op: "insert"; readonly table: string; readonly documents: JsonValue[] }
   | { readonly op: "patch"; readonly table: string; readonly ids: readonly string[] | null; readonly fields: JsonValue }
   | { readonly op: "replace"; readonly id: string; readonly document: JsonValue }
@@ -196,8 +199,8 @@ export interface Runtime {
   runJob(jobJson: string): Promise<void>;
   /** The component whose function is running; "" outside of functions. */
   currentComponent(): string;
-  /** Runs a request of plain JSON; resolves to a `FunctionResult` as JSON text. */
-  documents(componentPath: string, request: DocumentRequest): Promise<string>;
+  /** Makes a change of plain JSON; resolves to a `FunctionResult` as JSON text. */
+  changeDocuments(componentPath: string, request: DocumentWrite): Promise<string>;
   storeFile(componentPath: string, blob: Blob): Promise<string>;
   /** The first committed document that does not match, or null. */
   checkDocuments(componentPath: string, schemaJson: string): string | null;

@@ -5,7 +5,7 @@ import { convexTest, internals, type ConvexTest } from "embedded:convex-test";
 import type {
   AnalyzedFunction,
   ComponentSetup,
-  DocumentRequest,
+  DocumentWrite,
   FunctionCall,
   FunctionResult,
   HttpActionRequest,
@@ -18,7 +18,7 @@ import type {
 import { host } from "embedded:host";
 import { adopted } from "./adopt.ts";
 import { appConsole } from "./console.ts";
-import { documentRequest } from "./documents.ts";
+import { changeDocuments } from "./documents.ts";
 import { errorText, failedResult } from "./error_text.ts";
 import { adoptHostErrors } from "./host_errors.ts";
 import { intrinsics, lock } from "./lock_intrinsics.ts";
@@ -55,9 +55,9 @@ export function createRuntime(components: ComponentSetup[]): Runtime {
     fetch: async (request, identityJson) => await fetchFrom(test, request, identityJson === null ? null : (JSON.parse(identityJson) as UserIdentity)),
     currentComponent: () => internals.executionContextStorage.getStore()?.componentPath ?? "",
     runJob: async (jobJson) => await runJob(test, JSON.parse(jobJson) as ScheduledJob),
-    documents: async (componentPath, given) => {
-      const request = adopted(given as unknown as JsonValue) as unknown as DocumentRequest;
-      return JSON.stringify(await settled(() => test.runInComponent(componentPath, (ctx) => documentRequest(ctx.db, request))));
+    changeDocuments: async (componentPath, given) => {
+      const request = adopted(given as unknown as JsonValue) as unknown as DocumentWrite;
+      return JSON.stringify(await settled(() => test.runInComponent(componentPath, (ctx) => changeDocuments(ctx.db, request))));
     },
     storeFile: async (componentPath, blob) => await test.runInComponent(componentPath, async (ctx) => await ctx.storage.store(blob)),
     checkDocuments: (componentPath, schemaJson) => firstMismatch(componentPath, JSON.parse(schemaJson) as SchemaJson),

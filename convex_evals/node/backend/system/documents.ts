@@ -1,7 +1,7 @@
 /** System functions that read and write documents, as the dashboard and graders use them. */
 
 import type { App } from "../app/app.ts";
-import type { DocumentRequest, JsonValue } from "../app/runtime_types.ts";
+import type { DocumentRead, DocumentWrite, FunctionResult, JsonValue } from "../app/runtime_types.ts";
 import { listArg, numberArg, pageArg, stringArg } from "./arguments.ts";
 import { SystemFunctionError, type SystemFunction } from "./index.ts";
 
@@ -9,15 +9,22 @@ const MAX_INSERTED = 4096;
 const MAX_DELETED = 4096;
 const CLEAR_PAGE_SIZE = 4000;
 
-async function run(app: App, componentPath: string, request: DocumentRequest): Promise<JsonValue> {
-  const result = await app.documents(componentPath, request);
+async function run(app: App, componentPath: string, request: DocumentWrite): Promise<JsonValue> {
+  return valueOf(await app.changeDocuments(componentPath, request));
+}
+
+async function read(app: App, componentPath: string, request: DocumentRead): Promise<JsonValue> {
+  return valueOf(await app.readDocuments(componentPath, request));
+}
+
+function valueOf(result: FunctionResult): JsonValue {
   if (!result.ok) throw new SystemFunctionError(result.errorMessage, result.errorData);
   return result.value;
 }
 
 // The dashboard shows the message of a refused write as it is.
-async function runRewrapped(app: App, componentPath: string, request: DocumentRequest): Promise<JsonValue> {
-  const result = await app.documents(componentPath, request);
+async function runRewrapped(app: App, componentPath: string, request: DocumentWrite): Promise<JsonValue> {
+  const result = await app.changeDocuments(componentPath, request);
   if (result.ok) return result.value;
   const message = result.errorMessage.replace(/^Uncaught \w+: /, "").split("\n    at ", 1)[0] ?? "";
   throw new SystemFunctionError(`Uncaught ConvexError: ${message}`, message);
@@ -33,7 +40,7 @@ export const addDocument: SystemFunction = async (app, args, componentPath): Pro
 export const listTableScan: SystemFunction = async (app, args, componentPath) => {
   const table = stringArg(args, "table");
   if (table === "") return [];
-  return await run(app, componentPath, { op: "scan", table, order: "desc", limit: numberArg(args, "limit") });
+  return await read(app, componentPath, { op: "scan", table, order: "desc", limit: numberArg(args, "limit") });
 };
 
 export const clearTablePage: SystemFunction = async (app, args, componentPath) => {
@@ -44,14 +51,14 @@ export const clearTablePage: SystemFunction = async (app, args, componentPath) =
 
 export const listById: SystemFunction = async (app, args, componentPath) => {
   const ids = listArg(args, "ids") as { id: string; tableName: string }[];
-  return await run(app, componentPath, { op: "get", ids });
+  return await read(app, componentPath, { op: "get", ids });
 };
 
 export const getById: SystemFunction = async (app, args, componentPath) => {
   const id = stringArg(args, "id");
   const table = app.store.component(componentPath).tableNames().find((name) => id.endsWith(name));
   if (table === undefined) return null;
-  const [document] = (await run(app, componentPath, { op: "get", ids: [{ id, tableName: table }] })) as JsonValue[];
+  const [document] = (await read(app, componentPath, { op: "get", ids: [{ id, tableName: table }] })) as JsonValue[];
   return document ?? null;
 };
 
@@ -81,7 +88,7 @@ export const deleteDocuments: SystemFunction = async (app, args, componentPath):
 export const tableData: SystemFunction = async (app, args, componentPath) => {
   const { cursor, numItems } = pageArg(args);
   const order = args["order"] === "asc" ? "asc" : "desc";
-  return await run(app, componentPath, { op: "page", table: stringArg(args, "table"), order, cursor, limit: numItems });
+  return await read(app, componentPath, { op: "page", table: stringArg(args, "table"), order, cursor, limit: numItems });
 };
 
 /** Changes whenever the table does: the CLI watches tables with it. */
