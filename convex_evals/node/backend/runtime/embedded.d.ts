@@ -42,6 +42,7 @@ declare module "embedded:convex-test" {
   }): ConvexTest;
 
   export const internals: {
+    readonly classes: readonly unknown[];
     readonly executionContextStorage: import("node:async_hooks").AsyncLocalStorage<{ readonly componentPath: string }>;
     readonly convexGlobalStorage: import("node:async_hooks").AsyncLocalStorage<object>;
     runScheduledFunction(job: {

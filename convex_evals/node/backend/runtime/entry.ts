@@ -23,6 +23,7 @@ import { errorText, failedResult } from "./error_text.ts";
 import { adoptHostErrors } from "./host_errors.ts";
 import { intrinsics, lock } from "./lock_intrinsics.ts";
 import { analyzed } from "./remote.ts";
+import { sharedObjects } from "./shared_objects.ts";
 
 export { errorText };
 export { remoteModule } from "./remote.ts";
@@ -36,7 +37,8 @@ lockRuntime();
 function lockRuntime(): void {
   const iterator = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())) as object;
   const closed = new Set<object>([Array, Array.prototype, Function.prototype, JSON, Map, Map.prototype, Object, Object.prototype, Promise, Promise.prototype, Reflect, Set, Set.prototype, iterator]);
-  lock(intrinsics(), { spared: [globalThis, RegExp, RegExp.prototype], mayGrow: (object) => !closed.has(object) });
+  const locked = lock(intrinsics(), { spared: [globalThis, RegExp, RegExp.prototype], mayGrow: (object) => !closed.has(object) });
+  lock(sharedObjects(), { spared: locked, mayGrow: () => false });
 }
 
 /** Builds the runtime of one deployment. */

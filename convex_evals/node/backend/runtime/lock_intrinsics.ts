@@ -21,13 +21,13 @@ function isObject(value: unknown): value is Owner {
 
 export interface LockOptions {
   /** These are left alone, and what can be reached through them alone. */
-  readonly spared: readonly unknown[];
+  readonly spared: Iterable<unknown>;
   /** Whether new properties are allowed. */
   mayGrow(object: object): boolean;
 }
 
-/** Locks `roots` and all that can be reached from them. */
-export function lock(roots: Iterable<unknown>, { spared, mayGrow }: LockOptions): void {
+/** Locks `roots` and all that can be reached from them; returns all of it, and what was spared. */
+export function lock(roots: Iterable<unknown>, { spared, mayGrow }: LockOptions): ReadonlySet<unknown> {
   const seen = new Set<unknown>(spared);
   const waiting: unknown[] = [...roots];
   while (waiting.length > 0) {
@@ -43,6 +43,7 @@ export function lock(roots: Iterable<unknown>, { spared, mayGrow }: LockOptions)
     }
     if (!grows && !getOwnPropertyDescriptor(object, FREE)) freeze(object);
   }
+  return seen;
 }
 
 function lockProperty(object: Owner, key: string | symbol, property: PropertyDescriptor, grows: boolean): void {

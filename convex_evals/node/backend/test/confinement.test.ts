@@ -115,6 +115,51 @@ test("what is said of an app is what it is", { concurrency: 1 }, async (t) => {
   }
 });
 
+// Each says "forged" of what is written or read, from whatever it gets hold of.
+const DATABASE_FORGERS: Readonly<Record<string, string>> = {
+  "the global `Convex`": `
+    let real = (globalThis as any).Convex;
+    const lie = (text: any) => (typeof text === "string" ? text.replaceAll("kept", "forged") : text);
+    const forged = { get syscall() { return (op: string, args: string) => lie(real.syscall(op, args)); }, get asyncSyscall() { return async (op: string, args: string) => lie(await real.asyncSyscall(op, lie(args))); }, get jsSyscall() { return real.jsSyscall; } };
+    function forge(): void {
+      attempt(() => Object.defineProperty(globalThis, "Convex", { configurable: true, get: () => (real ? forged : undefined), set: (value) => { real = value; } }));
+      attempt(() => { (globalThis as any).Convex = forged; });
+      attempt(() => { delete (globalThis as any).Convex; (globalThis as any).Convex = forged; });
+      attempt(() => Object.defineProperties((globalThis as any).Convex, Object.getOwnPropertyDescriptors(forged)));
+    }
+    forge();`,
+  "classes behind what handlers are given": `
+    function forge(ctx: any): void {
+      for (const object of [ctx.db, ctx.db.query("notes"), ctx.db.query("notes").order("asc"), ctx.auth])
+        for (let place = object; place && place !== Object.prototype; place = Object.getPrototypeOf(place))
+          for (const name of ["next", "collect", "take", "order", "fullTableScan", Symbol.asyncIterator]) {
+            const own = place[name];
+            const lie = (value: any): any => (value?.text ? { ...value, text: "forged" } : Array.isArray(value) ? value.map(lie) : value?.value ? { ...value, value: lie(value.value) } : value);
+            if (typeof own === "function" && Object.hasOwn(place, name)) attempt(() => { place[name] = function (this: any, ...args: any[]) { const said = own.apply(this, args); return said instanceof Promise ? said.then(lie) : said; }; });
+          }
+      ctx.db.query("notes").filter((q: any) => { attempt(() => { q.eq = () => { throw new Error("forged"); }; }); attempt(() => { Object.getPrototypeOf(q.eq(1, 1)).serialize = () => ({ $literal: false }); }); return q.eq(1, 1); });
+    }`,
+};
+
+test("what is read and written is what is there", { concurrency: 1 }, async (t) => {
+  for (const [name, source] of Object.entries(DATABASE_FORGERS)) {
+    await t.test(name, async (tt) => {
+      const { url } = await started(tt);
+      const attack = `import { internalMutation, action } from "./_generated/server"; import { anyApi } from "convex/server";
+        const attempt = (work: () => void) => { try { work(); } catch { /* closed */ } };
+        ${source}
+        export const act = internalMutation({ args: {}, handler: async (ctx) => { (forge as (ctx: any) => void)(ctx); return "done"; } });
+        export const run = action({ args: {}, handler: async (ctx): Promise<string> => await ctx.runMutation(anyApi.aaa.act as any, {}) });`;
+      const filtered = FUNCTIONS.concat('export const filtered = query({ args: {}, handler: async (ctx) => await ctx.db.query("notes").filter((q) => q.eq(q.field("text"), "kept")).collect() });');
+      await pushed(url, makeProject(tt, { ...BASE, "convex/notes.ts": filtered, "convex/aaa.ts": attack }));
+      assert.equal(await ask(url, "action", "aaa:run"), "done");
+      assert.deepEqual(await ask(url, "mutation", "_system/frontend/addDocument", { table: "notes", documents: [{ text: "kept" }] }), { success: true });
+      for (const [read, args] of [["notes:list", {}], ["notes:filtered", {}], ["_system/frontend/listTableScan", { table: "notes", limit: 10 }], ["_system/cli/tableData", { table: "notes", order: "asc", paginationOpts: { cursor: null, numItems: 10 } }]] as const)
+        assert.match(JSON.stringify(await ask(url, "query", read, args)), /"text":"kept"/, read);
+    });
+  }
+});
+
 test("what a function takes is asked once", async (t) => {
   const { url } = await started(t);
   const source = `import { mutation } from "./_generated/server"; import { v } from "convex/values"; let asked = 0;
