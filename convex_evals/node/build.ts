@@ -13,6 +13,7 @@ import { createRequire, isBuiltin } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform, type BuildOptions, type Plugin } from "esbuild";
+import ts from "typescript";
 import { CONVEX_TEST_FILE, patchedConvexTest } from "./backend/app/convex_test.ts";
 import { PARAMETERS } from "./code_cache.ts";
 import { CONDITIONS } from "./tester/resolution.ts";
@@ -109,7 +110,27 @@ const SCRIPT = {
   logLevel: "warning",
 } as const satisfies BuildOptions;
 
-const CAPTURED = ["Array", "ArrayBuffer", "BigInt", "Error", "JSON", "Map", "Number", "Object", "Promise", "Proxy", "Reflect", "RegExp", "Set", "String", "Symbol", "TypeError", "Uint8Array", "WeakMap"];
+// The app's code may replace the globals that it shares with the runtime, which keeps those that were there before.
+const CAPTURED = [
+  "Array", "ArrayBuffer", "BigInt", "Blob", "DOMException", "DataView", "Error", "EvalError", "Function", "JSON", "Map", "Number", "Object", "Promise", "Proxy", "RangeError", "ReadableStream",
+  "ReferenceError", "Reflect", "RegExp", "Set", "String", "Symbol", "SyntaxError", "TextEncoder", "TypeError", "URIError", "URL", "Uint8Array", "WeakMap", "btoa", "isFinite", "isNaN", "parseInt",
+] as const;
+
+// The app's code may also change these objects.
+const COPIED = `const Math = Object.create(null, Object.getOwnPropertyDescriptors(globalThis.Math));
+  const crypto = { subtle: { digest: globalThis.SubtleCrypto.prototype.digest.bind(globalThis.crypto.subtle) } };`;
+
+/** Globals that the runtime looks up each time, and why it may. */
+const LOOKED_UP: Readonly<Record<string, string>> = {
+  Convex: "it cannot be replaced",
+  Date: "the clock of functions stands still: it is another for each call",
+  Infinity: "it cannot be replaced",
+  Request: "HTTP actions get it: theirs to change; to load it takes longer than the rest of the runtime",
+  Response: "HTTP actions return it: theirs to change; to load it takes longer than the rest of the runtime",
+  console: "what it is told is for the log of the app's functions",
+  process: "only code for Node.js asks, of which the runtime has none",
+  window: "only pages have it; with it, the convex package warns",
+};
 
 /** A module that Node runs as it is. */
 const MODULE = {
@@ -142,6 +163,16 @@ async function buildScript(source: string, name: string, names: readonly string[
   await buildInto(`${bundle}.mjs`, { ...MODULE, stdin });
 }
 
+/** Refuses a script that looks up globals which are neither captured nor known. */
+function checkGlobals(file: string): void {
+  const program = ts.createProgram([file], { allowJs: true, checkJs: true, noEmit: true, noLib: true, noResolve: true, types: [] });
+  const messages = program.getSemanticDiagnostics(program.getSourceFile(file)).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, " "));
+  const names = new Set(messages.flatMap((message) => /^Cannot find name '([^']+)'/.exec(message)?.[1] ?? []));
+  const unknown = [...names].filter((name) => !Object.hasOwn(LOOKED_UP, name));
+  if (!names.has("Convex")) throw new Error(`${file}: the check for globals finds none, as it should`);
+  if (unknown.length > 0) throw new Error(`${file} looks up ${unknown.join(", ")}, which the app's code may have replaced: add it to CAPTURED, or to LOOKED_UP with the reason`);
+}
+
 /** The modules that the backend evaluates beside each app, as one script: reading and stripping them took half its start. */
 async function buildRuntime(file: string): Promise<void> {
   const runtime = path.join(here, "backend", "runtime");
@@ -151,8 +182,8 @@ async function buildRuntime(file: string): Promise<void> {
     entryPoints: [path.join(runtime, "entry.ts")],
     platform: "neutral",
     external: ["embedded:host", "node:async_hooks"],
-    // The app's code may replace the globals that it shares with the runtime.
-    banner: { js: `${SCRIPT.banner.js} const { ${CAPTURED.join(", ")} } = globalThis;` },
+    banner: { js: `${SCRIPT.banner.js} const { ${CAPTURED.join(", ")} } = globalThis; ${COPIED}` },
+    define: { ...SCRIPT.define, "globalThis.Object": "Object" },
     keepNames: true,
     plugins: [
       {
@@ -166,6 +197,7 @@ async function buildRuntime(file: string): Promise<void> {
       },
     ],
   });
+  checkGlobals(file);
 }
 
 const convex = installed("convex");

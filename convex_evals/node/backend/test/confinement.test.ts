@@ -139,23 +139,32 @@ const DATABASE_FORGERS: Readonly<Record<string, string>> = {
           }
       ctx.db.query("notes").filter((q: any) => { attempt(() => { q.eq = () => { throw new Error("forged"); }; }); attempt(() => { Object.getPrototypeOf(q.eq(1, 1)).serialize = () => ({ $literal: false }); }); return q.eq(1, 1); });
     }`,
+  "names of globals": `
+    const names = ["Array", "Blob", "DOMException", "DataView", "Error", "Function", "JSON", "Map", "Math", "Object", "Promise", "Reflect", "Set", "String", "Symbol", "TextEncoder", "TypeError", "URL", "Uint8Array", "btoa", "crypto", "isFinite", "isNaN", "parseInt"];
+    const { defineProperty } = Object;
+    function forge(): void {
+      for (const name of names) attempt(() => defineProperty(globalThis, name, { get: () => { throw "forged"; } }));
+    }`,
 };
+// The modules that the script is built of keep no names.
+const NEEDS_SCRIPT: ReadonlySet<string> = new Set(["names of globals"]);
 
 test("what is read and written is what is there", { concurrency: 1 }, async (t) => {
   for (const [name, source] of Object.entries(DATABASE_FORGERS)) {
-    await t.test(name, async (tt) => {
+    await t.test(name, { skip: NEEDS_SCRIPT.has(name) && !process.env["BACKEND_RUNTIME"] }, async (tt) => {
       const { url } = await started(tt);
       const attack = `import { internalMutation, action } from "./_generated/server"; import { anyApi } from "convex/server";
         const attempt = (work: () => void) => { try { work(); } catch { /* closed */ } };
         ${source}
         export const act = internalMutation({ args: {}, handler: async (ctx) => { (forge as (ctx: any) => void)(ctx); return "done"; } });
         export const run = action({ args: {}, handler: async (ctx): Promise<string> => await ctx.runMutation(anyApi.aaa.act as any, {}) });`;
-      const filtered = FUNCTIONS.concat('export const filtered = query({ args: {}, handler: async (ctx) => await ctx.db.query("notes").filter((q) => q.eq(q.field("text"), "kept")).collect() });');
-      await pushed(url, makeProject(tt, { ...BASE, "convex/notes.ts": filtered, "convex/aaa.ts": attack }));
+      const filtered = FUNCTIONS.concat('\nexport const filtered = query({ args: {}, handler: async (ctx) => await ctx.db.query("notes").filter((q) => q.eq(q.field("text"), "kept é")).collect() });');
+      const schema = BASE["convex/schema.ts"]!.replace("text: v.string()", "text: v.string(), size: v.optional(v.int64())");
+      await pushed(url, makeProject(tt, { ...BASE, "convex/schema.ts": schema, "convex/notes.ts": filtered, "convex/aaa.ts": attack }));
       assert.equal(await ask(url, "action", "aaa:run"), "done");
-      assert.deepEqual(await ask(url, "mutation", "_system/frontend/addDocument", { table: "notes", documents: [{ text: "kept" }] }), { success: true });
+      assert.deepEqual(await ask(url, "mutation", "_system/frontend/addDocument", { table: "notes", documents: [{ text: "kept é", size: { $integer: "AQAAAAAAAAA=" } }] }), { success: true });
       for (const [read, args] of [["notes:list", {}], ["notes:filtered", {}], ["_system/frontend/listTableScan", { table: "notes", limit: 10 }], ["_system/cli/tableData", { table: "notes", order: "asc", paginationOpts: { cursor: null, numItems: 10 } }]] as const)
-        assert.match(JSON.stringify(await ask(url, "query", read, args)), /"text":"kept"/, read);
+        assert.match(JSON.stringify(await ask(url, "query", read, args)), /"size":\{"\$integer":"AQAAAAAAAAA="\},"text":"kept é"/, read);
     });
   }
 });
