@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { test } from "node:test";
@@ -54,5 +54,26 @@ for (const app of APPS) {
     assert.ok(Object.keys(expected).length >= 5);
     assert.deepEqual(generatedFiles(ours), expected);
     assert.deepEqual(written, Object.keys(expected).map((file) => `convex/${file}`).sort());
+  });
+}
+
+const INJECTED = 'a" }, any> } } = anyApi as any; import { harmless } from "../../lib/hidden.js"; harmless(); export const q: { extra: { f: FunctionReference<"query", "public", { x: "b';
+
+for (const codegen of [{ staticApi: true, fileType: "ts" }, { staticApi: true }]) {
+  test(`no text of a validator becomes generated code, with ${JSON.stringify(codegen)}`, async (t) => {
+    const project = copyApp("bare", path.join(workFolder(t), "project"));
+    const url = await startBackend(t);
+    const write = async (text: string): Promise<string[]> => {
+      writeFileSync(path.join(project, "convex", "extra.ts"), `import { v } from "convex/values";
+import { query } from "./_generated/server";
+export const f = query({ args: { x: v.literal(${JSON.stringify(text)}) }, handler: async () => null });
+`);
+      return writeGenerated(project, await startPush(url, project));
+    };
+    writeFileSync(path.join(project, "convex.json"), JSON.stringify({ codegen }));
+    assert.ok((await write("a plain text")).length > 0);
+    for (const text of [INJECTED, 'a" | any | "b', "a\\", "a\nb"]) await assert.rejects(write(text), /cannot generate code/, text);
+    writeFileSync(path.join(project, "convex.json"), "{}");
+    assert.ok((await write(INJECTED)).length > 0);
   });
 }

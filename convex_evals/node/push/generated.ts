@@ -1,5 +1,5 @@
 /** The `_generated` folders of a project: written by the official templates, never taken over from its author. */
-import { lstatSync, readdirSync, rmSync } from "node:fs";
+import { lstatSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { DeployError } from "./deploy_error.ts";
 import { isInside } from "./project_fs.ts";
@@ -66,6 +66,61 @@ function filesIn(folder: string): string[] {
     .map((entry) => path.join(entry.parentPath, entry.name));
 }
 
+/** By file: the JavaScript that it becomes. Of declarations, nothing is left. */
+async function codeOf(files: readonly string[]): Promise<Map<string, string>> {
+  const code = new Map<string, string>();
+  for (const file of files) {
+    if (/\.d\.[mc]?ts$/.test(file)) continue;
+    const source = readFileSync(file, "utf8");
+    code.set(file, (await official.esbuild.transform(source, { loader: "ts", tsconfigRaw: {} })).code);
+  }
+  return code;
+}
+
+/** What the backend's analysis holds as JSON in JSON: validators, mostly. */
+const IN_JSON = new Set(["args", "returns", "schema", "documentType"]);
+/** What it holds that no template prints. */
+const NOT_PRINTED = new Set(["cronSpecs", "sourceMapping"]);
+
+/** Whether a text of validators would end a string of TypeScript: the templates print texts as they are. */
+function escapes(value: unknown, key = ""): boolean {
+  if (NOT_PRINTED.has(key)) return false;
+  if (typeof value === "string") {
+    if (!IN_JSON.has(key) || !/^\s*[[{]/.test(value)) return /["\\\r\n\u2028\u2029]/.test(value);
+    return escapes(JSON.parse(value));
+  }
+  if (Array.isArray(value)) return value.some((each) => escapes(each));
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(([name, each]) => escapes(name) || escapes(each, name));
+}
+
+/** A line of an app's generated code that some of its templates leave out. */
+const FULL_API = /^const fullApi = anyApi;\n/m;
+const CANNOT = "Convex cannot generate code for this project";
+
+/** Generated code is not judged, so that no text of a project's may leave its quotes there. */
+function refuseEscapes({ config: { codegen }, rootComponent }: Project, targets: readonly ComponentDirectory[], { analysis }: StartPushResponse): void {
+  for (const { isRoot, path: folder } of targets) {
+    const each: unknown = (analysis as Record<string, unknown>)[path.relative(rootComponent.path, folder).split(path.sep).join("/")];
+    const printed = !isRoot || codegen.staticApi || codegen.staticDataModel;
+    if (printed && escapes(each)) {
+      throw new DeployError(
+        `${CANNOT}: a text in its validators has a quote, a backslash or a line break, which the types of components and of \`codegen\` in convex.json cannot hold`,
+      );
+    }
+  }
+}
+
+/** Runs the official templates, whose formatter cannot read all that they can be made to write. */
+async function format(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new DeployError(`${CANNOT}: ${error.message}`);
+    throw error;
+  }
+}
+
 /**
  * Writes `_generated` of the app and its local components from the backend's analysis, as `npx convex dev` does.
  *
@@ -78,15 +133,23 @@ export async function writeGenerated(projectDir: string, response: StartPushResp
     const { components } = await findComponents(project);
     await writeInitial(project, components);
     const targets = generatedFor(project, components);
-    await official.withTmpDir(async (tmpDir) => {
-      for (const component of targets) {
-        await official.doFinalComponentCodegen(
-          project.ctx, tmpDir, project.rootComponent, component, response, components,
-        );
-      }
-    });
-    return targets
-      .flatMap((component) => filesIn(path.join(component.path, "_generated")))
+    const all = (): string[] => targets.flatMap((component) => filesIn(path.join(component.path, "_generated")));
+    const stubs = await codeOf(all());
+    refuseEscapes(project, targets, response);
+    await format(() =>
+      official.withTmpDir(async (tmpDir) => {
+        for (const component of targets) {
+          await official.doFinalComponentCodegen(
+            project.ctx, tmpDir, project.rootComponent, component, response, components,
+          );
+        }
+      }),
+    );
+    // What the analysis adds to the first stubs are types alone.
+    for (const [file, code] of await codeOf(all())) {
+      if (code.replace(FULL_API, "") !== (stubs.get(file) ?? "").replace(FULL_API, "")) throw new DeployError(`${CANNOT}: ${path.relative(project.root, file)} would hold code of its own`);
+    }
+    return all()
       .map((file) => path.relative(project.root, file).split(path.sep).join("/"))
       .sort();
   });
