@@ -120,7 +120,7 @@ test("what a page imports is checked beside files that cannot be bundled", async
   const broken = 'declare function require(name: string): unknown;\nexport const a = require("./a.json");\n';
   assert.deepEqual(await found(t, { ...page, "src/other.ts": broken, "src/a.json": "{" }), ["ui/size.js: TS2339"]);
   assert.deepEqual(await found(t, { ...page, "src/a.ts": "export {};\n", "src/a.js": "export {};\n" }), ["ui/size.js: TS2339"]);
-  assert.deepEqual(await found(t, { ...page, "src/other.ts": "export const = 1;\n" }), ["src/other.ts: TS1134", "src/other.ts: TS1134", "ui/size.js: TS2339", "src/other.ts: syntax"]);
+  assert.deepEqual(await found(t, { ...page, "src/other.ts": "export const = 1;\n" }), ["<src/other.ts, which cannot be bundled>: unchecked", "src/other.ts: TS1134", "src/other.ts: TS1134", "ui/size.js: TS2339", "src/other.ts: syntax"]);
 });
 
 test("pictures and styles that a page imports are not code", async (t) => {
@@ -134,3 +134,36 @@ test("no file of a project passes for the standard library", async (t) => {
   const settings = { compilerOptions: { target: "ESNext", module: "ESNext", moduleResolution: "Bundler", skipDefaultLibCheck: true, skipLibCheck: true, strict: true } };
   assert.deepEqual(await found(t, { "convex/library.ts": library, "convex/tsconfig.json": JSON.stringify(settings) }), ["convex/library.ts: TS2322"]);
 });
+
+const BAD = 'export function harmless() { return "text".missing(); }\n';
+const DECLARED = "export function harmless(): string;\n";
+const GOOD = 'export const harmless = (): string => "text";\n';
+const using = (specifier: string): string => `import { harmless } from "${specifier}";\nexport const used: string = harmless();\n`;
+
+const ELSEWHERE: Record<string, Record<string, string>> = {
+  "a file without a suffix": { "src/App.ts": using("./bad"), "src/bad": BAD, "src/bad.d.ts": DECLARED },
+  "a nested package.json with another main file for programs": {
+    "src/run.ts": using("../lib"), "lib/good.ts": GOOD, "lib/bad.js": BAD,
+    "lib/package.json": JSON.stringify({ module: "./good.ts", main: "./bad.js", types: "./good.ts" }),
+  },
+  "a nested package.json with another file for pages": {
+    "src/App.ts": "export default 1;\n", "other/App.js": BAD, "src/package.json": JSON.stringify({ browser: { "./App.ts": "../other/App.js" } }),
+  },
+  "patterns of imports for programs": {
+    "src/run.ts": using("#x/word"), "src/good/word.ts": GOOD, "src/hidden/word.js": BAD,
+    "src/package.json": JSON.stringify({ imports: { "#x/*": { node: "./hidden/*.js", default: "./good/*.ts" } } }),
+  },
+  "what is left out of pages by NODE_ENV": {
+    "src/run.ts": 'declare const process: { env: Record<string, string> };\nif (process.env.NODE_ENV !== "development") void import("../lib/bad.js");\nexport {};\n',
+    "lib/bad.js": BAD, "lib/bad.d.ts": DECLARED,
+  },
+  "what a sloppy script requires": {
+    "src/App.ts": 'import "./broken.js";\n', "src/broken.js": 'with ({}) { }\nrequire("../lib/bad.js").harmless();\n', "lib/bad.js": BAD, "lib/bad.d.ts": DECLARED,
+  },
+  "what a test imports": { "convex/a.test.ts": using("../lib/bad.mjs"), "lib/bad.mjs": BAD, "lib/bad.d.mts": DECLARED },
+  "what the settings of tests name": { "vitest.config.ts": 'export default { test: { setupFiles: ["./more/set_up.js"] } };\n', "more/set_up.js": BAD },
+};
+
+for (const [what, files] of Object.entries(ELSEWHERE)) {
+  test(`it is found: ${what}`, async (t) => assert.notDeepEqual(await found(t, files), []));
+}

@@ -1,4 +1,6 @@
 /** From the candidate's React app to the script of a page. */
+import { PAGE } from "./bundle_options.ts";
+
 /** The page's script: the app with the packages of its project, a folder, inside a `ConvexProvider` of the backend at `backend`. */
 export async function bundlePage(project: string, app: string, backend: string): Promise<string> {
   const { build } = await import("esbuild");
@@ -13,16 +15,7 @@ export async function bundlePage(project: string, app: string, backend: string):
   `;
   const result = await build({
     stdin: { contents, resolveDir: project, loader: "tsx", sourcefile: "page.tsx" },
-    bundle: true,
-    write: false,
-    format: "iife",
-    platform: "browser",
-    jsx: "automatic",
-    define: { "process.env.NODE_ENV": '"development"' },
-    loader: { ".css": "empty", ".module.css": "empty", ".svg": "empty", ".png": "empty" },
-    logLevel: "silent",
-    // The project's own compiler options are judged by the type check, and must not change what runs here.
-    tsconfigRaw: {},
+    ...PAGE,
   }).catch((error: unknown) => {
     throw new Error(`\`${app}\` must be a module that can be bundled for the browser: ${error instanceof Error ? error.message : String(error)}`);
   });

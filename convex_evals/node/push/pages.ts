@@ -5,13 +5,21 @@
  */
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
-import type { BuildFailure, Metafile, Plugin } from "esbuild";
+import { build, type BuildFailure, type BuildOptions, type Metafile, type Plugin } from "esbuild";
+import { PAGE, PROGRAM } from "../grader/bundle_options.ts";
 import { addBundled, packageOf, type Bundled } from "./bundled.ts";
 import { DeployError } from "./deploy_error.ts";
-import { official, type Project } from "./project.ts";
+import type { Project } from "./project.ts";
 
 const SCRIPT = /\.[mc]?[jt]sx?$/;
 const DECLARATIONS = /\.d\.[mc]?ts$/;
+/** What a page or a program takes in without running it. Of everything else that is loaded, a check must know. */
+const DATA = /\.(css|scss|sass|less|svg|png|jpe?g|gif|webp|avif|ico|woff2?|ttf|otf|json|txt|md)$/;
+const TEST = /\.(test|spec)\.[mc]?[jt]sx?$/;
+const TEST_SETTINGS = /^vite(st)?\.[\w.-]+$/;
+const TEXT = /["'`]([^"'`\n]{1,200})["'`]/g;
+/** Names of what imports the candidates. */
+const ENTRY = "<candidates>";
 /** Files that cannot be bundled: each may take a build to find. */
 const MOST_BROKEN = 50;
 const SCRIPT_TAG = /<script\b[^>]{0,1000}?\bsrc\s*=\s*["']?([^"'\s>]{1,1000})/gi;
@@ -44,6 +52,22 @@ function namedByManifest(root: string): string[] {
   return ["imports", "exports", "browser"].flatMap((key) => textsIn(manifest[key])).map((name) => path.join(root, name));
 }
 
+/** Tests that a grader may run, and what settings of vitest name. */
+function testsOf(root: string): { tests: string[]; settings: string[] } {
+  const tests: string[] = [];
+  const visit = (folder: string): void => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const place = path.join(folder, entry.name);
+      if (entry.isDirectory() && entry.name !== "node_modules" && entry.name !== ".git") visit(place);
+      else if (entry.isFile() && TEST.test(entry.name)) tests.push(place);
+    }
+  };
+  visit(root);
+  const settings = readdirSync(root).filter((name) => TEST_SETTINGS.test(name) && isScript(name)).map((name) => path.join(root, name));
+  const named = settings.flatMap((file) => [...readFileSync(file, "utf8").matchAll(TEXT)].map(([, name]) => path.resolve(root, name!)));
+  return { tests: [...tests, ...named], settings };
+}
+
 /** Packages stay outside, what cannot be found is left to whoever bundles it, and `broken` files have nothing in them. */
 function projectOnly(broken: ReadonlySet<string>): Plugin {
   return {
@@ -55,19 +79,23 @@ function projectOnly(broken: ReadonlySet<string>): Plugin {
         if (found.errors.length > 0 || found.external || packageOf(found.path) !== undefined) return { path: args.path, external: true };
         return { path: found.path, namespace: found.namespace, suffix: found.suffix };
       });
-      build.onLoad({ filter: /.*/ }, ({ path: file }) => ((isScript(file) || file.endsWith(".json")) && !broken.has(file) ? undefined : { contents: "", loader: "empty" }));
+      build.onLoad({ filter: /.*/ }, ({ path: file }) => {
+        // What has no suffix is JavaScript for esbuild.
+        const read = SCRIPT.test(file) || file.endsWith(".json") || path.extname(file) === "";
+        return read && !broken.has(file) ? undefined : { contents: "", loader: "empty" };
+      });
     },
   };
 }
 
-function bundleOnce(root: string, entries: readonly string[], broken: ReadonlySet<string>): Promise<{ metafile: Metafile }> {
-  return official.esbuild.build({
-    // Names that cannot clash: `a.ts` and `a.js` are both entries.
-    entryPoints: entries.map((file, index) => ({ in: file, out: String(index) })),
-    absWorkingDir: root, plugins: [projectOnly(broken)], outdir: "out", bundle: true, write: false, metafile: true,
-    format: "esm", platform: "browser", jsx: "automatic", logLevel: "silent", treeShaking: false,
-    // As the grader library bundles a page: settings of the project must not change what runs.
-    tsconfigRaw: {},
+function bundleOnce(root: string, entries: readonly string[], broken: ReadonlySet<string>, options: BuildOptions): Promise<{ metafile: Metafile }> {
+  // As pages and programs import them: by package.json, a file may stand for another one.
+  const names = entries.map((file) => JSON.stringify(`./${path.relative(root, file).split(path.sep).join("/")}`));
+  const contents = names.map((name, index) => `export * as each${index} from ${name};`).join("\n");
+  return build({
+    ...options,
+    stdin: { contents, resolveDir: root, loader: "ts", sourcefile: ENTRY },
+    absWorkingDir: root, plugins: [projectOnly(broken)], outdir: "out", write: false, metafile: true, treeShaking: false,
   });
 }
 
@@ -85,11 +113,13 @@ function complainedOf(root: string, error: unknown): string[] {
  * A file that cannot be bundled cannot run in a page, and must not hide the others: it is left out. The type check
  * reports what is wrong with it.
  */
-async function bundleAllButBroken(root: string, entries: readonly string[]): Promise<Metafile> {
+async function bundleAllButBroken(root: string, entries: readonly string[], options: BuildOptions): Promise<{ metafile: Metafile; broken: ReadonlySet<string> }> {
   const broken = new Set<string>();
   for (;;) {
     try {
-      return (await bundleOnce(root, entries, broken)).metafile;
+      const { metafile } = await bundleOnce(root, entries, broken, options);
+      delete metafile.inputs[ENTRY];
+      return { metafile, broken };
     } catch (error) {
       const before = broken.size;
       for (const file of complainedOf(root, error)) broken.add(file);
@@ -101,12 +131,19 @@ async function bundleAllButBroken(root: string, entries: readonly string[]): Pro
 /** The files that may run in a page or a program of a grader, and what their imports become there. */
 export async function bundlePages({ root }: Project): Promise<Bundled> {
   const bundled: Bundled = {};
-  const candidates = [...scriptsBelow(path.join(root, "src")), ...loadedByPages(root), ...namedByManifest(root)];
+  const { tests, settings } = testsOf(root);
+  const candidates = [...scriptsBelow(path.join(root, "src")), ...loadedByPages(root), ...namedByManifest(root), ...tests];
   const entries = [...new Set(candidates)].filter((file) => isScript(file) && file.startsWith(root + path.sep) && existsSync(file));
-  if (entries.length === 0) return bundled;
-  for (const file of entries) bundled[path.relative(root, file).split(path.sep).join("/")] = {};
-  addBundled(bundled, await bundleAllButBroken(root, entries), root);
-  // Pictures, fonts and styles, which a page takes in without running them.
-  for (const file of Object.keys(bundled)) if (!SCRIPT.test(file) && existsSync(path.join(root, file))) delete bundled[file];
+  if (entries.length + settings.length === 0) return bundled;
+  const shown = (file: string): string => path.relative(root, file).split(path.sep).join("/");
+  for (const file of entries) bundled[shown(file)] = {};
+  // Which of them runs in a page and which in a program is not known either.
+  const page = await bundleAllButBroken(root, entries, PAGE);
+  const program = await bundleAllButBroken(root, [...entries, ...settings], PROGRAM);
+  for (const { metafile } of [page, program]) addBundled(bundled, metafile, root);
+  for (const file of settings) if (!entries.includes(file)) delete bundled[shown(file)];
+  for (const file of Object.keys(bundled)) if (DATA.test(file) && existsSync(path.join(root, file))) delete bundled[file];
+  // What it imports is not known, and something else may know how to run it.
+  for (const file of program.broken) if (page.broken.has(file) && !DATA.test(file)) bundled[`<${shown(file)}, which cannot be bundled>`] = {};
   return bundled;
 }
