@@ -167,3 +167,24 @@ const ELSEWHERE: Record<string, Record<string, string>> = {
 for (const [what, files] of Object.entries(ELSEWHERE)) {
   test(`it is found: ${what}`, async (t) => assert.notDeepEqual(await found(t, files), []));
 }
+
+const MAKING_CODE = [
+  'eval("1");', '(0, eval)("1");', 'globalThis.eval("1");', 'globalThis["eval"]("1");', 'const e = eval; e("1");', 'window.eval("1");',
+  'new Function("return 1")();', 'Function("return 1")();', 'globalThis.Function("return 1")();', "export class Made extends Function {}",
+  'const name: string = ["data:text/javascript", "1"].join(); void import(name);', "declare function require(name: string): unknown; const name: string = String(1); require(name);",
+];
+
+test("code of texts and imports of what is computed are found", async (t) => {
+  for (const code of MAKING_CODE) assert.ok((await found(t, { "src/run.ts": `${code}\nexport {};\n` })).includes("src/run.ts: unchecked"), code);
+});
+
+test("what only has such a name is not code of a text", async (t) => {
+  const right = [
+    "const tool = { eval: (text: string) => text };\nexport const said = tool.eval(\"1\");",
+    "export const is = (value: unknown): value is Function => value instanceof Function;",
+    "export type Any = Function | typeof eval;",
+    'export const load = () => import("./other");',
+    "const require = undefined;\nexport { require };",
+  ];
+  for (const code of right) assert.deepEqual(await found(t, { "src/run.ts": `${code}\n`, "src/other.ts": "export const a = 1;\n" }), [], code);
+});

@@ -55,12 +55,60 @@ function unjudged(root: string, running: Imports, judged: ReadonlySet<string>): 
     .map((file) => ({ file: shownPath(root, file), message: "runs, but is no source file that TypeScript checks: only what is checked may run" }));
 }
 
+const FROM_TEXT = new Set(["eval", "Function"]);
+
+/** Whether `node` names the global that makes code of text, by whatever way it was reached. */
+function makesCode({ program }: JudgedProgram, node: ts.Node): boolean {
+  if (!(ts.isIdentifier(node) || ts.isStringLiteralLike(node)) || !FROM_TEXT.has(node.text)) return false;
+  const symbol = program.getTypeChecker().getSymbolAtLocation(node);
+  return symbol?.declarations?.some((each) => program.isSourceFileDefaultLibrary(each.getSourceFile())) === true;
+}
+
+/** The text that a specifier begins with, where some of it is known: esbuild takes in every file that it may become. */
+function knownStart(node: ts.Expression): string {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (ts.isTemplateExpression(node)) return node.head.text;
+  return ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken ? knownStart(node.left) : "";
+}
+
+/** Whether `node` imports what is computed, so that nobody can know what it loads. */
+function importsUnknown({ program }: JudgedProgram, node: ts.Node): boolean {
+  if (!ts.isCallExpression(node) || node.arguments[0] === undefined) return false;
+  const [specifier] = node.arguments;
+  if (node.expression.kind !== ts.SyntaxKind.ImportKeyword) {
+    if (!ts.isIdentifier(node.expression) || node.expression.text !== "require") return false;
+    const declared = program.getTypeChecker().getSymbolAtLocation(node.expression)?.valueDeclaration;
+    if (declared && ts.isFunctionDeclaration(declared) && declared.body) return false;
+  }
+  return !ts.isStringLiteralLike(specifier) && !/^\.\.?\//.test(knownStart(specifier));
+}
+
+function codeOfTexts(root: string, program: JudgedProgram, source: ts.SourceFile): UncheckedCode[] {
+  const found: UncheckedCode[] = [];
+  const add = (node: ts.Node, message: string): void => void found.push({ file: shownPath(root, source.fileName), source, start: node.getStart(source), message });
+  const visit = (node: ts.Node): void => {
+    const isType = ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node) || (ts.isTypeNode(node) && !ts.isExpressionWithTypeArguments(node));
+    if (isType) return;
+    if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.InstanceOfKeyword) return visit(node.left);
+    if (makesCode(program, node)) add(node, "makes code of text, which nothing checks: only what is checked may run");
+    if (importsUnknown(program, node)) add(node, "imports what is computed, so that nothing can check it: write the name as a text");
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
 /** All that runs in a project and is not what was checked. */
 export function uncheckedCode({ root, running, programs }: CheckedProject): UncheckedCode[] {
   // A declaration file holds no code for TypeScript, whatever is in it; bundlers take it for what it is.
   const sources = programs.flatMap((each) => each.judged).filter((source) => !source.isDeclarationFile);
   const judged = new Set(sources.map((source) => source.fileName));
-  return [running.functions, running.pages].flatMap((imports) => [
+  const texts = programs.flatMap((each) =>
+    each.judged
+      .filter(({ fileName, isDeclarationFile }) => !isDeclarationFile && (running.functions.has(fileName) || running.pages.has(fileName)))
+      .flatMap((source) => codeOfTexts(root, each, source)),
+  );
+  const unchecked = [running.functions, running.pages].flatMap((imports) => [
     ...unjudged(root, imports, judged),
     ...programs.flatMap((each) =>
       each.judged.flatMap((source) => {
@@ -69,4 +117,5 @@ export function uncheckedCode({ root, running, programs }: CheckedProject): Unch
       }),
     ),
   ]);
+  return [...unchecked, ...texts];
 }
