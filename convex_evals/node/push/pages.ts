@@ -37,8 +37,8 @@ function scriptsBelow(folder: string): string[] {
 }
 
 function loadedByPages(root: string): string[] {
-  const pages = readdirSync(root).filter((name) => /\.html?$/i.test(name));
-  return pages.flatMap((page) => [...readFileSync(path.join(root, page), "utf8").matchAll(SCRIPT_TAG)].map(([, name]) => path.join(root, name!)));
+  const pages = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile() && /\.html?$/i.test(entry.name));
+  return pages.flatMap(({ name: page }) => [...readFileSync(path.join(root, page), "utf8").matchAll(SCRIPT_TAG)].map(([, name]) => path.join(root, name!)));
 }
 
 function textsIn(value: unknown): string[] {
@@ -130,7 +130,7 @@ async function bundleAllButBroken(root: string, entries: readonly string[], opti
 
 /** The files that may run in a page or a program of a grader, and what their imports become there. */
 export async function bundlePages({ root }: Project): Promise<Bundled> {
-  const bundled: Bundled = {};
+  const bundled: Bundled = Object.create(null) as Bundled;
   const { tests, settings } = testsOf(root);
   const candidates = [...scriptsBelow(path.join(root, "src")), ...loadedByPages(root), ...namedByManifest(root), ...tests];
   const entries = [...new Set(candidates)].filter((file) => isScript(file) && file.startsWith(root + path.sep) && existsSync(file));
