@@ -112,7 +112,7 @@ const SCRIPT = {
 
 // The app's code may replace the globals that it shares with the runtime, which keeps those that were there before.
 const CAPTURED = [
-  "Array", "ArrayBuffer", "BigInt", "Blob", "DOMException", "DataView", "Error", "EvalError", "Function", "JSON", "Map", "Number", "Object", "Promise", "Proxy", "RangeError", "ReadableStream",
+  "Array", "ArrayBuffer", "BigInt", "Blob", "DOMException", "Date", "DataView", "Error", "EvalError", "Function", "JSON", "Map", "Number", "Object", "Promise", "Proxy", "RangeError", "ReadableStream",
   "ReferenceError", "Reflect", "RegExp", "Set", "String", "Symbol", "SyntaxError", "TextEncoder", "TypeError", "URIError", "URL", "Uint8Array", "WeakMap", "btoa", "isFinite", "isNaN", "parseInt",
 ] as const;
 
@@ -123,7 +123,6 @@ const COPIED = `const Math = Object.create(null, Object.getOwnPropertyDescriptor
 /** Globals that the runtime looks up each time, and why it may. */
 const LOOKED_UP: Readonly<Record<string, string>> = {
   Convex: "it cannot be replaced",
-  Date: "the clock of functions stands still: it is another for each call",
   Infinity: "it cannot be replaced",
   Request: "HTTP actions get it: theirs to change; to load it takes longer than the rest of the runtime",
   Response: "HTTP actions return it: theirs to change; to load it takes longer than the rest of the runtime",

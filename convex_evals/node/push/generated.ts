@@ -66,15 +66,16 @@ function filesIn(folder: string): string[] {
     .map((entry) => path.join(entry.parentPath, entry.name));
 }
 
-/** By file: the JavaScript that it becomes. Of declarations, nothing is left. */
-async function codeOf(files: readonly string[]): Promise<Map<string, string>> {
-  const code = new Map<string, string>();
-  for (const file of files) {
-    if (/\.d\.[mc]?ts$/.test(file)) continue;
-    const source = readFileSync(file, "utf8");
-    code.set(file, (await official.esbuild.transform(source, { loader: "ts", tsconfigRaw: {} })).code);
-  }
-  return code;
+/** By file: its text. Declarations, of which no code is left, are not among them. */
+function textsOf(files: readonly string[]): Map<string, string> {
+  const code = files.filter((file) => !/\.d\.[mc]?ts$/.test(file));
+  return new Map(code.map((file) => [file, readFileSync(file, "utf8")]));
+}
+
+/** The JavaScript that a text of TypeScript becomes, but for what some templates leave out. */
+async function codeOf(text: string): Promise<string> {
+  const { code } = await official.esbuild.transform(text, { loader: "ts", tsconfigRaw: {} });
+  return code.replace(FULL_API, "");
 }
 
 /** What the backend's analysis holds as JSON in JSON: validators, mostly. */
@@ -134,10 +135,10 @@ export async function writeGenerated(projectDir: string, response: StartPushResp
     await writeInitial(project, components);
     const targets = generatedFor(project, components);
     const all = (): string[] => targets.flatMap((component) => filesIn(path.join(component.path, "_generated")));
-    const stubs = await codeOf(all());
-    refuseEscapes(project, targets, response);
+    const stubs = textsOf(all());
     await format(() =>
       official.withTmpDir(async (tmpDir) => {
+        refuseEscapes(project, targets, response);
         for (const component of targets) {
           await official.doFinalComponentCodegen(
             project.ctx, tmpDir, project.rootComponent, component, response, components,
@@ -146,8 +147,11 @@ export async function writeGenerated(projectDir: string, response: StartPushResp
       }),
     );
     // What the analysis adds to the first stubs are types alone.
-    for (const [file, code] of await codeOf(all())) {
-      if (code.replace(FULL_API, "") !== (stubs.get(file) ?? "").replace(FULL_API, "")) throw new DeployError(`${CANNOT}: ${path.relative(project.root, file)} would hold code of its own`);
+    for (const [file, text] of textsOf(all())) {
+      const stub = stubs.get(file) ?? "";
+      if (text !== stub && (await codeOf(text)) !== (await codeOf(stub))) {
+        throw new DeployError(`${CANNOT}: ${path.relative(project.root, file)} would hold code of its own`);
+      }
     }
     return all()
       .map((file) => path.relative(project.root, file).split(path.sep).join("/"))

@@ -138,8 +138,10 @@ export async function bundlePages({ root }: Project): Promise<Bundled> {
   const shown = (file: string): string => path.relative(root, file).split(path.sep).join("/");
   for (const file of entries) bundled[shown(file)] = {};
   // Which of them runs in a page and which in a program is not known either.
-  const page = await bundleAllButBroken(root, entries, PAGE);
-  const program = await bundleAllButBroken(root, [...entries, ...settings], PROGRAM);
+  const [page, program] = await Promise.all([
+    bundleAllButBroken(root, entries, PAGE),
+    bundleAllButBroken(root, [...entries, ...settings], PROGRAM),
+  ]);
   for (const { metafile } of [page, program]) addBundled(bundled, metafile, root);
   for (const file of settings) if (!entries.includes(file)) delete bundled[shown(file)];
   for (const file of Object.keys(bundled)) if (DATA.test(file) && existsSync(path.join(root, file))) delete bundled[file];
