@@ -329,6 +329,130 @@ _PARTED: dict[str, tuple[str, Files]] = {
     ),
 }
 
+_DECLARED = "export function wrong(): string;\n"
+
+
+def _using(specifier: str) -> str:
+    return f'export {{ wrong }} from "{specifier}";\n'
+
+
+_WRONG = "export const wrong = (): string => String(1);\n"
+
+# Pages, programs and tests load files by other rules than the bundle of a deployment.
+_LOADED_OTHERWISE: dict[str, tuple[str, Files]] = {
+    "no_suffix": (
+        "a file without a suffix, which a page imports",
+        _project(_HERE, {"src/App.ts": _using("./word"), "src/word": _WRONG_JS, "src/word.d.ts": _DECLARED}),
+    ),
+    "main_of_programs": (
+        "a nested package.json with another main file for programs",
+        _project(
+            _HERE,
+            {
+                "src/run.ts": _using("../lib"),
+                "lib/good.ts": _WRONG,
+                "lib/bad.js": _WRONG_JS,
+                "lib/package.json": json.dumps({"module": "./good.ts", "main": "./bad.js", "types": "./good.ts"}),
+            },
+        ),
+    ),
+    "imports_of_programs": (
+        "a pattern of `imports` in a nested package.json that means another file to programs",
+        _project(
+            _HERE,
+            {
+                "src/run.ts": _using("#x/word"),
+                "src/good/word.ts": _WRONG,
+                "src/hidden/word.js": _WRONG_JS,
+                "src/package.json": json.dumps(
+                    {"imports": {"#x/*": {"node": "./hidden/*.js", "default": "./good/*.ts"}}}
+                ),
+            },
+        ),
+    ),
+    "browser_of_pages": (
+        "`browser` of a nested package.json, which puts another file in the place of a page",
+        _project(
+            _HERE,
+            {
+                "src/App.ts": "export default 1;\n",
+                "other/App.js": _WRONG_JS,
+                "src/package.json": json.dumps({"browser": {"./App.ts": "../other/App.js"}}),
+            },
+        ),
+    ),
+    "imports_of_tests": (
+        "what a test imports",
+        _project(
+            _HERE,
+            {"convex/a.test.ts": _using("../lib/bad.mjs"), "lib/bad.mjs": _WRONG_JS, "lib/bad.d.mts": _DECLARED},
+        ),
+    ),
+    "set_up_of_tests": (
+        "what the settings of tests name",
+        _project(
+            _HERE,
+            {
+                "vitest.config.ts": 'export default { test: { setupFiles: ["./more/set_up.js"] } };\n',
+                "more/set_up.js": _WRONG_JS,
+            },
+        ),
+    ),
+}
+
+_ENDS_ITS_TYPE = (
+    'a" }, any> } } = anyApi as any; import { harmless } from "../../lib/hidden.js"; harmless(); '
+    'export const q: { extra: { f: FunctionReference<"query", "public", { x: "b'
+)
+
+
+def _printed(codegen: Mapping[str, object]) -> Files:
+    """A literal that the types of the generated API print as it is."""
+    extra = (
+        'import { v } from "convex/values";\nimport { query } from "./_generated/server";\n'
+        f"const x = v.literal({json.dumps(_ENDS_ITS_TYPE)});\n"
+        "export const f = query({ args: { x }, handler: async () => null });\n"
+    )
+    hidden = {"lib/hidden.js": f"{_JS_WORD}{_WRONG_JS}", "convex/extra.ts": extra}
+    return _project(_HERE, {**hidden, "convex.json": json.dumps({"codegen": codegen})})
+
+
+# Code that is in no file of the project.
+_MADE_OF_TEXT: dict[str, tuple[str, Files]] = {
+    "printed_literal": (
+        "a literal with a quote, which generated TypeScript prints",
+        _printed({"staticApi": True, "fileType": "ts"}),
+    ),
+    "printed_declaration": (
+        "a literal with a quote, which generated declarations print",
+        _printed({"staticApi": True}),
+    ),
+    "eval": ("`eval`", _project(f"{_IMPORTS}const harmless = (): string => String(eval('\"harmless\"'));\n{_RUN}", {})),
+    "eval_by_another_name": (
+        "`eval` of an object, in what a page imports",
+        _project(_HERE, {"src/App.ts": 'const e = globalThis["eval"];\nexport const said: unknown = e("1");\n'}),
+    ),
+    "new_function": (
+        "`new Function`, in Node.js",
+        _project(
+            f'"use node";\n{_IMPORTS}const made = new Function("return \'harmless\'");\n'
+            f"const harmless = (): string => String(made());\n{_RUN}",
+            {},
+        ),
+    ),
+    "computed_import": (
+        "an import of a computed name, in a program",
+        _project(
+            _HERE,
+            {
+                "src/run.ts": 'const name: string = ["../lib", "bad.js"].join("/");\nvoid import(name);\nexport {};\n',
+                "lib/bad.js": _WRONG_JS,
+            },
+        ),
+    ),
+}
+
+
 # The definition of an app without one of its own is made of `convex/server`: here, of another.
 _LED_ELSEWHERE: dict[str, tuple[str, Files]] = {
     "jsconfig": (
@@ -377,6 +501,7 @@ _LED_ELSEWHERE: dict[str, tuple[str, Files]] = {
 _FIRST = {
     *("nocheck_in_lib", "lint_through_two_folders", "nested_generated", "javascript_imported", "jsx_in_a_page"),
     *("not_strict_by_extends", "beside_broken_json", "two_of_a_name", "ambient_module", "package_by_jsconfig"),
+    *("main_of_programs", "printed_literal", "computed_import"),
 }
 
 
@@ -390,4 +515,5 @@ def _made(files: Files, _: Constants) -> Files:
 
 
 LED_ELSEWHERE = tuple(_attacks(_LED_ELSEWHERE, fresh=True))
-CHECKED = (*_attacks({**_UNSEEN, **_LOOSE_SETTINGS, **_MISTAKEN, **_PARTED}), *LED_ELSEWHERE)
+_ALIKE = {**_UNSEEN, **_LOOSE_SETTINGS, **_MISTAKEN, **_PARTED, **_LOADED_OTHERWISE, **_MADE_OF_TEXT}
+CHECKED = (*_attacks(_ALIKE), *LED_ELSEWHERE)

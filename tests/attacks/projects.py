@@ -10,6 +10,7 @@ from collections.abc import Callable
 from convex_evals.errors import UserError
 from convex_evals.records.eval_config import Timeouts
 from tests.attacks.checked import CHECKED
+from tests.attacks.forged import FORGED
 from tests.attacks.graders import GRADERS
 from tests.attacks.kernel_memory import KERNEL_MEMORY
 from tests.attacks.making import (
@@ -353,6 +354,7 @@ ATTACKS: tuple[Attack, ...] = (
         for name, (what, make) in _STATIC.items()
     ),
     *CHECKED,
+    *FORGED,
     *GRADERS,
 )
 

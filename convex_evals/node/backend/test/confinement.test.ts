@@ -140,7 +140,7 @@ const DATABASE_FORGERS: Readonly<Record<string, string>> = {
       ctx.db.query("notes").filter((q: any) => { attempt(() => { q.eq = () => { throw new Error("forged"); }; }); attempt(() => { Object.getPrototypeOf(q.eq(1, 1)).serialize = () => ({ $literal: false }); }); return q.eq(1, 1); });
     }`,
   "names of globals": `
-    const names = ["Array", "Blob", "DOMException", "DataView", "Error", "Function", "JSON", "Map", "Math", "Object", "Promise", "Reflect", "Set", "String", "Symbol", "TextEncoder", "TypeError", "URL", "Uint8Array", "btoa", "crypto", "isFinite", "isNaN", "parseInt"];
+    const names = ["Array", "Blob", "DOMException", "DataView", "Date", "Error", "Function", "JSON", "Map", "Math", "Object", "Promise", "Reflect", "Set", "String", "Symbol", "TextEncoder", "TypeError", "URL", "Uint8Array", "btoa", "crypto", "isFinite", "isNaN", "parseInt"];
     const { defineProperty } = Object;
     function forge(): void {
       for (const name of names) attempt(() => defineProperty(globalThis, name, { get: () => { throw "forged"; } }));
