@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from convex_evals.records import Attempt, Generation
+from convex_evals.records import Attempt
+from convex_evals.records.reply import LoggedReply, Reply, TrialReply
 from convex_evals.suite.prompt import Prompt
 from convex_evals.suite.suite import Eval
 
@@ -21,27 +22,20 @@ class Ask:
     prompt: Prompt
 
 
-@dataclass(frozen=True)
-class Reply:
-    """What came back for one trial; `response` is None where nothing was received."""
-
-    generation: Generation
-    response: str | None
-
-
 class ReplyLog(Protocol):
     """Where a reply is kept while it arrives, so that whatever ends us loses no reply whose end arrived."""
 
-    def lines(self) -> list[dict[str, Any]]:
-        """What an interrupted process left, in order; see `read_earlier`."""
+    def read(self) -> LoggedReply:
+        """What an interrupted process left."""
 
-    def begin(self, attempt: Mapping[str, Any]) -> None:
-        """A request is about to be sent; `attempt` is what is known of it."""
+    def begin(self, max_output_tokens: int) -> None:
+        """A request with this limit is about to be sent."""
 
-    def text(self, piece: str) -> None: ...
+    def text(self, piece: str) -> None:
+        """What arrived of the reply, since the last piece."""
 
-    def end(self, attempt: Attempt, reply: Mapping[str, Any] | None) -> None:
-        """The attempt is over; `reply` is what else is known of its reply, None where it brought none."""
+    def end(self, attempt: Attempt, reply: Reply | None) -> None:
+        """The attempt is over; `reply` is None where it brought none."""
 
 
 class Answerer(Protocol):
@@ -61,5 +55,5 @@ class Answerer(Protocol):
     def stop(self) -> None:
         """Send nothing more; what is under way goes on to its end."""
 
-    async def respond(self, ask: Ask, log: ReplyLog) -> Reply:
+    async def respond(self, ask: Ask, log: ReplyLog) -> TrialReply:
         """Raises `ModelStopped` where asking this model again makes no sense."""

@@ -21,6 +21,7 @@ from convex_evals.models.responses import Events, do_without_gateway, stream_for
 from convex_evals.models.servers import refuse_stranger, sent_keys
 from convex_evals.records import Usage
 from convex_evals.records.models import ModelEntry
+from convex_evals.records.reply import Reply
 from convex_evals.text import well_formed
 
 FIRST_BYTE_SECONDS = 300.0  # reasoning models may be silent for long
@@ -44,20 +45,7 @@ class Call:
     extra: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Streamed:
-    """A reply whose end arrived."""
-
-    text: str
-    finish_reason: str
-    usage: Usage
-    searches: int
-    cost_usd: float | None  # the provider's own figure
-    first_token_ms: int | None
-    duration_ms: int
-
-
-async def stream(entry: ModelEntry, call: Call, on_text: Callable[[str], None]) -> Streamed:
+async def stream(entry: ModelEntry, call: Call, on_text: Callable[[str], None]) -> Reply:
     """Ask once; `on_text` hears of every piece of the reply as it arrives. Raises `ProviderFault`."""
     # In a thread: what else goes on does not stand still for the seconds that it takes.
     litellm = await asyncio.to_thread(load_litellm)
@@ -103,7 +91,7 @@ async def stream(entry: ModelEntry, call: Call, on_text: Callable[[str], None]) 
         raise guard.fault
     finish = _finish_reason(found.refused or getattr(response, "received_finish_reason", None))
     end = time.monotonic()
-    return Streamed(
+    return Reply(
         text=well_formed("".join(parts)),
         finish_reason=finish,
         usage=found.usage,

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from convex_evals.errors import UserError
-from convex_evals.models import Ask, Reply, ReplyLog
-from convex_evals.records import Generation
-from convex_evals.records.hashes import sha256_files, sha256_parts, sha256_text
+from convex_evals.models import Ask, ReplyLog
+from convex_evals.records.hashes import sha256_files, sha256_parts
+from convex_evals.records.reply import Reply, TrialReply
 from convex_evals.suite.extract import extract, render_response
 from convex_evals.suite.prompt import Prompt
 from convex_evals.suite.suite import Eval
@@ -28,7 +28,7 @@ class ReferenceAnswerer:
     def stop(self) -> None:
         """Nothing is ever under way."""
 
-    async def respond(self, ask: Ask, log: ReplyLog) -> Reply:
+    async def respond(self, ask: Ask, log: ReplyLog) -> TrialReply:
         files = ask.ev.answer().files
         response = render_response(files)
         read = extract(response).files
@@ -37,11 +37,5 @@ class ReferenceAnswerer:
             raise UserError(
                 f"{ask.ev.path / 'answer' / lost[0]}: no reply could hold this file; rename it, or fix its text"
             )
-        generation = Generation(
-            trial=ask.trial,
-            generation_id=sha256_parts([ask.generation_key, str(ask.trial)])[:16],
-            received=True,
-            response_sha256=sha256_text(response),
-            finish_reason="stop",
-        )
-        return Reply(generation, response)
+        ident = sha256_parts([ask.generation_key, str(ask.trial)])[:16]
+        return TrialReply.received(Reply.recorded(response), trial=ask.trial, generation_id=ident)

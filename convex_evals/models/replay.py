@@ -9,10 +9,11 @@ from typing import Any
 
 from convex_evals.errors import UserError
 from convex_evals.inputs.confined import entries
-from convex_evals.models import Ask, Reply, ReplyLog
-from convex_evals.records import Generation, RunPlan
+from convex_evals.models import Ask, ReplyLog
+from convex_evals.records import RunPlan
 from convex_evals.records.generation import MISSING
 from convex_evals.records.hashes import sha256_parts, sha256_text
+from convex_evals.records.reply import Reply, TrialReply
 from convex_evals.store.files import read_confined
 from convex_evals.store.runs import PLAN_NAME, PRUNED_NAME, open_run
 from convex_evals.suite.prompt import Prompt
@@ -53,27 +54,13 @@ class ReplayAnswerer:
     def stop(self) -> None:
         """Nothing is ever under way."""
 
-    async def respond(self, ask: Ask, log: ReplyLog) -> Reply:
+    async def respond(self, ask: Ask, log: ReplyLog) -> TrialReply:
         text = read_confined(self.folder / ask.ev.id / f"{ask.trial}.md", self.folder)
         ident = sha256_parts([ask.generation_key, str(ask.trial)])[:16]
         if text is None:
-            generation = Generation(
-                trial=ask.trial,
-                generation_id=ident,
-                received=False,
-                response_sha256=None,
-                fault=MISSING,
-                reason=f"no recorded reply {ask.ev.id}/{ask.trial}.md",
-            )
-            return Reply(generation, None)
-        generation = Generation(
-            trial=ask.trial,
-            generation_id=ident,
-            received=True,
-            response_sha256=sha256_text(text),
-            finish_reason="stop",
-        )
-        return Reply(generation, text)
+            why = f"no recorded reply {ask.ev.id}/{ask.trial}.md"
+            return TrialReply.missing(trial=ask.trial, generation_id=ident, fault=MISSING, reason=why)
+        return TrialReply.received(Reply.recorded(text), trial=ask.trial, generation_id=ident)
 
 
 def open_demo() -> ReplayAnswerer:

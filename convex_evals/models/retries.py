@@ -10,17 +10,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from convex_evals.models import Ask, Reply, ReplyLog
+from convex_evals.models import Ask, ReplyLog
 from convex_evals.models.budget import Budget, Reservation
 from convex_evals.models.charge import charge, estimated_usage
-from convex_evals.models.earlier import read_earlier
 from convex_evals.models.faults import HOPELESS, Fault, Meaning, ModelStopped, ProviderFault
 from convex_evals.models.limits import ProviderLimit
 from convex_evals.models.price import Tariff
-from convex_evals.models.provider import Call, Streamed, stream
-from convex_evals.records import Attempt, Generation, Usage
-from convex_evals.records.hashes import sha256_text
+from convex_evals.models.provider import Call, stream
+from convex_evals.records import Attempt, Usage
 from convex_evals.records.models import ModelEntry
+from convex_evals.records.reply import Reply, TrialReply
 from convex_evals.suite.prompt import Prompt
 from convex_evals.suite.suite import Eval
 
@@ -71,7 +70,7 @@ class ModelAnswerer:
         self.stopped = self.stopped or why
         self.halted.set()
 
-    async def respond(self, ask: Ask, log: ReplyLog) -> Reply:
+    async def respond(self, ask: Ask, log: ReplyLog) -> TrialReply:
         work = _Trial(self, ask, log)
         return await work.run()
 
@@ -88,7 +87,7 @@ class _Trial:
     estimated: bool = False
     allowed: int = 0  # output tokens
 
-    async def run(self) -> Reply:
+    async def run(self) -> TrialReply:
         self.allowed = self.model.entry.parameters.max_output_tokens
         reply = self._resume()
         made = 0
@@ -108,27 +107,24 @@ class _Trial:
                 if made >= ATTEMPTS or fault.fault in HOPELESS:
                     return self._nothing(fault)
 
-    def _is_cut_short(self, reply: Streamed) -> bool:
+    def _is_cut_short(self, reply: Reply) -> bool:
         """At our own limit: the model gets another chance, with all that it can write."""
         return reply.finish_reason == "length" and self.allowed < self.model.most_output_tokens
 
-    def _resume(self) -> Streamed | None:
-        earlier = read_earlier(self.log.lines())
-        self.attempts = list(earlier.attempts)
+    def _resume(self) -> Reply | None:
+        logged = self.log.read()
+        self.attempts = list(logged.attempts)
         self.cost = sum(a.cost_usd for a in self.attempts)
-        if earlier.reply is not None:
+        if logged.reply is not None:
             self.allowed = self.attempts[-1].max_output_tokens or self.allowed
-            self.estimated = bool(earlier.reply["cost_usd"] is None)
-            return Streamed(**{**earlier.reply, "text": earlier.text, "usage": Usage(**earlier.reply["usage"])})
-        if earlier.unfinished is not None:
-            self.allowed = int(earlier.unfinished["max_output_tokens"])
-            attempt = self._faulty(
-                ProviderFault(Fault.INTERRUPTED, "stopped while the reply streamed"), earlier.text, 0
-            )
-            self._over(attempt, None)
-        return None
+            self.estimated = logged.reply.cost_usd is None
+        elif logged.unfinished is not None:
+            self.allowed = logged.unfinished
+            fault = ProviderFault(Fault.INTERRUPTED, "stopped while the reply streamed")
+            self._over(self._faulty(fault, logged.text, 0), None)
+        return logged.reply
 
-    async def _attempt(self) -> Streamed:
+    async def _attempt(self) -> Reply:
         model, prompt = self.model, self.ask.prompt
         text: list[str] = []
 
@@ -142,7 +138,7 @@ class _Trial:
                 reservation.settle(0)
                 raise model.stopped
             call = Call(prompt.messages(), self.allowed, model.web_search, model.extra)
-            self.log.begin({"max_output_tokens": self.allowed})
+            self.log.begin(self.allowed)
             started = asyncio.get_running_loop().time()
             try:
                 reply = await stream(model.entry, call, heard)
@@ -156,7 +152,7 @@ class _Trial:
         await model.limit.went_well()
         return reply
 
-    def _settle(self, reply: Streamed, reservation: Reservation, fault: ProviderFault | None) -> Streamed:
+    def _settle(self, reply: Reply, reservation: Reservation, fault: ProviderFault | None) -> Reply:
         """The reply with figures that can be.
 
         Raises `fault`, once what the reply cost is noted: the provider charges for its tokens all the same.
@@ -183,21 +179,13 @@ class _Trial:
         if fault:
             self._over(attempt, None)
             raise fault
-        meta = {
-            "finish_reason": reply.finish_reason,
-            "usage": reply.usage.model_dump(mode="json"),
-            "searches": reply.searches,
-            "cost_usd": reply.cost_usd,
-            "first_token_ms": reply.first_token_ms,
-            "duration_ms": reply.duration_ms,
-        }
-        self._over(attempt, meta)
+        self._over(attempt, reply)
         return reply
 
-    def _over(self, attempt: Attempt, meta: Mapping[str, Any] | None) -> None:
+    def _over(self, attempt: Attempt, reply: Reply | None) -> None:
         self.attempts.append(attempt)
         self.cost += attempt.cost_usd
-        self.log.end(attempt, meta)
+        self.log.end(attempt, reply)
 
     def _faulty(self, fault: ProviderFault, text: str, duration_ms: int) -> Attempt:
         """What arrived before the fault was paid for, as far as we can tell."""
@@ -229,46 +217,36 @@ class _Trial:
         with suppress(TimeoutError):
             await asyncio.wait_for(model.halted.wait(), max(pause, fault.retry_after or 0))
 
-    def _received(self, reply: Streamed) -> Reply:
+    def _received(self, reply: Reply) -> TrialReply:
         fault = None
         if reply.finish_reason == "length":
             fault = Fault.TRUNCATED
         elif reply.finish_reason == "refusal":
             fault = Fault.REFUSED
-        generation = Generation(
+        return TrialReply.received(
+            reply,
             trial=self.ask.trial,
             generation_id=secrets.token_hex(8),
-            received=True,
-            response_sha256=sha256_text(reply.text),
-            finish_reason=reply.finish_reason,
+            attempts=self.attempts,
+            cost_usd=round(self.cost, 8),
+            cost_estimated=self.estimated,
             fault=fault.word if fault else None,
             reason=fault.happened if fault else None,
-            attempts=tuple(self.attempts),
-            cost_usd=round(self.cost, 8),
-            cost_estimated=self.estimated,
-            duration_ms=reply.duration_ms,
-            first_token_ms=reply.first_token_ms,
-            usage=reply.usage,
-            searches=reply.searches,
         )
-        return Reply(generation, reply.text)
 
-    def _nothing(self, fault: ProviderFault) -> Reply:
-        generation = Generation(
+    def _nothing(self, fault: ProviderFault) -> TrialReply:
+        return TrialReply.missing(
             trial=self.ask.trial,
             generation_id=secrets.token_hex(8),
-            received=False,
-            response_sha256=None,
             fault=fault.fault.word,
             reason=str(fault),
-            attempts=tuple(self.attempts),
+            attempts=self.attempts,
             cost_usd=round(self.cost, 8),
             cost_estimated=self.estimated,
         )
-        return Reply(generation, None)
 
 
-def _fault_of(reply: Streamed) -> ProviderFault | None:
+def _fault_of(reply: Reply) -> ProviderFault | None:
     """What is wrong with a reply that is none; None where it is one."""
     if reply.finish_reason == "content_filter":
         return ProviderFault(Fault.FILTERED, "the provider's content filter held the reply back")

@@ -11,6 +11,7 @@ from convex_evals.records.generation import MISSING, Generation
 from convex_evals.records.grade import Verdict
 from convex_evals.records.names import Natural, Sha256
 from convex_evals.records.outcome import Outcome
+from convex_evals.records.reply import TrialReply
 
 MAX_ATTEMPTS = 3
 
@@ -25,6 +26,10 @@ class JournalEntry(FileRecord):
     response: str | None = Field(description="as it will stand in `<trial>.md`")
     verdict: Verdict | None = Field(default=None, description="as it will stand in the grade file")
     attempts: Natural = Field(default=0, description="rounds of asking and grading that ended")
+
+    @property
+    def reply(self) -> TrialReply:
+        return TrialReply(self.generation, self.response)
 
     @property
     def done(self) -> bool:

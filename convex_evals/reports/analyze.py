@@ -13,6 +13,7 @@ from convex_evals.models import Ask
 from convex_evals.models.faults import ModelStopped
 from convex_evals.models.retries import ModelAnswerer
 from convex_evals.records import Attempt
+from convex_evals.records.reply import LoggedReply, Reply
 from convex_evals.reports.build import impact
 from convex_evals.reports.model import Classification, Failure, Judgement, Report
 from convex_evals.suite.prompt import Prompt
@@ -154,14 +155,14 @@ def kept(data: Mapping[str, Any]) -> dict[Key, Judgement]:
 class _NoLog:
     """A `ReplyLog` that keeps nothing: a question that is interrupted is asked again."""
 
-    def lines(self) -> list[dict[str, Any]]:
-        return []
+    def read(self) -> LoggedReply:
+        return LoggedReply()
 
-    def begin(self, attempt: Mapping[str, Any]) -> None:
+    def begin(self, max_output_tokens: int) -> None:
         pass
 
     def text(self, piece: str) -> None:
         pass
 
-    def end(self, attempt: Attempt, reply: Mapping[str, Any] | None) -> None:
+    def end(self, attempt: Attempt, reply: Reply | None) -> None:
         pass

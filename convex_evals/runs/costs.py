@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from convex_evals.models.earlier import read_earlier
 from convex_evals.models.price import Tariff
 from convex_evals.records import Generation
 from convex_evals.store.journal import Journal
@@ -34,10 +33,10 @@ def _journalled(run: Run, journal: Journal, eval_id: str, prompt: str, tariff: T
         entry = journal.read(eval_id, trial)
         if entry is not None and entry.generation_key == key:
             total += _paid(entry.generation)
-        left = read_earlier(journal.reply_log(eval_id, trial, key).lines())
+        left = journal.reply_log(eval_id, trial, key).read()
         total += sum(a.cost_usd for a in left.attempts)
         if left.unfinished is not None:
-            total += tariff.worst(prompt, int(left.unfinished["max_output_tokens"]))
+            total += tariff.worst(prompt, left.unfinished)
     return total
 
 

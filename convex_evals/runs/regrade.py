@@ -13,6 +13,7 @@ from convex_evals.grading.judge import judge
 from convex_evals.records import Generation, GradeFile, Outcome, RunPlan, Summary, TrialGrade, Verdict
 from convex_evals.records.grading_inputs import GradingInputs
 from convex_evals.records.journal import JournalEntry
+from convex_evals.records.reply import TrialReply
 from convex_evals.runs.plan import current_rules, refuse_broken_graders
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import Run, grade_name
@@ -180,7 +181,7 @@ class Regrader:
             return kept.verdict
         key = eval_id, generation.generation_id
         if key not in self._verdicts:
-            work = judge(self.grader, self.today.evals[eval_id], generation, response)
+            work = judge(self.grader, self.today.evals[eval_id], TrialReply(generation, response))
             self._verdicts[key] = asyncio.ensure_future(work)
         verdict = await self._verdicts[key]
         if verdict.outcome is not Outcome.UNSCORED:

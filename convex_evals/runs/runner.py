@@ -104,7 +104,7 @@ class Runner:
         async with self.places:
             if not self._asking:
                 return None
-            verdict = await judge(self.grader, ev, entry.generation, entry.response)
+            verdict = await judge(self.grader, ev, entry.reply)
         entry = entry.model_copy(update={"verdict": verdict, "attempts": entry.attempts + 1})
         self.journal.write(ev.id, entry)
         self.emit(TrialDone(ev.id, trial, verdict, False, entry.generation))
@@ -118,7 +118,7 @@ class Runner:
     def _handed_over(self, ev: Eval, trial: int) -> JournalEntry | None:
         """What is in the journal of a run that was never finished; a log without an entry is found when asking."""
         planned = self.run.plan.evals[ev.id]
-        if self.earlier and not self.journal.reply_log(ev.id, trial, planned.generation_key).lines():
+        if self.earlier and self.journal.reply_log(ev.id, trial, planned.generation_key).is_empty():
             self.earlier.hand_over(ev.id, trial, planned.generation_key, planned.grading_key, self.journal)
         return self._journalled(ev, trial)
 
@@ -131,7 +131,7 @@ class Runner:
         found = self.earlier and self.earlier.find(ev.id, trial, planned.generation_key, planned.grading_key)
         if not found:
             return None
-        generation = found.generation
+        generation = found.reply.generation
         if not generation.received:
             given_up = generation.rounds >= MAX_ATTEMPTS
             verdict = unscored(generation.reason or "nothing was received") if given_up else None
@@ -148,7 +148,7 @@ class Runner:
         entry = JournalEntry(
             generation_key=planned.generation_key,
             generation=generation.model_copy(update={"reused_from": source}),
-            response=found.response,
+            response=found.reply.response,
             verdict=found.verdict,
             attempts=found.rounds,
         )

@@ -6,32 +6,21 @@ import contextlib
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from convex_evals.inputs import confined
 from convex_evals.inputs.bounded_json import Limits, decode_object
-from convex_evals.records import Attempt, Record, Usage
-from convex_evals.records.names import Dollars, Natural
+from convex_evals.records import Attempt
+from convex_evals.records.reply import LoggedReply, Reply
 from convex_evals.store.files import MOST_TEXT, write_error
+from convex_evals.text import well_formed
 
 _LIMITS = Limits(size=MOST_TEXT)
-
-
-class _Reply(Record):
-    """What is known of a reply besides its text."""
-
-    finish_reason: str | None
-    usage: Usage
-    searches: Natural
-    cost_usd: Dollars | None
-    first_token_ms: Natural | None
-    duration_ms: Natural
-
-
-class _End(Record):
-    attempt: Attempt
-    reply: _Reply | None
 
 
 class ReplyFile:
@@ -43,18 +32,22 @@ class ReplyFile:
         self._root = root or path.parent
         self._fd: int | None = None
 
-    def lines(self) -> list[dict[str, Any]]:
-        """What is there, in order; what is no such line is left out."""
+    def read(self) -> LoggedReply:
+        """What is there; what is no such line is left out."""
         data = confined.read_bytes(self._path, self._root, MOST_TEXT) or b""
-        found = []
+        lines = _Lines()
         for line in data.split(b"\n")[:-1]:
             with contextlib.suppress(ValueError):
-                found.append(_checked(decode_object(line, _LIMITS)))
-        return found
+                lines.take(decode_object(line, _LIMITS))
+        return lines.read()
+
+    def is_empty(self) -> bool:
+        """Whether nothing was ever asked."""
+        return self.read() == LoggedReply()
 
     def is_whole(self) -> bool:
         """Whether the end of a reply is there."""
-        return any(line.get("end", {}).get("reply") for line in self.lines()[-1:])
+        return self.read().reply is not None
 
     def move(self, to: ReplyFile) -> None:
         """Be another trial's log, in the place of what it has."""
@@ -63,15 +56,15 @@ class ReplyFile:
         except OSError as error:
             raise write_error(to._path, error) from error
 
-    def begin(self, attempt: Mapping[str, Any]) -> None:
-        self._write({"begin": dict(attempt)})
+    def begin(self, max_output_tokens: int) -> None:
+        self._write({"begin": {"max_output_tokens": max_output_tokens}})
 
     def text(self, piece: str) -> None:
         self._write({"text": piece})
 
-    def end(self, attempt: Attempt, reply: Mapping[str, Any] | None) -> None:
-        record = {"attempt": attempt.model_dump(mode="json"), "reply": None if reply is None else dict(reply)}
-        self._write({"end": record}, sync=True)
+    def end(self, attempt: Attempt, reply: Reply | None) -> None:
+        known = None if reply is None else _adapter().dump_python(reply, mode="json", exclude={"text"})
+        self._write({"end": {"attempt": attempt.model_dump(mode="json"), "reply": known}}, sync=True)
 
     def drop(self) -> None:
         """The trial's entry has all of it."""
@@ -99,15 +92,44 @@ class ReplyFile:
             raise write_error(self._path, error) from error
 
 
-def _checked(line: dict[str, Any]) -> dict[str, Any]:
-    """Raises `ValueError` where it is none of the three."""
-    if len(line) == 1:
-        (kind, value), *_ = line.items()
+@dataclass
+class _Lines:
+    """What the lines of a log come to, one after the other."""
+
+    attempts: list[Attempt] = field(default_factory=list)
+    reply: Reply | None = None
+    pieces: list[str] = field(default_factory=list)
+    unfinished: int | None = None
+
+    def take(self, line: Mapping[str, Any]) -> None:
+        """Raises `ValueError` where it is none of the three."""
+        ((kind, value),) = line.items()
         if kind == "begin" and isinstance(value, dict) and type(value.get("max_output_tokens")) is int:
-            return line
-        if kind == "text" and isinstance(value, str):
-            return line
-        if kind == "end":
-            _End.model_validate(value)
-            return line
-    raise ValueError("no line of a reply")
+            self.unfinished, self.reply, self.pieces = value["max_output_tokens"], None, []
+        elif kind == "text" and isinstance(value, str):
+            self.pieces.append(value)
+        elif kind == "end" and isinstance(value, dict) and value.keys() == {"attempt", "reply"}:
+            attempt, reply = Attempt.model_validate(value["attempt"]), self._reply(value["reply"])
+            self.attempts.append(attempt)
+            self.unfinished, self.reply = None, reply
+        else:
+            raise ValueError("no line of a reply")
+
+    def _reply(self, known: Any) -> Reply | None:
+        """What the end says of the reply, with the text before it."""
+        if known is None:
+            return None
+        if not isinstance(known, dict) or "text" in known:
+            raise ValueError("no reply without its text")
+        return _adapter().validate_python({**known, "text": self._text()})
+
+    def _text(self) -> str:
+        return well_formed("".join(self.pieces))
+
+    def read(self) -> LoggedReply:
+        return LoggedReply(tuple(self.attempts), self.reply, self._text(), self.unfinished)
+
+
+@cache
+def _adapter() -> TypeAdapter[Reply]:
+    return TypeAdapter(Reply)

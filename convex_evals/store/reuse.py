@@ -8,21 +8,21 @@ from pathlib import Path
 
 from convex_evals.records import Generation, Outcome, Verdict
 from convex_evals.records.journal import MAX_ATTEMPTS
+from convex_evals.records.reply import TrialReply
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import Run, RunStore, grade_name
 
 
 @dataclass(frozen=True)
-class Found:
-    """A trial of an earlier run. `response` is None where that run got none; `verdict` where it has no valid one.
+class EarlierTrial:
+    """A trial of an earlier run. `verdict` is None where that run has no valid one.
 
     `rounds` is how often the reply was graded under the same key without getting one.
     """
 
     run: Run
-    generation: Generation
-    response: str | None
-    verdict: Verdict | None
+    reply: TrialReply
+    verdict: Verdict | None = None
     rounds: int = 0
 
 
@@ -36,12 +36,12 @@ class EarlierRuns:
     _runs: list[Run] | None = None
     _by_key: dict[tuple[str, str], list[Run]] = field(default_factory=dict)
 
-    def find(self, eval_id: str, trial: int, generation_key: str, grading_key: str) -> Found | None:
+    def find(self, eval_id: str, trial: int, generation_key: str, grading_key: str) -> EarlierTrial | None:
         """The newest trial with the same generation key: one that was received if there is any.
 
         Its verdict comes along where that run has a scored one under the same grading key.
         """
-        unreceived: Found | None = None
+        unreceived: EarlierTrial | None = None
         for run in self._candidates(eval_id, generation_key):
             if not run.has_generation(eval_id):
                 continue
@@ -49,17 +49,18 @@ class EarlierRuns:
             if generation is None:
                 continue
             if not generation.received:
-                unreceived = unreceived or Found(run, generation, None, None)
+                unreceived = unreceived or EarlierTrial(run, TrialReply(generation, None))
                 continue
             response = run.reply(eval_id, trial)
             if response is not None:
-                return Found(run, generation, response, *_verdict(run, eval_id, generation, grading_key))
+                reply = TrialReply(generation, response)
+                return EarlierTrial(run, reply, *_verdict(run, eval_id, generation, grading_key))
         return unreceived
 
     def is_settled(self, eval_id: str, trial: int, generation_key: str) -> bool:
         """Whether nobody would be asked for this trial: its reply is there, or all rounds ended without one."""
         found = self.find(eval_id, trial, generation_key, "")
-        if found and (found.response is not None or found.generation.rounds >= MAX_ATTEMPTS):
+        if found and (found.reply.response is not None or found.reply.generation.rounds >= MAX_ATTEMPTS):
             return True
         waiting = [run for run in self._candidates(eval_id, generation_key) if not run.has_generation(eval_id)]
         return any(Journal(self.journals, run.plan).has_reply(eval_id, trial, generation_key) for run in waiting)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Literal
 
 import pytest
 
-from convex_evals.models import Ask, Reply
+from convex_evals.models import Ask
 from convex_evals.models import provider as provider_module
 from convex_evals.models.budget import Budget
 from convex_evals.models.faults import Fault, ModelStopped
@@ -21,6 +22,7 @@ from convex_evals.models.price import Tariff, can_search, price_map
 from convex_evals.models.provider import Call, stream
 from convex_evals.models.retries import ATTEMPTS, ModelAnswerer
 from convex_evals.records.models import ModelEntry, Parameters, Price
+from convex_evals.records.reply import TrialReply
 from convex_evals.runs.plan import Request
 from convex_evals.runs.request import estimate
 from convex_evals.store.replies import ReplyFile
@@ -65,7 +67,7 @@ class Bench:
     def log(self, trial: int) -> ReplyFile:
         return ReplyFile(self.folder / f"{trial}.jsonl")
 
-    async def ask(self, answerer: ModelAnswerer, trial: int = 1) -> Reply:
+    async def ask(self, answerer: ModelAnswerer, trial: int = 1) -> TrialReply:
         log = self.log(trial)
         try:
             return await answerer.respond(Ask(self.ev, trial, "key", Prompt("", f"task {trial}")), log)
@@ -141,7 +143,7 @@ def test_a_reply_of_the_responses_api(bench: Bench) -> None:
     assert generation.cost_usd == pytest.approx(0.006) and generation.first_token_ms is not None
     (body,) = bench.stub.requests
     assert body["stream"] is True and body["max_output_tokens"] == 100 and question(body) == "task 1"
-    lines = bench.log(1).lines()
+    lines = [json.loads(line) for line in (bench.folder / "1.jsonl").read_text().splitlines()]
     assert "".join(line.get("text", "") for line in lines) == REPLY and len(lines) > 4, "it streamed"
 
 
@@ -283,7 +285,7 @@ def test_a_third_of_faults_among_two_hundred_trials(bench: Bench) -> None:
     bench.concurrency = 32
     answerer = bench.answerer()
 
-    async def everything() -> list[Reply]:
+    async def everything() -> list[TrialReply]:
         return await asyncio.gather(*(bench.ask(answerer, n) for n in range(1, 201)))
 
     replies = asyncio.run(everything())
@@ -301,7 +303,7 @@ def test_never_beyond_the_budget(bench: Bench) -> None:
     bench.stub.behave = lambda n, body: "cut" if n % 3 == 0 else "ok"
     answerer = bench.answerer()
 
-    async def everything() -> list[Reply]:
+    async def everything() -> list[TrialReply]:
         return await asyncio.gather(*(bench.ask(answerer, n) for n in range(1, 41)))
 
     replies = asyncio.run(everything())

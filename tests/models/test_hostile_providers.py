@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convex_evals.models import Ask, Reply, servers
+from convex_evals.models import Ask, servers
 from convex_evals.models import exceptions as exceptions_module
 from convex_evals.models import provider as provider_module
 from convex_evals.models.budget import Budget
@@ -28,6 +28,7 @@ from convex_evals.models.provider import Call, stream
 from convex_evals.models.retries import ModelAnswerer
 from convex_evals.records import Usage
 from convex_evals.records.models import ModelEntry, Parameters, Price
+from convex_evals.records.reply import TrialReply
 from convex_evals.store.replies import ReplyFile
 from convex_evals.suite.prompt import Prompt
 from convex_evals.suite.suite import Eval, load_suite
@@ -64,7 +65,7 @@ class Bench:
         )
         return ModelAnswerer(entry, Tariff(PRICE), 100, ProviderLimit(8), self.budget, first_pause=0.01)
 
-    async def ask(self, trial: int = 1) -> Reply:
+    async def ask(self, trial: int = 1) -> TrialReply:
         log = ReplyFile(self.folder / f"{trial}.jsonl")
         try:
             return await self.answerer().respond(Ask(self.ev, trial, "key", Prompt("", f"task {trial}")), log)
@@ -86,7 +87,7 @@ def bench(stub: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Be
     return Bench(stub, load_suite(tmp_path).evals[0], tmp_path / "replies", Budget(None))
 
 
-async def _watched(work: asyncio.Task[Reply]) -> tuple[Reply, float]:
+async def _watched(work: asyncio.Task[TrialReply]) -> tuple[TrialReply, float]:
     """The reply, and the longest time for which other tasks had to wait, in seconds of this thread's work."""
     worst = 0.0
     while not work.done():
@@ -123,7 +124,7 @@ def test_too_much_is_the_providers_fault(way: str, api: Api, bench: Bench) -> No
     bench.stub.behave = lambda n, body: way if n == 0 else "server_error"
     before = _peak_mib()
 
-    async def scenario() -> tuple[Reply, float]:
+    async def scenario() -> tuple[TrialReply, float]:
         return await _watched(asyncio.ensure_future(bench.ask()))
 
     reply, worst = asyncio.run(scenario())
@@ -136,7 +137,7 @@ def test_too_much_is_the_providers_fault(way: str, api: Api, bench: Bench) -> No
 def test_events_are_counted(bench: Bench) -> None:
     bench.stub.behave = lambda n, body: "many_events"
 
-    async def scenario() -> tuple[Reply, float]:
+    async def scenario() -> tuple[TrialReply, float]:
         return await _watched(asyncio.ensure_future(bench.ask()))
 
     reply, worst = asyncio.run(scenario())
@@ -165,7 +166,7 @@ def test_it_holds_for_other_clients_of_litellm(way: str, bench: Bench, anthropic
 def test_what_cannot_be_read_brings_no_reply(way: str, bench: Bench) -> None:
     bench.stub.behave = lambda n, body: way if n == 0 else "context"
 
-    async def scenario() -> tuple[Reply, float]:
+    async def scenario() -> tuple[TrialReply, float]:
         return await _watched(asyncio.ensure_future(bench.ask()))
 
     reply, worst = asyncio.run(scenario())
@@ -260,7 +261,7 @@ def test_a_budget_holds_whatever_is_reported(name: str, bench: Bench) -> None:
     bench.stub.behave = lambda n, body: "odd_usage"
     bench.budget = Budget(0.05)
 
-    async def everything() -> list[Reply]:
+    async def everything() -> list[TrialReply]:
         return await asyncio.gather(*(bench.ask(trial) for trial in range(1, 21)))
 
     replies = asyncio.run(everything())

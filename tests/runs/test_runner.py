@@ -21,9 +21,10 @@ from convex_evals.models.faults import ModelStopped
 from convex_evals.models.limits import ProviderLimit
 from convex_evals.models.price import Tariff
 from convex_evals.models.retries import ModelAnswerer
-from convex_evals.records import Attempt, Outcome, RunPlan, Verdict
+from convex_evals.records import Attempt, Outcome, RunPlan, Usage, Verdict
 from convex_evals.records.hashes import sha256_text
 from convex_evals.records.models import ModelEntry, Parameters, Price
+from convex_evals.records.reply import Reply
 from convex_evals.render.terminal import Display
 from convex_evals.runs import execute as work_module
 from convex_evals.runs.costs import spent_on
@@ -250,7 +251,7 @@ def test_a_budget_is_for_the_run(bench: Bench) -> None:
     request = bench.request(model="b")
     ids = list(run.plan.evals)
     log = journal.reply_log(ids[1], 1, run.plan.evals[ids[1]].generation_key)
-    log.begin({"max_output_tokens": 100})
+    log.begin(100)
     log.close()
     tariff = cast(ModelAnswerer, request.answerer).tariff
     assert spent_on(run, journal, ids, request.prompts, tariff) == pytest.approx(worst)
@@ -265,10 +266,9 @@ def test_a_run_takes_over_what_another_has_in_its_journal(bench: Bench) -> None:
     first, second = old.run.plan.evals
     old.journal._path(second, 1).unlink()
     log = old.journal.reply_log(second, 1, old.run.plan.evals[second].generation_key)
-    meta = {"finish_reason": "stop", "usage": {}, "searches": 0, "cost_usd": None}
-    log.begin({"max_output_tokens": 100})
+    log.begin(100)
     log.text("# Files")
-    log.end(Attempt(cost_usd=COST), {**meta, "first_token_ms": 1, "duration_ms": 2})
+    log.end(Attempt(cost_usd=COST), Reply("# Files", "stop", Usage(), 0, None, 1, 2))
     log.close()
     bench.outcome = lambda eval_id: Outcome.PASSED
     evals = load_suite(bench.root).evals

@@ -503,14 +503,13 @@ def test_a_journal_that_is_none_is_one_line(what: str, suite: Path, invoke: Invo
     ],
 )
 def test_half_a_reply_of_others_is_no_reply(line: str, tmp_path: Path) -> None:
-    from convex_evals.models.earlier import read_earlier
     from convex_evals.store.replies import ReplyFile
 
     path = tmp_path / "1.reply.jsonl"
     path.write_text(f'{line}\n{{"text": "x"}}\n{line}\n')
     log = ReplyFile(path)
     assert not log.is_whole()
-    assert read_earlier(log.lines()).text == "x"
+    assert log.read().text == "x"
 
 
 @pytest.mark.parametrize(

@@ -114,3 +114,25 @@ def test_projects_are_graded_where_the_environment_says(tmp_path: Path, monkeypa
     with scratch_folder() as folder:
         assert folder.parent == tmp_path / "new" / "place"
     assert not folder.exists()
+
+
+def test_a_reply_comes_out_of_its_log_as_it_went_in(tmp_path: Path) -> None:
+    from convex_evals.records import Attempt, Usage
+    from convex_evals.records.reply import LoggedReply, Reply
+    from convex_evals.store.replies import ReplyFile
+
+    log = ReplyFile(tmp_path / "1.reply.jsonl")
+    assert log.is_empty() and log.read() == LoggedReply()
+    lost = Attempt(fault="cut_off", max_output_tokens=100)
+    reply = Reply("# Files", "stop", Usage(input_tokens=3, output_tokens=2), 1, 0.25, 7, 9)
+    log.begin(100)
+    log.text("half of ")
+    log.end(lost, None)
+    log.begin(200)
+    for piece in ("# ", "Files"):
+        log.text(piece)
+    assert log.read() == LoggedReply((lost,), None, "# Files", 200) and not log.is_whole()
+    log.end(Attempt(cost_usd=0.25), reply)
+    log.close()
+    assert log.read() == LoggedReply((lost, Attempt(cost_usd=0.25)), reply, "# Files") and log.is_whole()
+    assert '"text"' not in (tmp_path / "1.reply.jsonl").read_text().splitlines()[-1], "it is there once"
