@@ -201,18 +201,18 @@ class Rounds:
 
     def _left(self, request: Request) -> dict[str, int]:
         """Trials of each eval that no run and no journal has."""
-        answerer = request.answerer
-        earlier = EarlierRuns(self.store, answerer.model, self.workspace.journal_dir)
+        solver = request.solver
+        earlier = EarlierRuns(self.store, solver.model, self.workspace.journal_dir)
         left = {}
         for e in request.evals:
-            key = generation_key(e, answerer.inputs(e, request.prompts[e.id]), answerer.model)
+            key = generation_key(e, solver.inputs(e, request.prompts[e.id]), solver.model)
             settled = [earlier.is_settled(e.id, trial, key) for trial in range(1, request.trials + 1)]
             left[e.id] = settled.count(False)
         return left
 
     def _left_of_run(self, request: Request) -> dict[str, int]:
         """The same of a fresh run, which takes nothing from others."""
-        run = self.store.opened(request.answerer.model, request.date, request.run_id)
+        run = self.store.opened(request.solver.model, request.date, request.run_id)
         if run is None:
             return {e.id: request.trials for e in request.evals}
         journal = Journal(self.workspace.journal_dir, run.plan)

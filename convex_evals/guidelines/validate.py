@@ -75,7 +75,7 @@ class Recipe:
         return [rounds.screened(question, found) for question in questions]
 
     def _confirm(self, screened: Sequence[Screened]) -> list[Answered] | None:
-        # With what is left of the budget; answerers wait in one event loop, and this step has its own.
+        # With what is left of the budget; solvers wait in one event loop, and this step has its own.
         budget = Budget(self.rounds.budget.limit, self.rounds.budget.spent)
         rounds = replace(self.rounds, budget=budget, resolver=make_resolver(self.rounds.workspace, budget))
         asked = [rounds.confirming(one) for one in screened]

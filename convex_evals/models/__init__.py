@@ -1,4 +1,4 @@
-"""Who answers: models, and what stands in for them."""
+"""Solvers: models, and what stands in for them; and how a model is asked."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class ReplyLog(Protocol):
         """The attempt is over; `reply` is None where it brought none."""
 
 
-class Answerer(Protocol):
-    """Answers evals."""
+class Solver(Protocol):
+    """Replies to the tasks of evals: a model, or what stands in for one."""
 
     @property
     def model(self) -> str:

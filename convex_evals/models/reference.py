@@ -16,7 +16,7 @@ from convex_evals.suite.suite import Eval
 SLUG = "reference/answers"
 
 
-class ReferenceAnswerer:
+class ReferenceSolver:
     """Replies with the eval's answer, in the format that models are asked for."""
 
     model = SLUG

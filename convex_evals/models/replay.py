@@ -24,7 +24,7 @@ _DEMO = Path(__file__).parents[1] / "suite" / "demo"
 
 
 @dataclass(frozen=True)
-class ReplayAnswerer:
+class ReplaySolver:
     """Replies with `folder`/<category>/<name>/<trial>.md."""
 
     model: str
@@ -63,20 +63,20 @@ class ReplayAnswerer:
         return TrialReply.received(Reply.recorded(text), trial=ask.trial, generation_id=ident)
 
 
-def open_demo() -> ReplayAnswerer:
+def open_demo() -> ReplaySolver:
     """Replies, good and bad, to some evals of this repository: a run without a key."""
-    return ReplayAnswerer(DEMO_SLUG, _DEMO)
+    return ReplaySolver(DEMO_SLUG, _DEMO)
 
 
-def open_replay(path: Path) -> ReplayAnswerer:
+def open_replay(path: Path) -> ReplaySolver:
     """The replies in a run's folder, or in a folder laid out `<category>/<name>/<trial>.md`. Raises `UserError`."""
     if (path / PLAN_NAME).is_file():
         plan = open_run(path).plan
         if (path / PRUNED_NAME).is_file() and not any((path / "evals").glob("*/*/*.md")):
             raise UserError(f"-m replay:{path}: its responses were pruned; restore them from Git")
-        return ReplayAnswerer(f"replay/{plan.run_id}", path.absolute() / "evals", plan)
+        return ReplaySolver(f"replay/{plan.run_id}", path.absolute() / "evals", plan)
     if not any(path.glob("*/*/*.md")):
         raise UserError(
             f"-m replay:{path}: neither a run's folder nor one that is laid out <category>/<name>/<trial>.md"
         )
-    return ReplayAnswerer(f"replay/{path.absolute().name.lower()}", path.absolute())
+    return ReplaySolver(f"replay/{path.absolute().name.lower()}", path.absolute())

@@ -1,4 +1,4 @@
-"""A model as an answerer: attempts, faults, limits and budget around single requests."""
+"""A model as a solver: attempts, faults, limits and budget around single requests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FREE = frozenset({Fault.RATE_LIMIT, Fault.AUTH, Fault.QUOTA, Fault.UNKNOWN_MODE
 
 
 @dataclass
-class ModelAnswerer:
+class ModelSolver:
     """One model under one experiment."""
 
     entry: ModelEntry
@@ -79,7 +79,7 @@ class ModelAnswerer:
 class _Trial:
     """The attempts for one reply."""
 
-    model: ModelAnswerer
+    model: ModelSolver
     ask: Ask
     log: ReplyLog
     attempts: list[Attempt] = field(default_factory=list)

@@ -11,7 +11,7 @@ from typing import Any
 from convex_evals.inputs.bounded_json import Limits, decode_object
 from convex_evals.models import Ask
 from convex_evals.models.faults import ModelStopped
-from convex_evals.models.retries import ModelAnswerer
+from convex_evals.models.retries import ModelSolver
 from convex_evals.records import Attempt
 from convex_evals.records.reply import LoggedReply, Reply
 from convex_evals.reports.build import impact
@@ -55,12 +55,10 @@ def open_questions(report: Report) -> list[Failure]:
     return [f for f in report.failures if f.decided is None and f.proposed.by == BY_RULE]
 
 
-async def analyze(
-    failures: Sequence[Failure], evals: Mapping[str, Eval], answerer: ModelAnswerer, tell: Tell
-) -> Analysis:
-    """Ask about each of `failures`, within the answerer's budget. Never raises for what a provider or model does."""
+async def analyze(failures: Sequence[Failure], evals: Mapping[str, Eval], solver: ModelSolver, tell: Tell) -> Analysis:
+    """Ask about each of `failures`, within the solver's budget. Never raises for what a provider or model does."""
     found = Analysis()
-    asked = _brief(answerer)
+    asked = _brief(solver)
 
     async def ask(n: int, failure: Failure) -> None:
         ev = evals.get(failure.eval)
@@ -86,11 +84,11 @@ async def analyze(
     return found
 
 
-def _brief(answerer: ModelAnswerer) -> ModelAnswerer:
+def _brief(solver: ModelSolver) -> ModelSolver:
     """The model with less to say, so that a small budget holds many questions."""
-    limit = min(_MOST_OUTPUT, answerer.entry.parameters.max_output_tokens)
-    parameters = answerer.entry.parameters.model_copy(update={"max_output_tokens": limit})
-    return replace(answerer, entry=answerer.entry.model_copy(update={"parameters": parameters}))
+    limit = min(_MOST_OUTPUT, solver.entry.parameters.max_output_tokens)
+    parameters = solver.entry.parameters.model_copy(update={"max_output_tokens": limit})
+    return replace(solver, entry=solver.entry.model_copy(update={"parameters": parameters}))
 
 
 def question(failure: Failure) -> str:

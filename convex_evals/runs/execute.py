@@ -14,8 +14,8 @@ from convex_evals.errors import UserError
 from convex_evals.grading.grader import Grader
 from convex_evals.grading.sandbox.choice import REVIEWED, Containment
 from convex_evals.grading.setup import ready_grader
-from convex_evals.models.answerers import REVIEWED_MODELS
-from convex_evals.models.retries import ModelAnswerer
+from convex_evals.models.retries import ModelSolver
+from convex_evals.models.solvers import REVIEWED_MODELS
 from convex_evals.records import Summary
 from convex_evals.records.journal import JournalEntry
 from convex_evals.render.results import headline
@@ -78,7 +78,7 @@ class Work:
         requests = [request for batch in batches for request in batch]
         count = self.workers or space.workers
         self._places = asyncio.Semaphore(count)
-        reviewed = space.is_own and all(r.answerer.model in REVIEWED_MODELS for r in requests)
+        reviewed = space.is_own and all(r.solver.model in REVIEWED_MODELS for r in requests)
         containment = replace(self.containment, reviewed=reviewed)
         async with ready_grader(
             space.suite, space.config, count, display.preparing, display.warn, containment
@@ -104,10 +104,10 @@ class Work:
     async def _open(self, request: Request, grader: Grader) -> Run:
         """The run for `request`. What earlier commands paid for it is out of the budget before anybody is asked."""
         run = await open_run(request, grader, self.store, fresh=self.fresh, retry_unscored=self.retry_unscored)
-        answerer = request.answerer
-        if isinstance(answerer, ModelAnswerer) and answerer.budget.limit is not None and not run.is_complete:
+        solver = request.solver
+        if isinstance(solver, ModelSolver) and solver.budget.limit is not None and not run.is_complete:
             journal = Journal(self.workspace.journal_dir, run.plan)
-            answerer.budget.spent += spent_on(run, journal, self._share(request), request.prompts, answerer.tariff)
+            solver.budget.spent += spent_on(run, journal, self._share(request), request.prompts, solver.tariff)
         return run
 
     async def _one(self, request: Request, run: Run, grader: Grader) -> Finished:
@@ -120,7 +120,7 @@ class Work:
         runner = Runner(
             run,
             journal,
-            request.answerer,
+            request.solver,
             grader,
             request.prompts,
             lambda done: self._show(request, done),
@@ -146,7 +146,7 @@ class Work:
         verdict = done.verdict
         name = done.eval_id if request.trials == 1 else f"{done.eval_id} #{done.trial}"
         if len(self.runners) > 1:
-            name = f"{request.answerer.model} {request.experiment} {name}"
+            name = f"{request.solver.model} {request.experiment} {name}"
         note = "" if verdict.caught_by is None else f"{verdict.caught_by}: {headline(verdict.reason)}"
         if verdict.caught_by is None and not done.generation.received:
             note = headline(f"{done.generation.fault}: {done.generation.reason}")

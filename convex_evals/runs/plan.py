@@ -12,7 +12,7 @@ from convex_evals.errors import UserError
 from convex_evals.grading.grader import Grader, GraderCheck, check_graders
 from convex_evals.grading.toolchain import is_built
 from convex_evals.inputs.suite_files import read_inside
-from convex_evals.models import Answerer
+from convex_evals.models import Solver
 from convex_evals.records import BackendIdentity, EvalPlan, RunPlan, Toolchain
 from convex_evals.records.grading_inputs import GradingInputs
 from convex_evals.records.hashes import sha256_files, sha256_parts, sha256_text
@@ -30,7 +30,7 @@ LIBRARY = "convex-evals/grader"
 class Request:
     """What the user asked for, resolved."""
 
-    answerer: Answerer
+    solver: Solver
     evals: Sequence[Eval]
     prompts: Mapping[str, Prompt]  # by eval id
     trials: int
@@ -90,10 +90,10 @@ async def make_plan(request: Request, grader: Grader) -> RunPlan:
     return RunPlan(
         run_id=request.run_id,
         date=request.date,
-        model=request.answerer.model,
+        model=request.solver.model,
         experiment=request.experiment,
         trials=request.trials,
-        synthetic=request.answerer.synthetic,
+        synthetic=request.solver.synthetic,
         guidelines=request.guidelines,
         guidelines_sha256=request.guidelines_sha256,
         suite_commit=request.suite_commit,
@@ -105,19 +105,19 @@ async def make_plan(request: Request, grader: Grader) -> RunPlan:
 
 
 def _plan_eval(ev: Eval, request: Request, grading: GradingInputs) -> EvalPlan:
-    inputs = request.answerer.inputs(ev, request.prompts[ev.id])
+    inputs = request.solver.inputs(ev, request.prompts[ev.id])
     return EvalPlan(
         task_sha256=grading.task_sha256,
         answer_sha256=grading.answer_sha256,
         grader_sha256=grading.grader_sha256,
         pipeline=grading.pipeline,
-        generation_key=generation_key(ev, inputs, request.answerer.model),
+        generation_key=generation_key(ev, inputs, request.solver.model),
         grading_key=grading.key(),
     )
 
 
 def generation_key(ev: Eval, inputs: Mapping[str, Any], model: str) -> str:
-    """What must be equal for a reply to be used again; `inputs` are what the answerer says it depends on."""
+    """What must be equal for a reply to be used again; `inputs` are what the solver says it depends on."""
     return sha256_parts([json.dumps({"task": sha256_text(ev.task), "model": model, **inputs}, sort_keys=True)])
 
 

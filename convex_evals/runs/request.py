@@ -16,12 +16,12 @@ from typing import Any
 from convex_evals.config import Experiment, Workspace, is_hidden, is_inside, is_secret
 from convex_evals.errors import UserError
 from convex_evals.inputs.suite_files import is_there, read_inside
-from convex_evals.models import Answerer
-from convex_evals.models.answerers import Answerers
+from convex_evals.models import Solver
 from convex_evals.models.budget import Budget
 from convex_evals.models.catalog import load_models
-from convex_evals.models.replay import ReplayAnswerer
-from convex_evals.models.retries import ModelAnswerer
+from convex_evals.models.replay import ReplaySolver
+from convex_evals.models.retries import ModelSolver
+from convex_evals.models.solvers import SolverFactory
 from convex_evals.models.tokens import usual_tokens
 from convex_evals.records import Usage
 from convex_evals.runs.plan import Request
@@ -63,11 +63,11 @@ class Resolved:
     skipped: list[str]  # lines: what was asked for and cannot be
 
 
-def resolve(order: Order, workspace: Workspace, answerers: Answerers) -> Resolved:
+def resolve(order: Order, workspace: Workspace, solvers: SolverFactory) -> Resolved:
     """The runs that `order` means. Raises `UserError` where a word of it means nothing."""
     suite = load_suite(workspace.suite)
     evals = suite.select(order.pattern, order.categories)
-    found = _resolve(order, evals, workspace, answerers)
+    found = _resolve(order, evals, workspace, solvers)
     if order.run_id and len(found.requests) > 1:
         raise UserError(f"--run-id {order.run_id}: names one run; give one model and one experiment")
     return found
@@ -76,11 +76,11 @@ def resolve(order: Order, workspace: Workspace, answerers: Answerers) -> Resolve
 def make_resolver(workspace: Workspace, budget: Budget) -> Callable[[Order], Resolved]:
     """`resolve`, for the models of `workspace`, with keys from its .env, and a budget that all of them share."""
     load_environment(workspace.home)
-    answerers = Answerers(load_models(workspace.home), workspace.config.concurrency, budget)
-    return lambda order: resolve(order, workspace, answerers)
+    solvers = SolverFactory(load_models(workspace.home), workspace.config.concurrency, budget)
+    return lambda order: resolve(order, workspace, solvers)
 
 
-def resolve_planned(run: Run, model: str | None, workspace: Workspace, answerers: Answerers) -> Request:
+def resolve_planned(run: Run, model: str | None, workspace: Workspace, solvers: SolverFactory) -> Request:
     """What `run` planned; `model` names it as a command line does, where its slug does not say who answers.
 
     Raises `UserError` where that is no longer possible here.
@@ -104,18 +104,18 @@ def resolve_planned(run: Run, model: str | None, workspace: Workspace, answerers
         day=plan.date,
         recorded=True,
     )
-    found = _resolve(order, [by_id[e] for e in plan.evals], workspace, answerers)
-    if len(found.requests) != 1 or found.requests[0].answerer.model != plan.model:
+    found = _resolve(order, [by_id[e] for e in plan.evals], workspace, solvers)
+    if len(found.requests) != 1 or found.requests[0].solver.model != plan.model:
         raise UserError(f"--run {plan.run_id}: was planned for {plan.model}; -m {model or plan.model} is not that")
     return replace(found.requests[0], planned=run)
 
 
-def _resolve(order: Order, evals: Sequence[Eval], workspace: Workspace, answerers: Answerers) -> Resolved:
+def _resolve(order: Order, evals: Sequence[Eval], workspace: Workspace, solvers: SolverFactory) -> Resolved:
     refuse_incomplete(evals)
     found = Resolved([], [])
     commit = clean_commit(workspace.suite)
     for name in dict.fromkeys(order.models):
-        stand_in = answerers.synthetic(name)
+        stand_in = solvers.synthetic(name)
         if stand_in is not None:
             chosen = _recorded(stand_in, evals, found.skipped)
             prompts = {e.id: Prompt("", e.task) for e in chosen}
@@ -123,16 +123,16 @@ def _resolve(order: Order, evals: Sequence[Eval], workspace: Workspace, answerer
             continue
         for experiment_name in dict.fromkeys(order.experiments):
             experiment = workspace.config.experiment(experiment_name)
-            if experiment.web_search and not answerers.searches(name):
+            if experiment.web_search and not solvers.searches(name):
                 found.skipped.append(
                     f"{name}, {experiment_name}: skipped, the model has no web search of its provider's"
                 )
                 continue
-            answerer = answerers.model(name, web_search=experiment.web_search, extra=experiment.parameters)
+            solver = solvers.model(name, web_search=experiment.web_search, extra=experiment.parameters)
             where, source = _source(experiment, order, workspace)
             prompts = source.render_all({e.id: e.task for e in evals})
             digest = None if source.guidelines is None else guidelines_sha256(source.guidelines)
-            found.requests.append(_request(order, answerer, evals, prompts, experiment_name, where, digest, commit))
+            found.requests.append(_request(order, solver, evals, prompts, experiment_name, where, digest, commit))
     return replace(found, requests=_once(found.requests))
 
 
@@ -140,14 +140,14 @@ def _once(requests: Sequence[Request]) -> list[Request]:
     """Without those that mean the same: a model goes by more than one name."""
     by_key: dict[tuple[str, str, Path | None], Request] = {}
     for request in requests:
-        folder = request.answerer.folder if isinstance(request.answerer, ReplayAnswerer) else None
-        by_key.setdefault((request.answerer.model, request.experiment, folder), request)
+        folder = request.solver.folder if isinstance(request.solver, ReplaySolver) else None
+        by_key.setdefault((request.solver.model, request.experiment, folder), request)
     return list(by_key.values())
 
 
 def _request(
     order: Order,
-    answerer: Answerer,
+    solver: Solver,
     evals: Sequence[Eval],
     prompts: Mapping[str, Prompt],
     experiment: str,
@@ -156,7 +156,7 @@ def _request(
     commit: str | None,
 ) -> Request:
     return Request(
-        answerer=answerer,
+        solver=solver,
         evals=evals,
         prompts=prompts,
         trials=order.trials,
@@ -170,17 +170,17 @@ def _request(
     )
 
 
-def _recorded(answerer: Answerer, evals: Sequence[Eval], skipped: list[str]) -> Sequence[Eval]:
+def _recorded(solver: Solver, evals: Sequence[Eval], skipped: list[str]) -> Sequence[Eval]:
     """The evals that a stand-in has replies to."""
-    if not isinstance(answerer, ReplayAnswerer):
+    if not isinstance(solver, ReplaySolver):
         return evals
-    chosen = [e for e in evals if answerer.has(e)]
+    chosen = [e for e in evals if solver.has(e)]
     if not chosen:
-        raise UserError(f"{answerer.model}: no reply to any of these {len(evals)} evals in {answerer.folder}")
-    skipped += [line for e in chosen if (line := answerer.mismatch(e))]
+        raise UserError(f"{solver.model}: no reply to any of these {len(evals)} evals in {solver.folder}")
+    skipped += [line for e in chosen if (line := solver.mismatch(e))]
     if len(chosen) < len(evals):
         skipped.append(
-            f"{answerer.model}: {len(chosen)} of these {len(evals)} evals have a recorded reply, the rest is left out"
+            f"{solver.model}: {len(chosen)} of these {len(evals)} evals have a recorded reply, the rest is left out"
         )
     return chosen
 
@@ -234,21 +234,21 @@ def estimate(request: Request, left: Mapping[str, int] | None = None) -> dict[st
     Of all trials, whatever earlier runs have, or of as many of each eval as are `left`; without what is tried again
     after a fault. At most each reply is cut at its limit, and asked for once more with all that the model can write.
     """
-    answerer = request.answerer
+    solver = request.solver
     trials = dict.fromkeys(request.prompts, request.trials) if left is None else left
     texts = [request.prompts[eval_id].text for eval_id, count in trials.items() for _ in range(count)]
     calls = len(texts)
     found: dict[str, Any] = {
-        "model": answerer.model,
+        "model": solver.model,
         "experiment": request.experiment,
-        "calls": 0 if answerer.synthetic else calls,
-        "input_tokens": 0 if answerer.synthetic else sum(usual_tokens(t) for t in texts),
+        "calls": 0 if solver.synthetic else calls,
+        "input_tokens": 0 if solver.synthetic else sum(usual_tokens(t) for t in texts),
         "usual_usd": 0.0,
         "most_usd": 0.0,
     }
-    if isinstance(answerer, ModelAnswerer):
-        tariff, limit = answerer.tariff, answerer.entry.parameters.max_output_tokens
-        limits = sorted({limit, answerer.most_output_tokens})
+    if isinstance(solver, ModelSolver):
+        tariff, limit = solver.tariff, solver.entry.parameters.max_output_tokens
+        limits = sorted({limit, solver.most_output_tokens})
         usual = [Usage(input_tokens=usual_tokens(t), output_tokens=_USUAL_REPLY) for t in texts]
         known = tariff.price is not None
         found["usual_usd"] = round(sum(map(tariff.cost, usual)), 4) if known else None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from convex_evals.grading.grader import Grader
 from convex_evals.grading.judge import judge
 from convex_evals.grading.verdict import unscored
-from convex_evals.models import Answerer, Ask
+from convex_evals.models import Ask, Solver
 from convex_evals.models.faults import Fault, ModelStopped
 from convex_evals.records import Generation, GenerationFile, GradeFile, Outcome, Summary, TrialGrade, Verdict
 from convex_evals.records.journal import MAX_ATTEMPTS, JournalEntry
@@ -43,7 +43,7 @@ class Runner:
 
     run: Run
     journal: Journal
-    answerer: Answerer
+    solver: Solver
     grader: Grader
     prompts: Mapping[str, Prompt]
     emit: Emit
@@ -59,7 +59,7 @@ class Runner:
     def stop_asking(self) -> None:
         """Send nothing more; what is being graded is finished."""
         self._asking = False
-        self.answerer.stop()
+        self.solver.stop()
 
     async def complete(self, evals: Mapping[str, Eval], only: Collection[str]) -> Summary | None:
         """Do what is left of the evals `only`; the run's summary once every eval of it is written.
@@ -162,7 +162,7 @@ class Runner:
         key = self.run.plan.evals[ev.id].generation_key
         log = self.journal.reply_log(ev.id, trial, key)
         try:
-            reply = await self.answerer.respond(Ask(ev, trial, key, self.prompts[ev.id]), log)
+            reply = await self.solver.respond(Ask(ev, trial, key, self.prompts[ev.id]), log)
         except ModelStopped as stop:
             self.stopped = stop
             return None

@@ -130,7 +130,7 @@ def test_answers_that_no_reply_could_hold(tmp_path: Path) -> None:
 
     from convex_evals.errors import UserError
     from convex_evals.models import Ask
-    from convex_evals.models.reference import ReferenceAnswerer
+    from convex_evals.models.reference import ReferenceSolver
     from convex_evals.store.replies import ReplyFile
     from convex_evals.suite.prompt import Prompt
     from convex_evals.suite.suite import load_suite
@@ -138,7 +138,7 @@ def test_answers_that_no_reply_could_hold(tmp_path: Path) -> None:
     make_eval(tmp_path, files={"answer/convex/my file.ts": "export {};"})
     ask = Ask(load_suite(tmp_path).evals[0], 1, "key", Prompt("", "task"))
     with pytest.raises(UserError, match=r"answer/convex/my file\.ts: no reply could hold this file"):
-        asyncio.run(ReferenceAnswerer().respond(ask, ReplyFile(tmp_path / "1.jsonl")))
+        asyncio.run(ReferenceSolver().respond(ask, ReplyFile(tmp_path / "1.jsonl")))
 
 
 def test_a_damaged_run_is_one_line(invoke: Invoke, tmp_path: Path) -> None:

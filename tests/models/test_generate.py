@@ -20,7 +20,7 @@ from convex_evals.models.faults import Fault, ModelStopped
 from convex_evals.models.limits import ProviderLimit
 from convex_evals.models.price import Tariff, can_search, price_map
 from convex_evals.models.provider import Call, stream
-from convex_evals.models.retries import ATTEMPTS, ModelAnswerer
+from convex_evals.models.retries import ATTEMPTS, ModelSolver
 from convex_evals.records.models import ModelEntry, Parameters, Price
 from convex_evals.records.reply import TrialReply
 from convex_evals.runs.plan import Request
@@ -53,7 +53,7 @@ class Bench:
     api: Literal["chat", "responses"] = "chat"
     web_search: bool = False
 
-    def answerer(self, price: Price | None = PRICE) -> ModelAnswerer:
+    def solver(self, price: Price | None = PRICE) -> ModelSolver:
         entry = ModelEntry(
             slug="stub/model",
             litellm="openai/model",
@@ -62,15 +62,15 @@ class Bench:
             parameters=Parameters(max_output_tokens=100),
         )
         limit = ProviderLimit(self.concurrency)
-        return ModelAnswerer(entry, Tariff(price), 200, limit, self.budget, self.web_search, first_pause=0.01)
+        return ModelSolver(entry, Tariff(price), 200, limit, self.budget, self.web_search, first_pause=0.01)
 
     def log(self, trial: int) -> ReplyFile:
         return ReplyFile(self.folder / f"{trial}.jsonl")
 
-    async def ask(self, answerer: ModelAnswerer, trial: int = 1) -> TrialReply:
+    async def ask(self, solver: ModelSolver, trial: int = 1) -> TrialReply:
         log = self.log(trial)
         try:
-            return await answerer.respond(Ask(self.ev, trial, "key", Prompt("", f"task {trial}")), log)
+            return await solver.respond(Ask(self.ev, trial, "key", Prompt("", f"task {trial}")), log)
         finally:
             log.close()
 
@@ -82,7 +82,7 @@ def bench(stub: Provider, tmp_path: Path) -> Bench:
 
 
 def test_a_reply_with_all_that_is_known_of_it(bench: Bench) -> None:
-    reply = asyncio.run(bench.ask(bench.answerer()))
+    reply = asyncio.run(bench.ask(bench.solver()))
     generation = reply.generation
     assert reply.response == REPLY and generation.received and generation.finish_reason == "stop"
     assert (generation.usage.input_tokens, generation.usage.output_tokens) == (100, 50)
@@ -97,7 +97,7 @@ def test_a_reply_with_all_that_is_known_of_it(bench: Bench) -> None:
 def test_a_character_that_a_stream_cuts_in_two_is_whole_again(bench: Bench) -> None:
     bench.stub.reply = "x" * 19 + "\ud83d\ude00 \ud800"  # the stub sends twenty at a time
     for _ in range(2):  # from the provider, and from the log
-        reply = asyncio.run(bench.ask(bench.answerer()))
+        reply = asyncio.run(bench.ask(bench.solver()))
         assert reply.response == "x" * 19 + "\U0001f600 \ufffd"
     assert len(bench.stub.requests) == 1
 
@@ -119,7 +119,7 @@ def test_a_character_that_a_stream_cuts_in_two_is_whole_again(bench: Bench) -> N
 )
 def test_what_is_tried_again(way: str, fault: Fault, bench: Bench) -> None:
     bench.stub.behave = lambda n, body: way if n < 2 else "ok"
-    generation = asyncio.run(bench.ask(bench.answerer())).generation
+    generation = asyncio.run(bench.ask(bench.solver())).generation
     assert [a.fault for a in generation.attempts] == [fault.word, fault.word, None], generation.attempts
     assert generation.received and generation.fault is None
 
@@ -128,14 +128,14 @@ def test_what_is_tried_again(way: str, fault: Fault, bench: Bench) -> None:
 def test_what_a_reply_without_text_costs(way: str, cost: float, bench: Bench) -> None:
     """Its tokens are paid for all the same."""
     bench.stub.behave = lambda n, body: way if n < 1 else "ok"
-    generation = asyncio.run(bench.ask(bench.answerer())).generation
+    generation = asyncio.run(bench.ask(bench.solver())).generation
     assert [a.cost_usd for a in generation.attempts] == pytest.approx([cost, 0.006])
     assert generation.cost_usd == bench.budget.spent == pytest.approx(cost + 0.006)
 
 
 def test_a_reply_of_the_responses_api(bench: Bench) -> None:
     bench.api = "responses"
-    reply = asyncio.run(bench.ask(bench.answerer()))
+    reply = asyncio.run(bench.ask(bench.solver()))
     generation = reply.generation
     assert reply.response == REPLY and generation.received and generation.finish_reason == "stop"
     usage = generation.usage
@@ -163,7 +163,7 @@ def test_a_reply_of_the_responses_api(bench: Bench) -> None:
 def test_faults_of_the_responses_api(way: str, fault: Fault, bench: Bench) -> None:
     bench.api = "responses"
     bench.stub.behave = lambda n, body: way if n == 0 else "ok"
-    generation = asyncio.run(bench.ask(bench.answerer())).generation
+    generation = asyncio.run(bench.ask(bench.solver())).generation
     assert [a.fault for a in generation.attempts] == [fault.word, None], generation.attempts
     assert generation.received and generation.fault is None
 
@@ -172,14 +172,14 @@ def test_faults_of_the_responses_api(way: str, fault: Fault, bench: Bench) -> No
 def test_failures_of_the_responses_api(way: str, fault: Fault, bench: Bench) -> None:
     bench.api = "responses"
     bench.stub.behave = lambda n, body: way
-    generation = asyncio.run(bench.ask(bench.answerer())).generation
+    generation = asyncio.run(bench.ask(bench.solver())).generation
     assert generation.received and generation.fault == fault.word
 
 
 @pytest.mark.parametrize("api", ["chat", "responses"])
 def test_searches_are_asked_for_and_counted(api: Literal["chat", "responses"], bench: Bench) -> None:
     bench.api, bench.web_search, bench.stub.searches = api, True, 3
-    generation = asyncio.run(bench.ask(bench.answerer())).generation
+    generation = asyncio.run(bench.ask(bench.solver())).generation
     assert generation.searches == 3 and generation.received
     (body,) = bench.stub.requests
     assert body["tools"][0]["type"] == "web_search" if api == "responses" else body["web_search_options"]
@@ -200,29 +200,29 @@ def test_no_search_is_left_out_in_silence(bench: Bench) -> None:
 def test_retry_after_is_heard(api: Literal["chat", "responses"], bench: Bench) -> None:
     bench.api = api
     bench.stub.behave = lambda n, body: "rate_limit" if n == 0 else "ok"
-    answerer = bench.answerer()
-    asyncio.run(bench.ask(answerer))
-    assert answerer.limit.not_before > 0
+    solver = bench.solver()
+    asyncio.run(bench.ask(solver))
+    assert solver.limit.not_before > 0
 
 
 @pytest.mark.parametrize(("way", "fault"), [("rate_limit", Fault.RATE_LIMIT), ("cut", Fault.CUT)])
 def test_a_provider_that_never_answers_is_nobodys_failure(way: str, fault: Fault, bench: Bench) -> None:
     bench.stub.behave = lambda n, body: way
-    reply = asyncio.run(bench.ask(bench.answerer()))
+    reply = asyncio.run(bench.ask(bench.solver()))
     assert reply.response is None and not reply.generation.received
     assert reply.generation.fault == fault.word and len(bench.stub.requests) == ATTEMPTS
 
 
 def test_what_cannot_get_better_is_tried_once(bench: Bench) -> None:
     bench.stub.behave = lambda n, body: "context"
-    generation = asyncio.run(bench.ask(bench.answerer())).generation
+    generation = asyncio.run(bench.ask(bench.solver())).generation
     assert generation.fault == Fault.CONTEXT.word and len(bench.stub.requests) == 1
 
 
 def test_silence_is_a_timeout(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(provider_module, "BETWEEN_SECONDS", 2.0)
     bench.stub.behave = lambda n, body: "hang" if n == 0 else "ok"
-    generation = asyncio.run(bench.ask(bench.answerer())).generation
+    generation = asyncio.run(bench.ask(bench.solver())).generation
     assert [a.fault for a in generation.attempts] == [Fault.TIMEOUT.word, None]
 
 
@@ -232,14 +232,14 @@ def test_silence_is_a_timeout(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> 
 )
 def test_what_stops_a_model(way: str, words: str, bench: Bench) -> None:
     bench.stub.behave = lambda n, body: way
-    answerer = bench.answerer()
+    solver = bench.solver()
 
     async def twice() -> None:
         with pytest.raises(ModelStopped, match=words) as stop:
-            await bench.ask(answerer)
+            await bench.ask(solver)
         assert "planted" not in str(stop.value)
         with pytest.raises(ModelStopped):
-            await bench.ask(answerer, 2)
+            await bench.ask(solver, 2)
 
     asyncio.run(twice())
     assert len(bench.stub.requests) == 1
@@ -248,31 +248,31 @@ def test_what_stops_a_model(way: str, words: str, bench: Bench) -> None:
 
 def test_a_cut_reply_gets_all_that_the_model_can_write(bench: Bench) -> None:
     bench.stub.behave = lambda n, body: "truncated" if body["max_tokens"] == 100 else "ok"
-    generation = asyncio.run(bench.ask(bench.answerer())).generation
+    generation = asyncio.run(bench.ask(bench.solver())).generation
     assert [b["max_tokens"] for b in bench.stub.requests] == [100, 200]
     assert generation.fault is None and len(generation.attempts) == 2
 
 
 def test_the_most_that_a_dry_run_tells_has_both_requests(bench: Bench) -> None:
-    answerer = bench.answerer()
+    solver = bench.solver()
     prompts = {bench.ev.id: Prompt("", "task")}
-    request = Request(answerer, [bench.ev], prompts, 3, "default", None, None, "x", "2026-01-01", None)
+    request = Request(solver, [bench.ev], prompts, 3, "default", None, None, "x", "2026-01-01", None)
     text = prompts[bench.ev.id].text
-    both = sum(answerer.tariff.worst(text, limit) for limit in (100, 200))
+    both = sum(solver.tariff.worst(text, limit) for limit in (100, 200))
     assert estimate(request)["most_usd"] == pytest.approx(3 * both, abs=1e-4)
     assert bench.stub.requests == []
 
 
 def test_cut_at_its_own_maximum_is_the_models_failure(bench: Bench) -> None:
     bench.stub.behave = lambda n, body: "truncated"
-    generation = asyncio.run(bench.ask(bench.answerer())).generation
+    generation = asyncio.run(bench.ask(bench.solver())).generation
     assert generation.received and generation.fault == Fault.TRUNCATED.word
     assert [b["max_tokens"] for b in bench.stub.requests] == [100, 200]
 
 
 def test_a_refusal_is_the_models_failure(bench: Bench) -> None:
     bench.stub.behave = lambda n, body: "refusal"
-    generation = asyncio.run(bench.ask(bench.answerer())).generation
+    generation = asyncio.run(bench.ask(bench.solver())).generation
     assert generation.received and generation.fault == Fault.REFUSED.word and len(bench.stub.requests) == 1
 
 
@@ -283,10 +283,10 @@ def test_a_third_of_faults_among_two_hundred_trials(bench: Bench) -> None:
     answers = ["ok" if chance.random() >= 0.3 else chance.choice(ways) for _ in range(2000)]
     bench.stub.behave = lambda n, body: answers[n]
     bench.concurrency = 32
-    answerer = bench.answerer()
+    solver = bench.solver()
 
     async def everything() -> list[TrialReply]:
-        return await asyncio.gather(*(bench.ask(answerer, n) for n in range(1, 201)))
+        return await asyncio.gather(*(bench.ask(solver, n) for n in range(1, 201)))
 
     replies = asyncio.run(everything())
     sent = answers[: len(bench.stub.requests)]
@@ -301,13 +301,13 @@ def test_never_beyond_the_budget(bench: Bench) -> None:
     """The worst price of what is under way is set aside, so no mix of replies can exceed the cap."""
     bench.budget = Budget(0.1)
     bench.stub.behave = lambda n, body: "cut" if n % 3 == 0 else "ok"
-    answerer = bench.answerer()
+    solver = bench.solver()
 
     async def everything() -> list[TrialReply]:
-        return await asyncio.gather(*(bench.ask(answerer, n) for n in range(1, 41)))
+        return await asyncio.gather(*(bench.ask(solver, n) for n in range(1, 41)))
 
     replies = asyncio.run(everything())
-    worst = answerer.tariff.worst(Prompt("", "task 40").text, 100)
+    worst = solver.tariff.worst(Prompt("", "task 40").text, 100)
     cuts = sum(n % 3 == 0 for n in range(len(bench.stub.requests)))
     most = (len(bench.stub.requests) - cuts) * 0.006 + cuts * worst
     assert most <= 0.1 + 1e-9
@@ -317,9 +317,9 @@ def test_never_beyond_the_budget(bench: Bench) -> None:
 
 
 def test_an_interrupted_reply_is_asked_for_again_and_a_whole_one_is_not(bench: Bench) -> None:
-    asyncio.run(bench.ask(bench.answerer()))
+    asyncio.run(bench.ask(bench.solver()))
     whole = bench.log(1)._path.read_bytes()
-    again = asyncio.run(bench.ask(bench.answerer()))
+    again = asyncio.run(bench.ask(bench.solver()))
     assert again.response == REPLY and len(bench.stub.requests) == 1
     assert again.generation.cost_usd == pytest.approx(0.006)
 
@@ -328,7 +328,7 @@ def test_an_interrupted_reply_is_asked_for_again_and_a_whole_one_is_not(bench: B
         path = bench.log(2)._path
         path.write_bytes(whole[:cut])
         before = len(bench.stub.requests)
-        reply = asyncio.run(bench.ask(bench.answerer(), 2))
+        reply = asyncio.run(bench.ask(bench.solver(), 2))
         assert reply.response == REPLY
         assert len(bench.stub.requests) == before + 1, f"{cut} of {ends}"
         faults = [a.fault for a in reply.generation.attempts]

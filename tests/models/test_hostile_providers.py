@@ -25,7 +25,7 @@ from convex_evals.models.faults import Fault, ModelStopped, ProviderFault
 from convex_evals.models.limits import ProviderLimit
 from convex_evals.models.price import Tariff
 from convex_evals.models.provider import Call, stream
-from convex_evals.models.retries import ModelAnswerer
+from convex_evals.models.retries import ModelSolver
 from convex_evals.records import Usage
 from convex_evals.records.models import ModelEntry, Parameters, Price
 from convex_evals.records.reply import TrialReply
@@ -54,7 +54,7 @@ class Bench:
     api: Api = "chat"
     litellm: str = "openai/model"
 
-    def answerer(self) -> ModelAnswerer:
+    def solver(self) -> ModelSolver:
         entry = ModelEntry(
             slug="stub/model",
             litellm=self.litellm,
@@ -63,12 +63,12 @@ class Bench:
             key_env="STUB_KEY",
             parameters=Parameters(max_output_tokens=100),
         )
-        return ModelAnswerer(entry, Tariff(PRICE), 100, ProviderLimit(8), self.budget, first_pause=0.01)
+        return ModelSolver(entry, Tariff(PRICE), 100, ProviderLimit(8), self.budget, first_pause=0.01)
 
     async def ask(self, trial: int = 1) -> TrialReply:
         log = ReplyFile(self.folder / f"{trial}.jsonl")
         try:
-            return await self.answerer().respond(Ask(self.ev, trial, "key", Prompt("", f"task {trial}")), log)
+            return await self.solver().respond(Ask(self.ev, trial, "key", Prompt("", f"task {trial}")), log)
         finally:
             log.close()
 
@@ -158,7 +158,7 @@ def test_it_holds_for_other_clients_of_litellm(way: str, bench: Bench, anthropic
     bench.stub.behave = lambda n, body: way
     bench.stub.elsewhere = bench.stub.url
     with pytest.raises(ProviderFault) as fault:
-        asyncio.run(stream(bench.answerer().entry, Call([{"role": "user", "content": "x"}], 100, False, {}), print))
+        asyncio.run(stream(bench.solver().entry, Call([{"role": "user", "content": "x"}], 100, False, {}), print))
     assert fault.value.fault is (Fault.REDIRECT if way == "redirects" else Fault.OVER_LIMIT)
 
 

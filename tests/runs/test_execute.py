@@ -17,7 +17,7 @@ from convex_evals.cli.commands.run import run as run_command
 from convex_evals.config import open_workspace
 from convex_evals.errors import UserError
 from convex_evals.grading.grader import Grader
-from convex_evals.models.reference import ReferenceAnswerer
+from convex_evals.models.reference import ReferenceSolver
 from convex_evals.records import Outcome, RunPlan, Summary
 from convex_evals.records.generation import MISSING
 from convex_evals.records.journal import JournalEntry
@@ -69,7 +69,7 @@ def do(suite: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> tuple[Work, Fi
 
     monkeypatch.setattr(work, "open_run", opened)
     plan, evals = run.plan, load_suite(suite).evals
-    request = Request(ReferenceAnswerer(), evals, {}, plan.trials, "default", None, None, plan.run_id, plan.date, None)
+    request = Request(ReferenceSolver(), evals, {}, plan.trials, "default", None, None, plan.run_id, plan.date, None)
     with Display() as display:
         at = Work(open_workspace(suite, None, suite), RunStore(suite / "runs"), display)
         found = asyncio.run(both(at))
@@ -135,7 +135,7 @@ def test_open_run_says_what_it_cannot_do(suite: Path, monkeypatch: pytest.Monkey
         return run.plan.model_copy(update={"run_id": "other"})
 
     monkeypatch.setattr(work, "make_plan", planned)
-    request = Request(ReferenceAnswerer(), [], {}, 1, "default", None, None, "x", "2026-01-01", None, planned=run)
+    request = Request(ReferenceSolver(), [], {}, 1, "default", None, None, "x", "2026-01-01", None, planned=run)
 
     def opened(request: Request, **options: bool) -> Run:
         store = RunStore(suite / "runs")

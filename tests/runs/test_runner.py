@@ -20,7 +20,7 @@ from convex_evals.models.budget import Budget
 from convex_evals.models.faults import ModelStopped
 from convex_evals.models.limits import ProviderLimit
 from convex_evals.models.price import Tariff
-from convex_evals.models.retries import ModelAnswerer
+from convex_evals.models.retries import ModelSolver
 from convex_evals.records import Attempt, Outcome, RunPlan, Usage, Verdict
 from convex_evals.records.hashes import sha256_text
 from convex_evals.records.models import ModelEntry, Parameters, Price
@@ -74,11 +74,11 @@ class Bench:
         (planned,) = make_plan().evals.values()
         keys = {
             e.id: planned.model_copy(
-                update={"generation_key": sha256_text(f"{request.answerer.model} {request.prompts[e.id].text}")}
+                update={"generation_key": sha256_text(f"{request.solver.model} {request.prompts[e.id].text}")}
             )
             for e in request.evals
         }
-        names = {"run_id": request.run_id, "date": request.date, "model": request.answerer.model}
+        names = {"run_id": request.run_id, "date": request.date, "model": request.solver.model}
         return make_plan(**names, synthetic=False, trials=request.trials, evals=keys)
 
     def request(self, run_id: str = "x", model: str = "a", budget: Budget | None = None, **changes: Any) -> Request:
@@ -89,9 +89,9 @@ class Bench:
             parameters=Parameters(max_output_tokens=100),
         )
         evals = load_suite(self.root).evals
-        answerer = ModelAnswerer(entry, Tariff(PRICE), 100, ProviderLimit(8), budget or Budget(None), first_pause=0.01)
+        solver = ModelSolver(entry, Tariff(PRICE), 100, ProviderLimit(8), budget or Budget(None), first_pause=0.01)
         given: dict[str, Any] = {
-            "answerer": answerer,
+            "solver": solver,
             "evals": evals,
             "prompts": {e.id: Prompt("", e.task) for e in evals},
             "trials": 1,
@@ -181,30 +181,30 @@ def test_a_pause_ends_when_the_model_is_stopped(way: str, bench: Bench) -> None:
     """Of the trial that is to be tried later, and of one that waits for its turn: by a Ctrl-C, and by a wrong key."""
     bench.stub.behave = lambda n, body: "much_later" if n == 0 else way
     request = bench.request()
-    answerer = cast(ModelAnswerer, request.answerer)
+    solver = cast(ModelSolver, request.solver)
     prompt = Prompt("", "Task.")
 
     async def ask(trial: int) -> None:
         log = ReplyFile(bench.root / f"{trial}.jsonl")
         with pytest.raises(ModelStopped):
-            await answerer.respond(Ask(request.evals[0], trial, "key", prompt), log)
+            await solver.respond(Ask(request.evals[0], trial, "key", prompt), log)
         log.close()
 
     async def everything() -> None:
         paused = [asyncio.create_task(ask(1))]
-        while not answerer.limit.not_before:  # noqa: ASYNC110
+        while not solver.limit.not_before:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         paused.append(asyncio.create_task(ask(2)))
         await asyncio.sleep(0.05)
         if way == "auth":
-            answerer.limit.not_before = 0
+            solver.limit.not_before = 0
             paused.append(asyncio.create_task(ask(3)))
         else:
-            answerer.stop()
+            solver.stop()
         await asyncio.wait_for(asyncio.gather(*paused), 10)
 
     asyncio.run(everything())
-    assert answerer.limit.under_way == 0
+    assert solver.limit.under_way == 0
 
 
 def test_a_stop_is_not_late_for_who_waits(bench: Bench) -> None:
@@ -227,7 +227,7 @@ def test_a_stop_is_not_late_for_who_waits(bench: Bench) -> None:
 
 def test_a_budget_is_for_the_run(bench: Bench) -> None:
     """What an earlier command paid for is spent: in runs/, in the journal, or in a log without an end."""
-    worst = cast(ModelAnswerer, bench.request().answerer).tariff.worst(Prompt("", "Task 0.\n").text, 100)
+    worst = cast(ModelSolver, bench.request().solver).tariff.worst(Prompt("", "Task 0.\n").text, 100)
     assert COST < worst < 2 * COST
     enough = COST + worst
     only_first = load_suite(bench.root).evals[0].id
@@ -253,7 +253,7 @@ def test_a_budget_is_for_the_run(bench: Bench) -> None:
     log = journal.reply_log(ids[1], 1, run.plan.evals[ids[1]].generation_key)
     log.begin(100)
     log.close()
-    tariff = cast(ModelAnswerer, request.answerer).tariff
+    tariff = cast(ModelSolver, request.solver).tariff
     assert spent_on(run, journal, ids, request.prompts, tariff) == pytest.approx(worst)
     assert spent_on(run, journal, ids[:1], request.prompts, tariff) == 0, "another shard's"
 

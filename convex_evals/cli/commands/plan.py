@@ -52,9 +52,9 @@ def plan(
     import asyncio
 
     from convex_evals.config import open_workspace
-    from convex_evals.models.answerers import Answerers
     from convex_evals.models.budget import Budget
     from convex_evals.models.catalog import load_models
+    from convex_evals.models.solvers import SolverFactory
     from convex_evals.render.terminal import Display
     from convex_evals.runs.execute import plan_runs
     from convex_evals.runs.request import load_environment, resolve
@@ -64,7 +64,7 @@ def plan(
     load_environment(workspace.home)
     models = load_models(workspace.home)
     with Display() as display:
-        resolved = resolve(order, workspace, Answerers(models, workspace.config.concurrency, Budget(None)))
+        resolved = resolve(order, workspace, SolverFactory(models, workspace.config.concurrency, Budget(None)))
         for line in resolved.skipped:
             display.warn(line)
         delivery = open_delivery(workspace.runs_dir, commit, push)

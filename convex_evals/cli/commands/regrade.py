@@ -66,7 +66,7 @@ def regrade(
 
     from convex_evals.config import open_workspace
     from convex_evals.errors import ExitCode
-    from convex_evals.models.answerers import REVIEWED_MODELS
+    from convex_evals.models.solvers import REVIEWED_MODELS
     from convex_evals.render.terminal import Display
     from convex_evals.store.runs import RunStore
 

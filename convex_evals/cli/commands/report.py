@@ -13,7 +13,7 @@ from convex_evals.render.output import complain, say, say_json, say_markdown
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
-    from convex_evals.models.retries import ModelAnswerer
+    from convex_evals.models.retries import ModelSolver
     from convex_evals.reports.build import Sources
     from convex_evals.reports.files import Folder, Found
     from convex_evals.reports.model import Report
@@ -76,10 +76,10 @@ def report(
     runs = RunStore(workspace.runs_dir).find_all(run_names)
     if output and len(runs) != 1:
         raise UserError(f"{run_names[0]}: {len(runs)} runs; -o takes one")
-    answerer = _answerer(workspace, analyze, budget) if analyze else None
+    solver = _solver(workspace, analyze, budget) if analyze else None
     data: list[object] = []
     problems: list[str] = []
-    for made, found in _all_made(workspace, folder, runs, output, answerer, problems):
+    for made, found in _all_made(workspace, folder, runs, output, solver, problems):
         if as_json:
             data.append(made.to_data())
         else:
@@ -120,7 +120,7 @@ def _all_made(
     folder: Folder,
     runs: Sequence[Run],
     output: Path | None,
-    answerer: ModelAnswerer | None,
+    solver: ModelSolver | None,
     problems: list[str],
 ) -> Iterator[tuple[Report, Found]]:
     """The reports one by one, each with what stands in its file."""
@@ -130,7 +130,7 @@ def _all_made(
     for run in runs:
         assert sources is not None
         found = read(output.absolute() if output else folder.path(run.plan), run.plan, workspace.home)
-        yield _made(run, sources, found, answerer, problems), found
+        yield _made(run, sources, found, solver, problems), found
 
 
 def _put(workspace: Workspace, made: Report, found: Found, to_stdout: bool) -> None:
@@ -177,7 +177,7 @@ def _sources(workspace: Workspace, folder: Folder, runs: Sequence[Run]) -> Sourc
     )
 
 
-def _made(run: Run, sources: Sources, found: Found, answerer: ModelAnswerer | None, problems: list[str]) -> Report:
+def _made(run: Run, sources: Sources, found: Found, solver: ModelSolver | None, problems: list[str]) -> Report:
     from convex_evals.render.terminal import Display
     from convex_evals.reports.analyze import kept, open_questions, with_proposals
     from convex_evals.reports.build import build
@@ -188,18 +188,18 @@ def _made(run: Run, sources: Sources, found: Found, answerer: ModelAnswerer | No
         )
         if found.document:
             made = with_proposals(made, kept(found.document.data))
-        questions = open_questions(made) if answerer else []
-        if answerer and questions:
+        questions = open_questions(made) if solver else []
+        if solver and questions:
             import asyncio
 
             from convex_evals.reports.analyze import analyze
 
-            display.start(f"failures for {answerer.model}", len(questions))
+            display.start(f"failures for {solver.model}", len(questions))
             analysis = asyncio.run(
                 analyze(
                     questions,
                     sources.evals,
-                    answerer,
+                    solver,
                     lambda f, j: display.item("passed" if j else "unscored", f.eval, 0, j.classification if j else ""),
                 )
             )
@@ -227,16 +227,16 @@ def _rendered(workspace: Workspace, made: Report, found: Found) -> str:
     return render(made, found.document, workspace.home / "templates", str(found.path))
 
 
-def _answerer(workspace: Workspace, model: str, budget: float | None) -> ModelAnswerer:
-    from convex_evals.models.answerers import Answerers
+def _solver(workspace: Workspace, model: str, budget: float | None) -> ModelSolver:
     from convex_evals.models.budget import Budget
     from convex_evals.models.catalog import load_models
+    from convex_evals.models.solvers import SolverFactory
     from convex_evals.runs.request import load_environment
 
     load_environment(workspace.home)
     models = load_models(workspace.home)
-    answerers = Answerers(models, workspace.config.concurrency, Budget(budget))
-    return answerers.model(model, web_search=False, extra={})
+    solvers = SolverFactory(models, workspace.config.concurrency, Budget(budget))
+    return solvers.model(model, web_search=False, extra={})
 
 
 def _line(path: Path, made: Report) -> str:

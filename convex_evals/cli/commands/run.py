@@ -26,7 +26,7 @@ from convex_evals.render.output import complain, say, say_json
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
-    from convex_evals.models.answerers import Answerers
+    from convex_evals.models.solvers import SolverFactory
     from convex_evals.render.terminal import Display
     from convex_evals.runs.execute import Work
     from convex_evals.runs.plan import Request
@@ -84,9 +84,9 @@ def run(
     """
     from convex_evals.config import open_workspace
     from convex_evals.errors import ExitCode
-    from convex_evals.models.answerers import Answerers
     from convex_evals.models.budget import Budget
     from convex_evals.models.catalog import load_models
+    from convex_evals.models.solvers import SolverFactory
     from convex_evals.render.terminal import Display
     from convex_evals.runs.execute import Work
     from convex_evals.runs.request import load_environment
@@ -107,13 +107,11 @@ def run(
         order, words["fresh"] = choice.order, words["fresh"] or choice.fresh
     money = Budget(None if budget is None else budget / (share.of if share else 1))
     models = load_models(workspace.home)
-    answerers = Answerers(models, concurrency or workspace.config.concurrency, money)
+    solvers = SolverFactory(models, concurrency or workspace.config.concurrency, money)
     store = RunStore(workspace.runs_dir)
     with Display() as display:
         requests = (
-            _requests(order, workspace, answerers, display)
-            if order
-            else _planned(ctx, runs, store, workspace, answerers)
+            _requests(order, workspace, solvers, display) if order else _planned(ctx, runs, store, workspace, solvers)
         )
         if dry_run:
             _print_estimate([_part(r, share) for r in requests] if share else requests, as_json)
@@ -131,17 +129,17 @@ def run(
     return ExitCode.EVALS_FAILED if fail_on_failure and not work.all_passed else ExitCode.OK
 
 
-def _requests(order: Order, workspace: Workspace, answerers: Answerers, display: Display) -> list[Request]:
+def _requests(order: Order, workspace: Workspace, solvers: SolverFactory, display: Display) -> list[Request]:
     from convex_evals.runs.request import resolve
 
-    resolved = resolve(order, workspace, answerers)
+    resolved = resolve(order, workspace, solvers)
     for line in resolved.skipped:
         display.warn(line)
     return resolved.requests
 
 
 def _planned(
-    ctx: click.Context, names: tuple[str, ...], store: RunStore, workspace: Workspace, answerers: Answerers
+    ctx: click.Context, names: tuple[str, ...], store: RunStore, workspace: Workspace, solvers: SolverFactory
 ) -> list[Request]:
     """What runs of these names planned. Raises `click.UsageError` for options that a plan has settled."""
     from convex_evals.runs.request import resolve_planned
@@ -154,7 +152,7 @@ def _planned(
         raise click.UsageError("with --run, -m says where the recorded replies of one run are; give one of each")
     model = typed[0] if typed else None
     runs = {run.folder: run for run in map(store.find, names)}.values()
-    return [resolve_planned(run, model, workspace, answerers) for run in runs]
+    return [resolve_planned(run, model, workspace, solvers) for run in runs]
 
 
 def _part(request: Request, shard: Shard) -> Request:

@@ -1,4 +1,4 @@
-"""Names on the command line to who answers."""
+"""Names on the command line to solvers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from convex_evals.errors import UserError
-from convex_evals.models import Answerer
+from convex_evals.models import Solver
 from convex_evals.models.budget import Budget
 from convex_evals.models.catalog import find_model
 from convex_evals.models.limits import ProviderLimit
 from convex_evals.models.price import can_search, most_output_tokens, tariff_of
-from convex_evals.models.reference import SLUG, ReferenceAnswerer
+from convex_evals.models.reference import SLUG, ReferenceSolver
 from convex_evals.models.replay import DEMO_SLUG, open_demo, open_replay
-from convex_evals.models.retries import ModelAnswerer
+from convex_evals.models.retries import ModelSolver
 from convex_evals.models.servers import refuse_stranger
 from convex_evals.records.models import ModelEntry
 
@@ -27,25 +27,25 @@ REVIEWED_MODELS = frozenset({SLUG, DEMO_SLUG})
 
 
 @dataclass
-class Answerers:
-    """Makes answerers; those of one provider share its limit, all share the budget."""
+class SolverFactory:
+    """Makes solvers; those of one provider share its limit, all share the budget."""
 
     models: Sequence[ModelEntry]
     concurrency: int
     budget: Budget
     _limits: dict[str, ProviderLimit] = field(default_factory=dict)
 
-    def synthetic(self, name: str) -> Answerer | None:
-        """Who stands in for a model under this name, None where it is a model's. Raises `UserError`."""
+    def synthetic(self, name: str) -> Solver | None:
+        """What stands in for a model under this name; None where it is the name of a model. Raises `UserError`."""
         if name in (SLUG, SLUG.partition("/")[0]):
-            return ReferenceAnswerer()
+            return ReferenceSolver()
         if name in (DEMO_SLUG, DEMO_SLUG.partition("/")[0]):
             return open_demo()
         if name.startswith(REPLAY):
             return open_replay(Path(name.removeprefix(REPLAY)))
         return None
 
-    def model(self, name: str, *, web_search: bool, extra: Mapping[str, Any]) -> ModelAnswerer:
+    def model(self, name: str, *, web_search: bool, extra: Mapping[str, Any]) -> ModelSolver:
         """A model under one experiment. Raises `UserError`."""
         entry = find_model(name, self.models)
         refuse_stranger(entry)
@@ -56,7 +56,7 @@ class Answerers:
                 f"give `price: {{input: ..., output: ...}}` in models.yaml, or leave --budget out"
             )
         limit = self._limits.setdefault(entry.provider, ProviderLimit(self.concurrency))
-        return ModelAnswerer(entry, tariff, most_output_tokens(entry), limit, self.budget, web_search, dict(extra))
+        return ModelSolver(entry, tariff, most_output_tokens(entry), limit, self.budget, web_search, dict(extra))
 
     def searches(self, name: str) -> bool:
         """Whether this model has its provider's web search."""
