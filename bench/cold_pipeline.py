@@ -24,7 +24,7 @@ from convex_evals.errors import ProcessFault
 from convex_evals.grading.backends import ADMIN_KEY, Endpoints
 from convex_evals.grading.backends.push import DeployError
 from convex_evals.grading.packages import link_packages
-from convex_evals.grading.pipeline import Attempt
+from convex_evals.grading.pipeline import Grading
 from convex_evals.grading.scratch import write_files
 from convex_evals.grading.tester import TestReport, report_of
 from convex_evals.grading.toolchain import Toolchain
@@ -78,7 +78,7 @@ async def command(argv: Sequence[str | Path], folder: Path, env: Mapping[str, st
 
 
 @dataclass
-class ColdAttempt(Attempt):
+class ColdAttempt(Grading):
     """One grading of one project; checkers, pools and caches are not used."""
 
     settings: dict[str, Any] | None = None

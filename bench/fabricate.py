@@ -25,7 +25,7 @@ from convex_evals.records import (
     StepName,
     StepOutcome,
     StepResult,
-    Toolchain,
+    ToolVersions,
     TrialGrade,
     Usage,
     Verdict,
@@ -176,7 +176,7 @@ def make_plan(
         suite_commit=None,
         grading_protocol=1,
         backend=BackendIdentity(kind="embedded", version="1"),
-        toolchain=Toolchain(
+        toolchain=ToolVersions(
             node="24.0.0",
             typescript="5.9.3",
             eslint="10.0.0",

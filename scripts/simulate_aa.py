@@ -30,11 +30,11 @@ from convex_evals.stats import (
     ALPHA,
     CONFIRM_TRIALS,
     SCREEN_TRIALS,
+    Conclusion,
     Confirmation,
     EvalPair,
     Paired,
     Surety,
-    Verdict,
     confirm,
     family,
     flipped,
@@ -309,8 +309,8 @@ def false_alarms(setup: Setup, experiments: int, random: np.random.Generator) ->
     improved = regressed = categories = sure = likely = evals = rule = 0
     for pairs in draw(setup, experiments, random)[0]:
         verdict = paired(pairs).verdict
-        improved += verdict is Verdict.IMPROVED
-        regressed += verdict is Verdict.REGRESSED
+        improved += verdict is Conclusion.IMPROVED
+        regressed += verdict is Conclusion.REGRESSED
         categories += any(part.verdict.shown for part in by_category(pairs).values())
         marks = [flip.surety for flip in flips(pairs)]
         sure += Surety.SURE in marks
@@ -342,9 +342,9 @@ def power(setup: Setup, experiments: int, random: np.random.Generator) -> list[P
     improved = regressed = category = sure = covered = rule = 0
     for pairs, was_changed in zip(drawn, changed, strict=True):
         one = paired(pairs)
-        improved += one.verdict is Verdict.IMPROVED
-        regressed += one.verdict is Verdict.REGRESSED
-        category += any(part.verdict is Verdict.IMPROVED for part in by_category(pairs).values())
+        improved += one.verdict is Conclusion.IMPROVED
+        regressed += one.verdict is Conclusion.REGRESSED
+        category += any(part.verdict is Conclusion.IMPROVED for part in by_category(pairs).values())
         sure += sum(f.surety is Surety.SURE and bool(was_changed[int(f.pair.eval)]) for f in flips(pairs))
         covered += one.interval is not None and one.interval[0] <= setup.effect <= one.interval[1]
         rule += single_sample(pairs)
@@ -426,8 +426,8 @@ def hunk_alarms(recipe: Recipe, experiments: int, random: np.random.Generator) -
 def recipe_power(recipe: Recipe, experiments: int, random: np.random.Generator) -> list[RecipePower]:
     improved = regressed = found = wrong = covered = calls = large = 0
     for one, gain, changed in validated(recipe, experiments, random):
-        improved += one.verdict is Verdict.IMPROVED
-        regressed += one.verdict in (Verdict.REGRESSED, Verdict.MIXED)
+        improved += one.verdict is Conclusion.IMPROVED
+        regressed += one.verdict in (Conclusion.REGRESSED, Conclusion.MIXED)
         better = gain >= 0.5
         large += int(better.sum())
         found += sum(bool(better[int(e.pair.eval)]) for e in one.improved)

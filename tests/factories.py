@@ -21,7 +21,7 @@ from convex_evals.records import (
     StepOutcome,
     StepResult,
     TestResult,
-    Toolchain,
+    ToolVersions,
     TrialGrade,
     Usage,
     Verdict,
@@ -90,7 +90,7 @@ def make_plan(**changes: object) -> RunPlan:
         suite_commit=None,
         grading_protocol=1,
         backend=BackendIdentity(kind="embedded", version="1"),
-        toolchain=Toolchain(
+        toolchain=ToolVersions(
             node="24.0.0",
             typescript="5.9.3",
             eslint="10.0.0",

@@ -64,7 +64,7 @@ class Leaderboard:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Candidate:
     """A summary that was looked at and not yet checked."""
 
     path: Path
@@ -88,7 +88,7 @@ def read_leaderboard(store: RunStore, config: ProjectConfig, experiment: str | N
     left_out: Counter[str] = Counter()
     candidates = list(_candidates(store, experiment, left_out))
     widest = max((found.evals for found in candidates), default=0)
-    latest: dict[tuple[str, str], _Found] = {}
+    latest: dict[tuple[str, str], _Candidate] = {}
     for found in candidates:
         if found.evals < WHOLE * widest:
             left_out["of less than half as many evals as the widest run"] += 1
@@ -102,7 +102,7 @@ def read_leaderboard(store: RunStore, config: ProjectConfig, experiment: str | N
     return Leaderboard({name: rank([s for s in summaries if s.experiment == name]) for name in names}, dict(left_out))
 
 
-def _candidates(store: RunStore, experiment: str | None, left_out: Counter[str]) -> Iterator[_Found]:
+def _candidates(store: RunStore, experiment: str | None, left_out: Counter[str]) -> Iterator[_Candidate]:
     """Runs that could be ranked, newest first."""
     for folder in store.folders():
         path = folder / SUMMARY_NAME
@@ -127,16 +127,16 @@ def _candidates(store: RunStore, experiment: str | None, left_out: Counter[str])
         elif counts.scored < WHOLE * (counts.scored + counts.unscored):
             left_out["with less than half of their trials scored"] += 1
         else:
-            yield _Found(path, data)
+            yield _Candidate(path, data)
 
 
-def _checked(found: _Found) -> Summary:
+def _checked(found: _Candidate) -> Summary:
     summary = to_record(found.data, found.path, Summary)
     refuse_elsewhere(found.path, summary)
     return summary
 
 
-def _given_others(found: _Found, config: ProjectConfig) -> bool:
+def _given_others(found: _Candidate, config: ProjectConfig) -> bool:
     own = config.experiments.get(found.data["experiment"])
     given = open_run(found.path.parent).plan.guidelines
     return own is not None and given is not None and given != own.guidelines

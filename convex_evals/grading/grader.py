@@ -16,7 +16,7 @@ from convex_evals.grading.checker import Checker
 from convex_evals.grading.gate import Gate
 from convex_evals.grading.npm import remove_tree
 from convex_evals.grading.packages import PackageStore
-from convex_evals.grading.pipeline import Attempt, Tools
+from convex_evals.grading.pipeline import Grading, Tools
 from convex_evals.grading.prepared import Prepared
 from convex_evals.grading.sandbox.processors import running_on, shares
 from convex_evals.grading.tester import Tester
@@ -110,14 +110,14 @@ class Grader:
     async def generated_code(self, ev: Eval) -> tuple[dict[str, str], str | None]:
         """What Convex generates for the answer of `ev`, by path below `answer/`, or why there is nothing."""
         async with self.gate.together(), self.worker() as (tools, folder):
-            attempt = Attempt(ev, ev.answer().files, tools, folder)
+            attempt = Grading(ev, ev.answer().files, tools, folder)
             return await attempt.generate()
 
     async def _attempt(
         self, ev: Eval, files: Mapping[str, str], *, fresh: bool = False
     ) -> tuple[Verdict, Exception | None]:
         async with self.worker() as (tools, folder), self.fresh() if fresh else nullcontext(tools) as wanted:
-            attempt = Attempt(ev, files, wanted, folder)
+            attempt = Grading(ev, files, wanted, folder)
             return await attempt.run(), attempt.fault
 
     @asynccontextmanager

@@ -44,7 +44,7 @@ class Tools:
 
 
 @dataclass
-class Attempt:
+class Grading:
     """One grading of one project, in a folder of its own that the caller removes."""
 
     ev: Eval

@@ -33,7 +33,7 @@ _CHANNEL_FD = 8
 
 
 @dataclass(frozen=True)
-class Place:
+class ProgramEnvironment:
     """Where a grader's programs run, and what they may use."""
 
     sandbox: Sandbox
@@ -102,7 +102,7 @@ class Back:
 
 
 @asynccontextmanager
-async def open_names(place: Place) -> AsyncIterator[Names]:
+async def open_names(place: ProgramEnvironment) -> AsyncIterator[Names]:
     """What a program's folders are called: with mounts of its own, as the tester calls them."""
     if place.sandbox.level is Level.STRICT:
         yield Names(str(place.base), str(place.base))
@@ -116,7 +116,7 @@ async def open_names(place: Place) -> AsyncIterator[Names]:
         await asyncio.to_thread(remove_tree, actual)
 
 
-def launch_of(place: Place, start: Start, names: Names, descriptors: Sequence[int]) -> Launch:
+def launch_of(place: ProgramEnvironment, start: Start, names: Names, descriptors: Sequence[int]) -> Launch:
     base = Path(names.actual)
     folders = [base / folder.name for folder in (place.project, place.scratch)]
     tar = shutil.which("tar")

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from convex_evals.errors import ProcessFault
-from convex_evals.grading.program_launch import Back, Names, Place, Start, launch_of, open_names
+from convex_evals.grading.program_launch import Back, Names, ProgramEnvironment, Start, launch_of, open_names
 from convex_evals.process import Child, open_reader, open_writer
 
 MOST_AT_ONCE = 16  # of one grader
@@ -33,7 +33,7 @@ _HEAD = struct.Struct("!IBI")
 _DRAIN_SECONDS = 1.0
 
 
-class Kind(IntEnum):
+class FrameKind(IntEnum):
     """What a frame is. An empty payload ends what comes in pieces."""
 
     START = 1
@@ -50,12 +50,12 @@ class Kind(IntEnum):
 class _Program:
     """A program that was asked for, and the ways into it."""
 
-    to: dict[Kind, asyncio.StreamWriter] = field(default_factory=dict)
+    to: dict[FrameKind, asyncio.StreamWriter] = field(default_factory=dict)
     task: asyncio.Task[None] | None = None
     child: Child | None = None
     killed: bool = False
 
-    async def feed(self, kind: Kind, payload: bytes) -> None:
+    async def feed(self, kind: FrameKind, payload: bytes) -> None:
         writer = self.to.get(kind)
         if writer is None or writer.is_closing():
             return
@@ -64,7 +64,7 @@ class _Program:
             writer.close()
             return
         writer.write(payload)
-        if kind is Kind.FILES:  # which it takes before anything else
+        if kind is FrameKind.FILES:  # which it takes before anything else
             with contextlib.suppress(ConnectionError):
                 await writer.drain()
         elif writer.transport.get_write_buffer_size() > _MOST_WAITING:
@@ -80,7 +80,7 @@ class _Program:
 class _Connection:
     """One socket of a tester, and the programs that it asked for."""
 
-    place: Place
+    place: ProgramEnvironment
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     running: set[_Program]  # of both connections of the tester
@@ -95,22 +95,22 @@ class _Connection:
                     size, kind, number = _HEAD.unpack(await self.reader.readexactly(_HEAD.size))
                     if size > LONGEST_PAYLOAD:
                         break
-                    await self._take(Kind(kind), number, await self.reader.readexactly(size))
+                    await self._take(FrameKind(kind), number, await self.reader.readexactly(size))
         finally:
             await self._close()
 
-    async def _take(self, kind: Kind, number: int, payload: bytes) -> None:
-        if kind is Kind.START:
+    async def _take(self, kind: FrameKind, number: int, payload: bytes) -> None:
+        if kind is FrameKind.START:
             program = self.programs[number] = _Program()
             program.task = await _begin(self, number, program, Start.parse(payload))
         elif (found := self.programs.get(number)) is None:
             return
-        elif kind is Kind.KILL:
+        elif kind is FrameKind.KILL:
             found.kill()
-        elif kind in (Kind.FILES, Kind.STDIN, Kind.IPC):
+        elif kind in (FrameKind.FILES, FrameKind.STDIN, FrameKind.IPC):
             await found.feed(kind, payload)
 
-    async def send(self, kind: Kind, number: int, payload: bytes = b"") -> None:
+    async def send(self, kind: FrameKind, number: int, payload: bytes = b"") -> None:
         with contextlib.suppress(ConnectionError):
             self.writer.write(_HEAD.pack(len(payload), kind, number) + payload)
             await self.writer.drain()
@@ -128,7 +128,7 @@ class _Ends:
     """Of the pipes to a program: its own ends, and what we read."""
 
     theirs: list[int]
-    readers: dict[Kind, asyncio.StreamReader]
+    readers: dict[FrameKind, asyncio.StreamReader]
 
     def let_go(self) -> None:
         """Our copies of the ends that are the program's."""
@@ -140,30 +140,30 @@ async def _open_ends(program: _Program, start: Start, stack: AsyncExitStack) -> 
     """Make pipes in the order in which `_RUN` wants them."""
     ends = _Ends([], {})
     stack.callback(ends.let_go)
-    await _open_in(Kind.FILES, program, ends, stack)
-    await _open_out(Kind.FILES, ends, stack, wanted=start.results)
+    await _open_in(FrameKind.FILES, program, ends, stack)
+    await _open_out(FrameKind.FILES, ends, stack, wanted=start.results)
     if start.stdin:
-        await _open_in(Kind.STDIN, program, ends, stack)
+        await _open_in(FrameKind.STDIN, program, ends, stack)
     else:
         ends.theirs.append(os.open(os.devnull, os.O_RDONLY))
-    await _open_out(Kind.STDOUT, ends, stack)
-    await _open_out(Kind.STDERR, ends, stack)
+    await _open_out(FrameKind.STDOUT, ends, stack)
+    await _open_out(FrameKind.STDERR, ends, stack)
     if start.ipc:
         ours, theirs = socket.socketpair()
         ends.theirs.append(theirs.detach())
-        ends.readers[Kind.IPC], program.to[Kind.IPC] = await asyncio.open_connection(sock=ours)
-        stack.callback(program.to[Kind.IPC].close)
+        ends.readers[FrameKind.IPC], program.to[FrameKind.IPC] = await asyncio.open_connection(sock=ours)
+        stack.callback(program.to[FrameKind.IPC].close)
     return ends
 
 
-async def _open_in(kind: Kind, program: _Program, ends: _Ends, stack: AsyncExitStack) -> None:
+async def _open_in(kind: FrameKind, program: _Program, ends: _Ends, stack: AsyncExitStack) -> None:
     read_end, write_end = os.pipe()
     ends.theirs.append(read_end)
     program.to[kind] = await open_writer(write_end)
     stack.callback(program.to[kind].close)
 
 
-async def _open_out(kind: Kind, ends: _Ends, stack: AsyncExitStack, *, wanted: bool = True) -> None:
+async def _open_out(kind: FrameKind, ends: _Ends, stack: AsyncExitStack, *, wanted: bool = True) -> None:
     if not wanted:
         ends.theirs.append(os.open(os.devnull, os.O_WRONLY))
         return
@@ -202,7 +202,7 @@ async def _run(
                     came_to |= await _attend(connection, number, start, names, ends, child)
             except ProcessFault as fault:
                 came_to["error"] = str(fault)
-        await connection.send(Kind.EXIT, number, json.dumps(came_to).encode())
+        await connection.send(FrameKind.EXIT, number, json.dumps(came_to).encode())
     del connection.programs[number]
 
 
@@ -227,7 +227,7 @@ async def _attend(
         for pump in pumps:
             pump.cancel()
     if child.reason:
-        await connection.send(Kind.STDERR, number, f"\n[ended: {child.reason}]\n".encode())
+        await connection.send(FrameKind.STDERR, number, f"\n[ended: {child.reason}]\n".encode())
     # What a program prints goes elsewhere: these are words of the sandbox.
     failed = child.last_words() if status > 0 and child.stderr.text().strip() else None
     by_signal = -status if status < 0 else status - 128 if 128 < status <= 128 + signal.SIGSYS else None
@@ -239,23 +239,25 @@ async def _attend(
     }
 
 
-async def _relay(connection: _Connection, number: int, kind: Kind, reader: asyncio.StreamReader, back: Back) -> None:
+async def _relay(
+    connection: _Connection, number: int, kind: FrameKind, reader: asyncio.StreamReader, back: Back
+) -> None:
     sent = 0
     while chunk := await reader.read(_CHUNK):
         sent += len(chunk)
-        if kind is Kind.FILES and sent > LARGEST_RESULTS:
+        if kind is FrameKind.FILES and sent > LARGEST_RESULTS:
             continue
-        words = chunk if kind is Kind.FILES else back.feed(chunk)
+        words = chunk if kind is FrameKind.FILES else back.feed(chunk)
         if words:
             await connection.send(kind, number, words)
     if rest := back.feed(b"", last=True):
         await connection.send(kind, number, rest)
-    if kind is Kind.IPC:
+    if kind is FrameKind.IPC:
         await connection.send(kind, number)
 
 
 @asynccontextmanager
-async def serve_programs(place: Place) -> AsyncIterator[list[int]]:
+async def serve_programs(place: ProgramEnvironment) -> AsyncIterator[list[int]]:
     """Two descriptors for a tester, through which it asks for programs; all of them end with the context.
 
     It may close its copies; ours are closed by the caller's `os.close` once the tester has them.

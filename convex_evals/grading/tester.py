@@ -12,7 +12,7 @@ from typing import Any
 
 from convex_evals.clock import step_timeout
 from convex_evals.errors import ProcessFault
-from convex_evals.grading.program_launch import Place
+from convex_evals.grading.program_launch import ProgramEnvironment
 from convex_evals.grading.programs import serve_programs
 from convex_evals.grading.sandbox.base import Launch, Network, Sandbox
 from convex_evals.grading.toolchain import Toolchain
@@ -171,11 +171,13 @@ class Tester:
                 raise ProcessFault(f"the tests did not finish within {limit:.0f} s") from None
             return _parse(data, token, child)
 
-    def _place(self, project: GradedProject, scratch: Path, network: Network, ports: Ports | None) -> Place:
+    def _place(
+        self, project: GradedProject, scratch: Path, network: Network, ports: Ports | None
+    ) -> ProgramEnvironment:
         """Where the grader's programs run: with the project's packages, without anything of the suite."""
         packages = [project.packages] if project.packages else []
         asked = [ports.project, ports.project_site] if ports else []
-        return Place(self.sandbox, project.folder, scratch, packages, network, asked)
+        return ProgramEnvironment(self.sandbox, project.folder, scratch, packages, network, asked)
 
     def _launch(
         self,

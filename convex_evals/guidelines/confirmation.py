@@ -20,7 +20,7 @@ from convex_evals.models.budget import Budget
 from convex_evals.records.hashes import sha256_text
 from convex_evals.records.journal import MAX_ATTEMPTS
 from convex_evals.render.results import dollars
-from convex_evals.runs.plan import Request, generation_key
+from convex_evals.runs.plan import RunRequest, generation_key
 from convex_evals.runs.request import Order, Resolved, estimate
 from convex_evals.stats import Confirmation, confirm, flipped
 from convex_evals.store.journal import Journal
@@ -77,7 +77,7 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Price:
+class CostEstimate:
     """What is still to be asked."""
 
     calls: int
@@ -106,9 +106,9 @@ class Rounds:
     trials: int  # of the screening, per eval and side
     again: int  # rounds, of one trial
 
-    def screening(self, questions: Sequence[Question]) -> dict[tuple[str, str | None], Request]:
+    def screening(self, questions: Sequence[Question]) -> dict[tuple[str, str | None], RunRequest]:
         """By model and hash of the guidelines: sides that several questions have are asked once. Raises `UserError`."""
-        found: dict[tuple[str, str | None], Request] = {}
+        found: dict[tuple[str, str | None], RunRequest] = {}
         for question in questions:
             for version in question.sides:
                 if (question.model, version.sha256) not in found:
@@ -120,7 +120,7 @@ class Rounds:
         a, b = (runs[question.model, version.sha256] for version in question.sides)
         return Screened(question, (a, b), self._compare(question, [(a, b)]))
 
-    def confirming(self, screened: Screened) -> list[tuple[Request, Request]]:
+    def confirming(self, screened: Screened) -> list[tuple[RunRequest, RunRequest]]:
         """Both sides of each round; none where nothing flipped."""
         if not screened.flipped:
             return []
@@ -139,21 +139,21 @@ class Rounds:
         again = self._compare(screened.question, rounds).pairs
         return Answered(screened, tuple(rounds), confirm(screened.comparison.pairs, again))
 
-    def price(self, requests: Sequence[Request], *, fresh: bool = False) -> Price:
+    def price(self, requests: Sequence[RunRequest], *, fresh: bool = False) -> CostEstimate:
         """Without what is in runs and journals already."""
         rows = [estimate(r, self._left_of_run(r) if fresh else self._left(r)) for r in requests]
         usual, most = (_sum([row[name] for row in rows]) for name in ("usual_usd", "most_usd"))
-        return Price(sum(row["calls"] for row in rows), usual, most)
+        return CostEstimate(sum(row["calls"] for row in rows), usual, most)
 
-    def most_again(self, screening: Sequence[Request], sides: int) -> Price:
+    def most_again(self, screening: Sequence[RunRequest], sides: int) -> CostEstimate:
         """What all rounds cost if everything flips. `sides` are the requests that each would have."""
         rows = [estimate(r, {e.id: self.again for e in r.evals}) for r in screening]
         share = sides / len(rows)
         calls = sum(row["calls"] for row in rows)
         usual, most = (_sum([row[name] for row in rows]) for name in ("usual_usd", "most_usd"))
-        return Price(round(calls * share), usual and usual * share, most and most * share)
+        return CostEstimate(round(calls * share), usual and usual * share, most and most * share)
 
-    def _confirming(self, screened: Screened, version: Version, began: Mapping[str, str]) -> list[Request]:
+    def _confirming(self, screened: Screened, version: Version, began: Mapping[str, str]) -> list[RunRequest]:
         """One side of each round. `began` has the days of the runs that are there."""
         name = self._name(screened, version)
         order = self._order(screened.question, version, pattern_of(screened.flipped), (), 1, run_id=name)
@@ -186,7 +186,7 @@ class Rounds:
         guidelines = None if version.source == usual else version.source
         return Order((question.model,), (self.experiment,), pattern, categories, trials, guidelines, run_id=run_id)
 
-    def _request(self, order: Order, version: Version) -> Request:
+    def _request(self, order: Order, version: Version) -> RunRequest:
         resolved = self.resolver(order)
         if not resolved.requests:
             raise UserError("; ".join(resolved.skipped))
@@ -199,7 +199,7 @@ class Rounds:
         a, b = zip(*rounds, strict=True)
         return compare(Side(question.before.label, a), Side(question.after.label, b))
 
-    def _left(self, request: Request) -> dict[str, int]:
+    def _left(self, request: RunRequest) -> dict[str, int]:
         """Trials of each eval that no run and no journal has."""
         solver = request.solver
         earlier = EarlierRuns(self.store, solver.model, self.workspace.journal_dir)
@@ -210,7 +210,7 @@ class Rounds:
             left[e.id] = settled.count(False)
         return left
 
-    def _left_of_run(self, request: Request) -> dict[str, int]:
+    def _left_of_run(self, request: RunRequest) -> dict[str, int]:
         """The same of a fresh run, which takes nothing from others."""
         run = self.store.opened(request.solver.model, request.date, request.run_id)
         if run is None:

@@ -23,7 +23,7 @@ _MANY_PAIRS = 40_000  # of rules; of more, only neighbours are looked at
 _MANY = 2_000_000  # pairs of words; longer texts are compared by lines
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     ADDED = "added"
     REMOVED = "removed"
     CHANGED = "changed"
@@ -39,10 +39,10 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Change:
+class RuleChange:
     """One rule that is not what, or where, it was."""
 
-    kind: Kind
+    kind: ChangeKind
     before: Rule | None  # None: added
     after: Rule | None  # None: removed
     moved: bool = False  # also true of a changed rule that stands elsewhere
@@ -73,7 +73,7 @@ class Change:
 
 @dataclass(frozen=True)
 class SectionChange:
-    kind: Kind  # CHANGED: it has another title
+    kind: ChangeKind  # CHANGED: it has another title
     before: str | None
     after: str | None
 
@@ -82,7 +82,7 @@ class SectionChange:
 class GuidelineDiff:
     before: Guidelines
     after: Guidelines
-    changes: tuple[Change, ...]  # in the order of the text
+    changes: tuple[RuleChange, ...]  # in the order of the text
     sections: tuple[SectionChange, ...]
 
     @property
@@ -94,10 +94,10 @@ class GuidelineDiff:
         """Whether texts that are the same for models are not the same for people."""
         return self.same_for_models and self.before.text.strip() != self.after.text.strip()
 
-    def count(self, kind: Kind) -> int:
+    def count(self, kind: ChangeKind) -> int:
         return sum(change.kind is kind for change in self.changes)
 
-    def section(self, change: Change) -> str:
+    def section(self, change: RuleChange) -> str:
         """Where the rule stands, or stood."""
         of = self.after if change.after else self.before
         return of.section_of(change.rule).name
@@ -113,21 +113,21 @@ def diff_guidelines(before: str, after: str) -> GuidelineDiff:
     changes = [(i, _change(old.rules[i], new.rules[j], i not in stayed)) for i, j in sorted(pairs.items())]
     found = [(float(pairs[i]), c) for i, c in changes if c]
     back = set(pairs.values())
-    found += [(float(j), Change(Kind.ADDED, None, r)) for j, r in enumerate(new.rules) if j not in back]
+    found += [(float(j), RuleChange(ChangeKind.ADDED, None, r)) for j, r in enumerate(new.rules) if j not in back]
     place = -1.0
     for i, rule in enumerate(old.rules):
         if i in pairs:
             place = max(place, float(pairs[i])) if i not in stayed else float(pairs[i])
         else:
-            found.append((place + 0.5, Change(Kind.REMOVED, rule, None)))
+            found.append((place + 0.5, RuleChange(ChangeKind.REMOVED, rule, None)))
     found.sort(key=lambda item: item[0])
     return GuidelineDiff(old, new, tuple(c for _, c in found), tuple(_section_changes(old, new, homes)))
 
 
-def _change(before: Rule, after: Rule, moved: bool) -> Change | None:
+def _change(before: Rule, after: Rule, moved: bool) -> RuleChange | None:
     if before.text != after.text:
-        return Change(Kind.CHANGED, before, after, moved)
-    return Change(Kind.MOVED, before, after, True) if moved else None
+        return RuleChange(ChangeKind.CHANGED, before, after, moved)
+    return RuleChange(ChangeKind.MOVED, before, after, True) if moved else None
 
 
 def _same_rules(old: Guidelines, new: Guidelines) -> dict[int, int]:
@@ -246,13 +246,13 @@ def _section_changes(old: Guidelines, new: Guidelines, homes: Mapping[int, int])
     for i, section in enumerate(old.sections):
         home = homes.get(i)
         if home is None:
-            yield SectionChange(Kind.REMOVED, section.name, None)
+            yield SectionChange(ChangeKind.REMOVED, section.name, None)
         elif section.title != new.sections[home].title:
-            yield SectionChange(Kind.CHANGED, section.name, new.sections[home].name)
+            yield SectionChange(ChangeKind.CHANGED, section.name, new.sections[home].name)
         elif i not in in_order:
-            yield SectionChange(Kind.MOVED, section.name, new.sections[home].name)
+            yield SectionChange(ChangeKind.MOVED, section.name, new.sections[home].name)
     there = set(homes.values())
-    yield from (SectionChange(Kind.ADDED, None, s.name) for j, s in enumerate(new.sections) if j not in there)
+    yield from (SectionChange(ChangeKind.ADDED, None, s.name) for j, s in enumerate(new.sections) if j not in there)
 
 
 def word_diff(before: str, after: str) -> tuple[Span, ...]:

@@ -17,7 +17,7 @@ from convex_evals.analysis.compare.rows import (
 )
 from convex_evals.analysis.compare.to_markdown import MARKS
 from convex_evals.analysis.compare.words import p_value, points, rate, span
-from convex_evals.guidelines.diff import Change, Kind, SectionChange, Span, excerpts
+from convex_evals.guidelines.diff import ChangeKind, RuleChange, SectionChange, Span, excerpts
 from convex_evals.guidelines.diff_report import DiffReport
 from convex_evals.guidelines.effect import ModelEffect
 from convex_evals.render.markdown import cell, code, fenced, folded, inline, table
@@ -168,24 +168,24 @@ def _add_rules(page: _Page, report: DiffReport) -> None:
 
 
 def _section(change: SectionChange) -> str:
-    words = {Kind.ADDED: "new section", Kind.REMOVED: "section removed", Kind.MOVED: "section moved"}
+    words = {ChangeKind.ADDED: "new section", ChangeKind.REMOVED: "section removed", ChangeKind.MOVED: "section moved"}
     if change.kind in words:
         return f"{words[change.kind]}: {inline(change.after or change.before or '')}"
     return f"section renamed: {inline(change.before or '')} → {inline(change.after or '')}"
 
 
-def _change(report: DiffReport, change: Change) -> str:
+def _change(report: DiffReport, change: RuleChange) -> str:
     where = f"**{change.kind}** · {inline(report.diff.section(change))}, line {change.rule.line}"
     moved = report.moved_from(change).strip()
     head = f"{where} {inline(moved)}".strip()
     return "\n\n".join([head, _wording(change), *_evals(report, change)])
 
 
-def _wording(change: Change) -> str:
+def _wording(change: RuleChange) -> str:
     """Word by word in running text; where code or a table is part of it, line by line."""
     before = change.before.text if change.before else ""
     after = change.after.text if change.after else ""
-    if change.kind is Kind.MOVED:
+    if change.kind is ChangeKind.MOVED:
         return f"> {inline(change.rule.headline)}"
     if not re.search(r"^\s*(```|~~~|\|)", f"{before}\n{after}", re.MULTILINE):
         return f"> {_inline_words(change.words)}" + ("" if change.reworded else " _(line ends or marks alone)_")
@@ -219,7 +219,7 @@ def _inline_words(words: Sequence[Span]) -> str:
     return "".join(found).strip()
 
 
-def _evals(report: DiffReport, change: Change) -> Iterator[str]:
+def _evals(report: DiffReport, change: RuleChange) -> Iterator[str]:
     lines = []
     for eval_id, effect, why in report.evals_of(change):
         if effect is None:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from convex_evals.analysis.compare import paired_to_data
 from convex_evals.analysis.compare.rows import left_out_line, unscored_line
-from convex_evals.guidelines.diff import Change, GuidelineDiff, Kind
+from convex_evals.guidelines.diff import ChangeKind, GuidelineDiff, RuleChange
 from convex_evals.guidelines.document import Rule
 from convex_evals.guidelines.effect import ORDER, Effect, EvalEffect, ModelEffect
 from convex_evals.guidelines.revisions import Version
 from convex_evals.models.tokens import TokenCounter
-from convex_evals.stats import RELEVANT, Verdict
+from convex_evals.stats import RELEVANT, Conclusion
 
 if TYPE_CHECKING:
     from convex_evals.guidelines.missing_runs import (
@@ -51,7 +51,12 @@ class DiffReport:
         if self.diff.same_for_models:
             what = "comments alone changed" if self.diff.comments_changed else "the texts are the same"
             return f"No change for models: {what}."
-        names = [(Kind.ADDED, "added"), (Kind.REMOVED, "removed"), (Kind.CHANGED, "changed"), (Kind.MOVED, "moved")]
+        names = [
+            (ChangeKind.ADDED, "added"),
+            (ChangeKind.REMOVED, "removed"),
+            (ChangeKind.CHANGED, "changed"),
+            (ChangeKind.MOVED, "moved"),
+        ]
         counts = [f"{n} {word}" for kind, word in names if (n := self.diff.count(kind))]
         kept = len(self.diff.after.rules) - sum(c.after is not None and c.before != c.after for c in self.diff.changes)
         found = (
@@ -93,13 +98,13 @@ class DiffReport:
     @property
     def advice(self) -> list[str]:
         """What would tell more, where a verdict says that too little was seen; a line for all models alike."""
-        unclear = [m for m in self.effect.models if m.paired.verdict is Verdict.UNDERPOWERED]
+        unclear = [m for m in self.effect.models if m.paired.verdict is Conclusion.UNDERPOWERED]
         trials = [f"{m.model} {m.paired.more_trials}" for m in unclear if m.paired.more_trials is not None]
         evals = [m.model for m in unclear if m.paired.more_trials is None]
         few = [
             f"{m.model} {m.paired.differing}"
             for m in self.effect.models
-            if m.paired.verdict is Verdict.TOO_FEW and m.paired.evals
+            if m.paired.verdict is Conclusion.TOO_FEW and m.paired.evals
         ]
         none = [m.model for m in self.effect.models if not m.paired.evals]
         wanted = f"{RELEVANT * 100:.0f} points"
@@ -119,14 +124,14 @@ class DiffReport:
             return None
         return "No runs with either version; name models with -m to see what running them takes."
 
-    def moved_from(self, change: Change) -> str:
+    def moved_from(self, change: RuleChange) -> str:
         """In words, for a rule that stands elsewhere; empty for others."""
         if not change.moved or change.before is None:
             return ""
         section = self.diff.before.section_of(change.before).name
         return f"(from line {change.before.line}, {section}) "
 
-    def evals_of(self, change: Change) -> list[tuple[str, EvalEffect | None, str]]:
+    def evals_of(self, change: RuleChange) -> list[tuple[str, EvalEffect | None, str]]:
         """The evals that a rule names: what they did, or why that is not known."""
         found = []
         for eval_id in change.evals:
@@ -153,14 +158,14 @@ class DiffReport:
             "missing": [gap.to_data() for gap in self.gaps],
         }
 
-    def _change(self, change: Change) -> dict[str, Any]:
+    def _change(self, change: RuleChange) -> dict[str, Any]:
         return {
             "kind": change.kind,
             "moved": change.moved,
             "section": self.diff.section(change),
             "before": _rule(change.before),
             "after": _rule(change.after),
-            "words": [asdict(span) for span in change.words] if change.kind is Kind.CHANGED else None,
+            "words": [asdict(span) for span in change.words] if change.kind is ChangeKind.CHANGED else None,
             "evals": [
                 {
                     "eval": eval_id,

@@ -13,13 +13,13 @@ from convex_evals.analysis.compare.rows import (
     why_unsure,
 )
 from convex_evals.analysis.compare.words import p_value, points, rate, span
-from convex_evals.guidelines.diff import Change, Kind, SectionChange, Span, excerpts
+from convex_evals.guidelines.diff import ChangeKind, RuleChange, SectionChange, Span, excerpts
 from convex_evals.guidelines.diff_report import DiffReport
 from convex_evals.guidelines.effect import EvalEffect, ModelEffect
 from convex_evals.render.results import headline, table
 from convex_evals.stats import EvalPair, Surety
 
-_SIGNS = {Kind.ADDED: "+", Kind.REMOVED: "-", Kind.CHANGED: "~", Kind.MOVED: ">"}
+_SIGNS = {ChangeKind.ADDED: "+", ChangeKind.REMOVED: "-", ChangeKind.CHANGED: "~", ChangeKind.MOVED: ">"}
 _CONTEXT = 50  # characters of what stayed, on either side of changed words
 _LONGEST = 1_000  # characters of words that came, or went, together
 _MOST_FLIPS = 10
@@ -105,19 +105,19 @@ def _rules(report: DiffReport) -> Iterator[str]:
 
 def _section(change: SectionChange) -> str:
     match change.kind:
-        case Kind.ADDED:
+        case ChangeKind.ADDED:
             return f"new section: {change.after}"
-        case Kind.REMOVED:
+        case ChangeKind.REMOVED:
             return f"section removed: {change.before}"
-        case Kind.MOVED:
+        case ChangeKind.MOVED:
             return f"section moved: {change.after}"
         case _:
             return f"section renamed: {change.before} -> {change.after}"
 
 
-def _change(report: DiffReport, change: Change) -> Iterator[str]:
+def _change(report: DiffReport, change: RuleChange) -> Iterator[str]:
     where = f"line {change.rule.line}"
-    if change.kind is Kind.CHANGED:
+    if change.kind is ChangeKind.CHANGED:
         first, *more = marked(change.words).splitlines()
         text = "\n".join([first, *(f"      {line.strip()}" for line in more if line.strip())])
         text += "" if change.reworded else "  (line ends or marks alone)"

@@ -8,11 +8,17 @@ from functools import cached_property
 
 from convex_evals.analysis.compare import Comparison, Side, compare
 from convex_evals.guidelines.revisions import Version
-from convex_evals.stats import EvalPair, Paired, Verdict, family
+from convex_evals.stats import Conclusion, EvalPair, Paired, family
 from convex_evals.store.runs import Run, RunStore
 
 # What people look for first.
-ORDER = [Verdict.REGRESSED, Verdict.IMPROVED, Verdict.NO_DIFFERENCE, Verdict.UNDERPOWERED, Verdict.TOO_FEW]
+ORDER = [
+    Conclusion.REGRESSED,
+    Conclusion.IMPROVED,
+    Conclusion.NO_DIFFERENCE,
+    Conclusion.UNDERPOWERED,
+    Conclusion.TOO_FEW,
+]
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,7 @@ class Effect:
 
     @property
     def regressed(self) -> bool:
-        return any(m.paired.verdict is Verdict.REGRESSED for m in self.models)
+        return any(m.paired.verdict is Conclusion.REGRESSED for m in self.models)
 
     @cached_property
     def evals(self) -> Mapping[str, EvalEffect]:

@@ -12,7 +12,7 @@ from convex_evals.errors import UserError
 from convex_evals.guidelines.effect import Lack
 from convex_evals.guidelines.revisions import Version
 from convex_evals.render.results import dollars
-from convex_evals.runs.plan import Request
+from convex_evals.runs.plan import RunRequest
 from convex_evals.runs.request import Order, Resolved, estimate
 from convex_evals.runs.status import RunWords
 from convex_evals.suite.suite import pattern_of
@@ -27,7 +27,7 @@ class Gap:
     version: Version
     models: tuple[str, ...]
     command: str
-    requests: tuple[Request, ...]  # of the models that can be asked here
+    requests: tuple[RunRequest, ...]  # of the models that can be asked here
     problems: tuple[str, ...]  # why others cannot
     unpaired: bool = False  # there are runs, which make no pair with those of the other side
 
@@ -97,7 +97,7 @@ def find_gaps(
         words = RunWords(models, experiment, guidelines, trials, evals)
         command = words.command(suite_evals, suite_words, rest_words)
         pattern = None if set(evals) == set(suite_evals) else pattern_of(evals)
-        requests: list[Request] = []
+        requests: list[RunRequest] = []
         problems: list[str] = []
         for model in models:
             try:

@@ -16,7 +16,7 @@ from convex_evals.guidelines.validation_report import ValidationReport
 from convex_evals.models.budget import Budget
 from convex_evals.models.tokens import offline_counter
 from convex_evals.records.hashes import sha256_text
-from convex_evals.runs.plan import Request
+from convex_evals.runs.plan import RunRequest
 from convex_evals.runs.request import make_resolver
 from convex_evals.stats import together
 from convex_evals.store.files import write_atomic
@@ -31,7 +31,7 @@ class Recipe:
     rounds: Rounds
     agree: Callable[[Sequence[str], int], None]  # told what so many calls are for; raises where that is not agreed to
     # Batches, one after the other, perhaps with new replies only: the runs of all; None where one was not finished.
-    do: Callable[[Sequence[Sequence[Request]], bool], Sequence[Run] | None]
+    do: Callable[[Sequence[Sequence[RunRequest]], bool], Sequence[Run] | None]
 
     def validate(
         self, before: Version, after: Version, models: Sequence[str], *, each_hunk: bool

@@ -16,7 +16,7 @@ from convex_evals.guidelines.hunks import Hunk
 from convex_evals.render.markdown import code, folded, inline
 from convex_evals.render.markdown import table as table_lines
 from convex_evals.render.results import counted, headline, table
-from convex_evals.stats import Confirmation, Retested, Verdict
+from convex_evals.stats import Conclusion, Confirmation, Retested
 
 _HEADER = ["verdict", "model", "points", "95 % interval", "p", "evals", "flipped", "detects"]
 _EVAL_HEADER = ["screening", "again", "p", "confirmed"]
@@ -174,9 +174,9 @@ def _line(found: Confirmation) -> str:
 
 def _heading(answers: Sequence[Answered]) -> str:
     """The verdicts of all models, the worst first."""
-    order = [Verdict.REGRESSED, Verdict.MIXED, Verdict.IMPROVED]
+    order = [Conclusion.REGRESSED, Conclusion.MIXED, Conclusion.IMPROVED]
     verdicts = [a.confirmation.verdict for a in answers]
-    found = [*order, *(v for v in Verdict if v not in order)]
+    found = [*order, *(v for v in Conclusion if v not in order)]
     words = [f"{MARKS.get(v, _OTHER_MARK)} {v.words}" for v in found if v in verdicts]
     if len(answers) == 1:
         return f"Guidelines, validated: {words[0]}"

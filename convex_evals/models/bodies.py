@@ -68,7 +68,7 @@ class Counted:
         return iter(())
 
 
-class Events(Counted):
+class EventStream(Counted):
     """A stream of events, each handed on once it is whole and small: until a blank line, or line by line."""
 
     def __init__(self, limits: BodyLimits, *, by_line: bool) -> None:

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import httpx
 
-from convex_evals.models.bodies import Counted, Decompressed, ErrorBody, Events, Filter, WholeBody
+from convex_evals.models.bodies import Counted, Decompressed, ErrorBody, EventStream, Filter, WholeBody
 from convex_evals.models.faults import Fault, ProviderFault
 
 _MIB = 1024 * 1024
@@ -75,7 +75,7 @@ class Guard:
         elif _BINARY_STREAM in kind:
             inner = Counted(self)
         elif any(word in kind for word in _STREAMS):
-            inner = Events(self, by_line="event-stream" not in kind)
+            inner = EventStream(self, by_line="event-stream" not in kind)
         else:
             inner = WholeBody(self)
         return self._decompressed(response, inner)

@@ -17,7 +17,7 @@ from typing import Any
 from convex_evals.errors import UserError
 from convex_evals.models.exceptions import fault_of
 from convex_evals.models.faults import Fault, ProviderFault
-from convex_evals.models.responses import Events, do_without_gateway, stream_for_real, tap
+from convex_evals.models.responses import ResponseEvents, do_without_gateway, stream_for_real, tap
 from convex_evals.models.servers import refuse_stranger, sent_keys
 from convex_evals.records import Usage
 from convex_evals.records.models import ModelEntry
@@ -231,7 +231,7 @@ class _Found:
         self.counted_searches = 0
         self.cost: float | None = None
         self.refusal: str | None = None
-        self.events: Events | None = None  # of the Responses API
+        self.events: ResponseEvents | None = None  # of the Responses API
         self.cited = False
 
     def take(self, chunk: Any) -> str:

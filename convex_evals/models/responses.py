@@ -40,7 +40,7 @@ class _NoGateway:
         return False
 
 
-class Events:
+class ResponseEvents:
     """The provider's events, on their way to LiteLLM's translation, which keeps neither searches nor refusals."""
 
     def __init__(self, inner: Any) -> None:
@@ -52,7 +52,7 @@ class Events:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    def __aiter__(self) -> Events:
+    def __aiter__(self) -> ResponseEvents:
         self._iterator = aiter(self._inner)
         return self
 
@@ -66,11 +66,11 @@ class Events:
         return event
 
 
-def tap(completion_stream: Any) -> Events | None:
+def tap(completion_stream: Any) -> ResponseEvents | None:
     """Listen to the events below `completion_stream`; None where it is not one of the Responses API."""
     if type(completion_stream).__name__ != "OpenAiResponsesToChatCompletionStreamIterator":
         return None
-    events = Events(completion_stream.streaming_response)
+    events = ResponseEvents(completion_stream.streaming_response)
     completion_stream.streaming_response = events
     return events
 

@@ -71,12 +71,12 @@ class ModelSolver:
         self.halted.set()
 
     async def respond(self, ask: Ask, log: ReplyLog) -> TrialReply:
-        work = _Trial(self, ask, log)
+        work = _Attempts(self, ask, log)
         return await work.run()
 
 
 @dataclass
-class _Trial:
+class _Attempts:
     """The attempts for one reply."""
 
     model: ModelSolver

@@ -6,7 +6,7 @@ from convex_evals.records.generation import Attempt, Generation, GenerationFile,
 from convex_evals.records.grade import GradeFile, StepResult, TestResult, TrialGrade, Verdict
 from convex_evals.records.outcome import Outcome, Pipeline, StepName, StepOutcome
 from convex_evals.records.pruned import Pruned
-from convex_evals.records.run import BackendIdentity, EvalPlan, RunPlan, Toolchain
+from convex_evals.records.run import BackendIdentity, EvalPlan, RunPlan, ToolVersions
 from convex_evals.records.summary import CategorySummary, Counts, EvalSummary, Summary
 
 __all__ = [
@@ -32,7 +32,7 @@ __all__ = [
     "Summary",
     "TestResult",
     "Timeouts",
-    "Toolchain",
+    "ToolVersions",
     "TrialGrade",
     "Usage",
     "Verdict",

@@ -34,7 +34,7 @@ class EvalPlan(Record):
     grading_key: Sha256 = Field(description="what must be equal for two verdicts to be comparable")
 
 
-class Toolchain(Record):
+class ToolVersions(Record):
     """What graded. Recorded; only backend kind and rules, TypeScript and lint rules are part of the grading key."""
 
     node: Line = Field(description="version of Node.js")
@@ -72,7 +72,7 @@ class RunPlan(FileRecord):
     )
     grading_protocol: Natural = Field(description="raised by hand when the meaning of a pass changes")
     backend: BackendIdentity = Field(description="what graded")
-    toolchain: Toolchain = Field(description="versions in use when the run was planned")
+    toolchain: ToolVersions = Field(description="versions in use when the run was planned")
     evals: dict[EvalId, EvalPlan] = Field(description="by eval id, `category/name`")
 
     def fingerprint_inputs(self) -> dict[str, object]:

@@ -14,12 +14,12 @@ from convex_evals.records import Counts, Outcome, RunPlan, StepName, StepOutcome
 from convex_evals.render.results import counted, dollars, duration, headline
 from convex_evals.reports.actions import Repository
 from convex_evals.reports.classify import Decision, propose, read_decision
-from convex_evals.reports.failure_groups import Group, checks_of, groups_of, patterns
-from convex_evals.reports.human_sections import Document, Place
+from convex_evals.reports.failure_groups import FailureGroup, checks_of, groups_of, patterns
+from convex_evals.reports.human_sections import Document, SectionKey
 from convex_evals.reports.links import Linker
 from convex_evals.reports.model import (
     Classification,
-    Earlier,
+    EvalHistory,
     Failure,
     Impact,
     Judgement,
@@ -120,7 +120,7 @@ def build(run: Run, sources: Sources, path: Path, document: Document | None, tel
 
 def _failures(
     run: Run,
-    groups: Sequence[Group],
+    groups: Sequence[FailureGroup],
     sources: Sources,
     linker: Linker,
     path: Path,
@@ -150,8 +150,8 @@ def _grades(run: Run, summary: Summary) -> dict[str, tuple[TrialGrade, ...]]:
     return {e: run.grade_file(e, s.grade).trials for e, s in sorted(wanted.items())}
 
 
-def _decided(group: Group, document: Document | None, where: str) -> Judgement | None:
-    place = Place("classification", group.eval_id, group.kind.key)
+def _decided(group: FailureGroup, document: Document | None, where: str) -> Judgement | None:
+    place = SectionKey("classification", group.eval_id, group.kind.key)
     written = document.places.get(place) if document else None
     found = read_decision(written, where) if written else None
     return Judgement(found[0], found[1], "a person", True) if found else None
@@ -159,7 +159,7 @@ def _decided(group: Group, document: Document | None, where: str) -> Judgement |
 
 def _failure(
     run: Run,
-    group: Group,
+    group: FailureGroup,
     sources: Sources,
     linker: Linker,
     earlier: Sequence[Decision],
@@ -215,7 +215,7 @@ def _categories(summary: Summary) -> Iterator[Part]:
         yield Part(name, part.counts, part.cost_usd, part.generation_ms + part.grading_ms, tokens)
 
 
-def _steps(groups: Sequence[Group]) -> Iterator[Step]:
+def _steps(groups: Sequence[FailureGroup]) -> Iterator[Step]:
     verdicts = [g.verdict for group in groups for g in group.grades]
     for step in StepName:
         caught = sum(v.caught_by is step for v in verdicts)
@@ -224,10 +224,10 @@ def _steps(groups: Sequence[Group]) -> Iterator[Step]:
             yield Step(step.value, caught, failed)
 
 
-def _stability(failed: Sequence[str], summary: Summary, past: Sequence[Past]) -> Iterator[Earlier]:
+def _stability(failed: Sequence[str], summary: Summary, past: Sequence[Past]) -> Iterator[EvalHistory]:
     for eval_id in failed:
         runs = [summary.evals.get(eval_id), *(p.summary.evals.get(eval_id) for p in past)]
-        yield Earlier(eval_id, tuple((s.counts.passed, s.counts.scored) if s else None for s in runs))
+        yield EvalHistory(eval_id, tuple((s.counts.passed, s.counts.scored) if s else None for s in runs))
 
 
 def impact(counts: Counts, failures: Sequence[Failure]) -> Impact:

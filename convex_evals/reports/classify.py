@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from convex_evals.errors import UserError
 from convex_evals.records import StepName, StepOutcome, Verdict
-from convex_evals.reports.human_sections import Place, Written
+from convex_evals.reports.human_sections import SectionKey, Written
 from convex_evals.reports.model import Classification, Judgement, Signature
 
 # So many models, all of them wrong, say something about the task.
@@ -50,7 +50,7 @@ def read_decision(written: Written, where: str) -> tuple[Classification, str] | 
     return Classification(bare), reason
 
 
-def decisions(places: Iterable[tuple[Place, Written]], report: str, date: str) -> list[Decision]:
+def decisions(places: Iterable[tuple[SectionKey, Written]], report: str, date: str) -> list[Decision]:
     """Those of one report. Raises `UserError` as `read_decision` does."""
     found = []
     for place, written in places:

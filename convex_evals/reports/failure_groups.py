@@ -12,7 +12,7 @@ from convex_evals.reports.signature import complaint, gist, signature, signature
 
 
 @dataclass(frozen=True)
-class Group:
+class FailureGroup:
     """Trials of one eval that failed alike."""
 
     eval_id: str
@@ -24,7 +24,7 @@ class Group:
         return self.grades[0]
 
 
-def groups_of(eval_id: str, grades: Sequence[TrialGrade]) -> Iterator[Group]:
+def groups_of(eval_id: str, grades: Sequence[TrialGrade]) -> Iterator[FailureGroup]:
     """The trials of `eval_id` that failed, those that failed alike together."""
     by_kind: dict[str, list[TrialGrade]] = {}
     kinds: dict[str, Signature] = {}
@@ -33,7 +33,7 @@ def groups_of(eval_id: str, grades: Sequence[TrialGrade]) -> Iterator[Group]:
             kind = signature(grade.verdict)
             kinds[kind.key] = kind
             by_kind.setdefault(kind.key, []).append(grade)
-    yield from (Group(eval_id, kinds[key], tuple(trials)) for key, trials in by_kind.items())
+    yield from (FailureGroup(eval_id, kinds[key], tuple(trials)) for key, trials in by_kind.items())
 
 
 def checks_of(verdict: Verdict) -> Iterator[Check]:
@@ -47,7 +47,7 @@ def checks_of(verdict: Verdict) -> Iterator[Check]:
             yield Check(step.step.value, step.reason or "no reason given")
 
 
-def patterns(groups: Sequence[Group]) -> tuple[list[Pattern], int]:
+def patterns(groups: Sequence[FailureGroup]) -> tuple[list[Pattern], int]:
     """What more than one failure has, the most frequent first; how many failures have nothing in common with another.
 
     Failures are numbered by their place in `groups`, from 1.
@@ -64,7 +64,7 @@ def patterns(groups: Sequence[Group]) -> tuple[list[Pattern], int]:
     return found, len(groups) - len(grouped)
 
 
-def _pattern(groups: Sequence[Group], members: Mapping[int, Sequence[Signature]]) -> Pattern:
+def _pattern(groups: Sequence[FailureGroup], members: Mapping[int, Sequence[Signature]]) -> Pattern:
     inside = [groups[number - 1] for number in members]
     kinds = [kind for found in members.values() for kind in found]
     step, code = kinds[0].step, kinds[0].code

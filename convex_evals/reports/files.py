@@ -34,7 +34,7 @@ _INDEX_ROW = re.compile(r"\| \[[^\]]*\]\(|<<<<<<<|=======$|>>>>>>>|\|\|\|\|\|\|\
 
 
 @dataclass(frozen=True)
-class Found:
+class ExistingReport:
     """What stands at a report's path before it is written."""
 
     path: Path
@@ -97,7 +97,7 @@ class Folder:
                 )
 
 
-def read(path: Path, plan: RunPlan, home: Path) -> Found:
+def read(path: Path, plan: RunPlan, home: Path) -> ExistingReport:
     """What stands where the report on a run is to be: below `home`, or wherever the user said.
 
     Raises `UserError` where what people wrote in it cannot be told, or is about another run.
@@ -110,10 +110,10 @@ def read(path: Path, plan: RunPlan, home: Path) -> Found:
             f"{path}: is the report on {about}, and what people decided there is not about {plan.run_id}; "
             "give another file, or move it away"
         )
-    return Found(path, root, text, document)
+    return ExistingReport(path, root, text, document)
 
 
-def write(found: Found, text: str) -> bool:
+def write(found: ExistingReport, text: str) -> bool:
     """Put `text` in the place of what was `found`; whether that is something new. Raises `UserError`."""
     now = _read(found.path, found.root)
     if now != found.text:

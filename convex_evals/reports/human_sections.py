@@ -29,7 +29,7 @@ _RESTORE = "restore the line from Git, or move the file away"
 
 
 @dataclass(frozen=True)
-class Place:
+class SectionKey:
     """Which place it is. `eval` and `signature` are empty for the notes on the whole."""
 
     kind: str  # notes or classification
@@ -54,12 +54,12 @@ class Written:
 class Document:
     """A report as it was read."""
 
-    places: Mapping[Place, Written]
+    places: Mapping[SectionKey, Written]
     data: Mapping[str, Any]  # of the trailer
     crlf: bool
 
 
-def opening(place: Place, trial: int = 0) -> str:
+def opening(place: SectionKey, trial: int = 0) -> str:
     """The line before a place."""
     if not place.eval:
         return f"<!-- human: {place.kind} -->"
@@ -117,12 +117,12 @@ def read_trailer(text: str) -> dict[str, Any] | None:
     return data if isinstance(data, dict) else None
 
 
-def _split(text: str, name: str) -> tuple[dict[Place, Written], str]:
+def _split(text: str, name: str) -> tuple[dict[SectionKey, Written], str]:
     """Places, and what is around them."""
     text = text.removeprefix("\ufeff")
-    places: dict[Place, Written] = {}
+    places: dict[SectionKey, Written] = {}
     around: list[str] = []
-    place: Place | None = None
+    place: SectionKey | None = None
     begun = trial = 0
     inside: list[str] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -156,8 +156,8 @@ def _split(text: str, name: str) -> tuple[dict[Place, Written], str]:
     return places, "\n".join(around)
 
 
-def _place(found: re.Match[str]) -> Place:
-    return Place(found[1], unquote(found[2] or ""), unquote(found[4] or ""))
+def _place(found: re.Match[str]) -> SectionKey:
+    return SectionKey(found[1], unquote(found[2] or ""), unquote(found[4] or ""))
 
 
 def _digest(around: str) -> str:

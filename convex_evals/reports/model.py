@@ -138,7 +138,7 @@ class Pattern:
 
 
 @dataclass(frozen=True)
-class Earlier:
+class EvalHistory:
     """One eval over this run's trials and earlier runs: passed and scored trials, this run first."""
 
     eval: str
@@ -217,7 +217,7 @@ class Report:
     patterns: tuple[Pattern, ...]
     single: int  # failures that share no signature
     earlier_runs: tuple[str, ...]  # heads of `stability`, this run first
-    stability: tuple[Earlier, ...]
+    stability: tuple[EvalHistory, ...]
     unstable: tuple[str, ...]  # evals whose trials disagree in this run
     actions: tuple[Action, ...]
     actions_note: str

@@ -19,7 +19,7 @@ from convex_evals.reports.human_sections import (
     GENERAL,
     KINDS,
     Document,
-    Place,
+    SectionKey,
     harmless,
     opening,
     parse,
@@ -40,7 +40,7 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 class _Slot:
     """Where a place goes: the token stands in the rendered text until people's words replace it."""
 
-    place: Place
+    place: SectionKey
     trial: int
     text: str | None  # what people wrote; None: the place is new
     token: str
@@ -52,7 +52,7 @@ def render(report: Report, document: Document | None, templates: Path, name: str
     Raises `UserError` where a template is broken, or leaves out what people wrote.
     """
     slots = _slots(report, document)
-    now = {_place(kind, f) for f in report.failures for kind in KINDS} | {Place(GENERAL)}
+    now = {_place(kind, f) for f in report.failures for kind in KINDS} | {SectionKey(GENERAL)}
     text, path = _rendered(
         templates,
         report=plain(report),
@@ -70,11 +70,11 @@ def render(report: Report, document: Document | None, templates: Path, name: str
     return whole
 
 
-def _slots(report: Report, document: Document | None) -> dict[Place, _Slot]:
+def _slots(report: Report, document: Document | None) -> dict[SectionKey, _Slot]:
     """The places of this report; at the end those that nothing has a place for, and people wrote in."""
     written = document.places if document else {}
     trials = {_place(kind, f): f.trials[0] for f in report.failures for kind in KINDS}
-    trials = {Place(GENERAL): 0, **trials}
+    trials = {SectionKey(GENERAL): 0, **trials}
     trials |= {p: w.trial for p, w in written.items() if p not in trials and not w.is_blank}
     return {
         place: _Slot(place, trial, written[place].text if place in written else None, f"\0{n}\0")
@@ -82,8 +82,8 @@ def _slots(report: Report, document: Document | None) -> dict[Place, _Slot]:
     }
 
 
-def _place(kind: str, failure: Failure | None) -> Place:
-    return Place(kind, failure.eval, failure.signature.key) if failure else Place(kind)
+def _place(kind: str, failure: Failure | None) -> SectionKey:
+    return SectionKey(kind, failure.eval, failure.signature.key) if failure else SectionKey(kind)
 
 
 def _refuse_losses(text: str, slots: Iterable[_Slot], path: Path) -> None:

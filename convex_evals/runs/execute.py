@@ -21,7 +21,7 @@ from convex_evals.records.journal import JournalEntry
 from convex_evals.render.results import headline
 from convex_evals.render.terminal import Display
 from convex_evals.runs.costs import spent_on
-from convex_evals.runs.plan import Request, make_plan, refuse_other_work
+from convex_evals.runs.plan import RunRequest, make_plan, refuse_other_work
 from convex_evals.runs.runner import Runner, TrialDone
 from convex_evals.runs.shard import Shard
 from convex_evals.store.journal import Journal
@@ -69,7 +69,7 @@ class Work:
     interrupted: bool = False
     _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
-    async def do(self, *batches: Sequence[Request]) -> None:
+    async def do(self, *batches: Sequence[RunRequest]) -> None:
         """All requests of a batch at the same time, one batch after the other, while somebody may be asked.
 
         Raises `KeyboardInterrupt` once they ended after a Ctrl-C.
@@ -97,11 +97,11 @@ class Work:
         if self.interrupted:
             raise KeyboardInterrupt
 
-    def _share(self, request: Request) -> tuple[str, ...]:
+    def _share(self, request: RunRequest) -> tuple[str, ...]:
         ids = [e.id for e in request.evals]
         return self.shard.share(ids) if self.shard else tuple(ids)
 
-    async def _open(self, request: Request, grader: Grader) -> Run:
+    async def _open(self, request: RunRequest, grader: Grader) -> Run:
         """The run for `request`. What earlier commands paid for it is out of the budget before anybody is asked."""
         run = await open_run(request, grader, self.store, fresh=self.fresh, retry_unscored=self.retry_unscored)
         solver = request.solver
@@ -110,7 +110,7 @@ class Work:
             solver.budget.spent += spent_on(run, journal, self._share(request), request.prompts, solver.tariff)
         return run
 
-    async def _one(self, request: Request, run: Run, grader: Grader) -> Finished:
+    async def _one(self, request: RunRequest, run: Run, grader: Grader) -> Finished:
         share = self._share(request)
         _count_by_own_keys(run)
         if run.is_complete:
@@ -142,7 +142,7 @@ class Work:
             )
         return Finished(run, summary, share, {} if summary else _journalled(run, journal))
 
-    def _show(self, request: Request, done: TrialDone) -> None:
+    def _show(self, request: RunRequest, done: TrialDone) -> None:
         verdict = done.verdict
         name = done.eval_id if request.trials == 1 else f"{done.eval_id} #{done.trial}"
         if len(self.runners) > 1:
@@ -175,7 +175,7 @@ def carry_out(
     store: RunStore,
     containment: Containment,
     workers: int | None,
-    *batches: Sequence[Request],
+    *batches: Sequence[RunRequest],
     fresh: bool = False,
 ) -> Work:
     """Do `batches`, shown on a display of their own; the same command again goes on where one was stopped."""
@@ -189,14 +189,16 @@ def carry_out(
     return work
 
 
-async def plan_runs(requests: Sequence[Request], workspace: Workspace, display: Display, *, fresh: bool) -> list[Run]:
+async def plan_runs(
+    requests: Sequence[RunRequest], workspace: Workspace, display: Display, *, fresh: bool
+) -> list[Run]:
     """The runs that `Work` would go on with, each with its run.json; nobody is asked."""
     store = RunStore(workspace.runs_dir)
     async with ready_grader(workspace.suite, workspace.config, 1, display.preparing, display.warn, REVIEWED) as grader:
         return [await open_run(r, grader, store, fresh=fresh, retry_unscored=False) for r in requests]
 
 
-async def open_run(request: Request, grader: Grader, store: RunStore, *, fresh: bool, retry_unscored: bool) -> Run:
+async def open_run(request: RunRequest, grader: Grader, store: RunStore, *, fresh: bool, retry_unscored: bool) -> Run:
     """The run that does what `request` asks: one that is there, or a new one.
 
     Raises `UserError` where the run that it names is there and is another.

@@ -13,7 +13,7 @@ from convex_evals.grading.grader import Grader, GraderCheck, check_graders
 from convex_evals.grading.toolchain import is_built
 from convex_evals.inputs.suite_files import read_inside
 from convex_evals.models import Solver
-from convex_evals.records import BackendIdentity, EvalPlan, RunPlan, Toolchain
+from convex_evals.records import BackendIdentity, EvalPlan, RunPlan, ToolVersions
 from convex_evals.records.grading_inputs import GradingInputs
 from convex_evals.records.hashes import sha256_files, sha256_parts, sha256_text
 from convex_evals.records.names import is_eval_id
@@ -27,7 +27,7 @@ LIBRARY = "convex-evals/grader"
 
 
 @dataclass(frozen=True)
-class Request:
+class RunRequest:
     """What the user asked for, resolved."""
 
     solver: Solver
@@ -45,11 +45,11 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Rules:
+class GradingRules:
     """What all evals are graded with, now."""
 
     backend: BackendIdentity
-    toolchain: Toolchain
+    toolchain: ToolVersions
     library: Mapping[str, str]  # the grader library: texts by path
     strict_types: bool
 
@@ -67,8 +67,8 @@ class Rules:
         )
 
 
-async def current_rules(grader: Grader) -> Rules:
-    return Rules(
+async def current_rules(grader: Grader) -> GradingRules:
+    return GradingRules(
         backend=grader.backend.identity,
         toolchain=await toolchain_versions(grader),
         library=library_sources(grader.toolchain.script("grader")),
@@ -76,7 +76,7 @@ async def current_rules(grader: Grader) -> Rules:
     )
 
 
-async def make_plan(request: Request, grader: Grader) -> RunPlan:
+async def make_plan(request: RunRequest, grader: Grader) -> RunPlan:
     """The plan for `request`. Raises `UserError` where a grader cannot be parsed."""
     rules = await current_rules(grader)
     checks = await check_graders(grader, request.evals)
@@ -104,7 +104,7 @@ async def make_plan(request: Request, grader: Grader) -> RunPlan:
     )
 
 
-def _plan_eval(ev: Eval, request: Request, grading: GradingInputs) -> EvalPlan:
+def _plan_eval(ev: Eval, request: RunRequest, grading: GradingInputs) -> EvalPlan:
     inputs = request.solver.inputs(ev, request.prompts[ev.id])
     return EvalPlan(
         task_sha256=grading.task_sha256,
@@ -157,17 +157,17 @@ def refuse_other_work(run: Run, now: RunPlan) -> None:
             f"{run.folder}: was planned for other inputs ({what}); restore them from Git, or plan another run"
         )
     if before.toolchain != now.toolchain and not run.is_complete:
-        names = [n for n in Toolchain.model_fields if getattr(before.toolchain, n) != getattr(now.toolchain, n)]
+        names = [n for n in ToolVersions.model_fields if getattr(before.toolchain, n) != getattr(now.toolchain, n)]
         raise UserError(
             f"{run.folder}: was planned with another toolchain ({', '.join(names)}); "
             "use that version of convex-evals, or plan another run"
         )
 
 
-async def toolchain_versions(grader: Grader) -> Toolchain:
+async def toolchain_versions(grader: Grader) -> ToolVersions:
     async with grader.worker() as (tools, _):
         versions = await tools.checker.request("versions", timeout=60)
-    return Toolchain(
+    return ToolVersions(
         node=grader.toolchain.node.version,
         typescript=versions["typescript"],
         eslint=versions["eslint"],

@@ -48,7 +48,7 @@ async def look_at(grader: Grader, evals: Sequence[Eval]) -> Today:
 
 
 @dataclass(frozen=True)
-class Change:
+class VerdictChange:
     """A verdict that is another one now."""
 
     eval_id: str
@@ -73,7 +73,7 @@ class Regrading:
 
     run: Run
     graded: int = 0  # trials
-    changes: list[Change] = field(default_factory=list)
+    changes: list[VerdictChange] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)  # eval id: why
     summary: Summary | None = None
 
@@ -167,7 +167,7 @@ class Regrader:
             run.write_grade(self._file(eval_id, generations, after))
         why = reasons(run.plan, eval_id, self.today) or ("all is as planned, and was not at the last grading",)
         found.changes += [
-            Change(eval_id, trial, old, after[trial], why)
+            VerdictChange(eval_id, trial, old, after[trial], why)
             for trial, old in before.items()
             if trial in after and (old.outcome, old.caught_by) != (after[trial].outcome, after[trial].caught_by)
         ]

@@ -24,7 +24,7 @@ from convex_evals.models.retries import ModelSolver
 from convex_evals.models.solvers import SolverFactory
 from convex_evals.models.tokens import usual_tokens
 from convex_evals.records import Usage
-from convex_evals.runs.plan import Request
+from convex_evals.runs.plan import RunRequest
 from convex_evals.store.runs import Run
 from convex_evals.suite.prompt import SHIPPED, Prompt, PromptSource, guidelines_sha256
 from convex_evals.suite.suite import Eval, load_suite, refuse_incomplete
@@ -59,7 +59,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Resolved:
-    requests: list[Request]
+    requests: list[RunRequest]
     skipped: list[str]  # lines: what was asked for and cannot be
 
 
@@ -80,7 +80,7 @@ def make_resolver(workspace: Workspace, budget: Budget) -> Callable[[Order], Res
     return lambda order: resolve(order, workspace, solvers)
 
 
-def resolve_planned(run: Run, model: str | None, workspace: Workspace, solvers: SolverFactory) -> Request:
+def resolve_planned(run: Run, model: str | None, workspace: Workspace, solvers: SolverFactory) -> RunRequest:
     """What `run` planned; `model` names it as a command line does, where its slug does not say who answers.
 
     Raises `UserError` where that is no longer possible here.
@@ -136,9 +136,9 @@ def _resolve(order: Order, evals: Sequence[Eval], workspace: Workspace, solvers:
     return replace(found, requests=_once(found.requests))
 
 
-def _once(requests: Sequence[Request]) -> list[Request]:
+def _once(requests: Sequence[RunRequest]) -> list[RunRequest]:
     """Without those that mean the same: a model goes by more than one name."""
-    by_key: dict[tuple[str, str, Path | None], Request] = {}
+    by_key: dict[tuple[str, str, Path | None], RunRequest] = {}
     for request in requests:
         folder = request.solver.folder if isinstance(request.solver, ReplaySolver) else None
         by_key.setdefault((request.solver.model, request.experiment, folder), request)
@@ -154,8 +154,8 @@ def _request(
     guidelines: str | None,
     guidelines_sha256: str | None,
     commit: str | None,
-) -> Request:
-    return Request(
+) -> RunRequest:
+    return RunRequest(
         solver=solver,
         evals=evals,
         prompts=prompts,
@@ -228,7 +228,7 @@ def guidelines_text(where: str, suite: Path, *, given: bool = False) -> str:
     return read_inside(file.parent, file.name)
 
 
-def estimate(request: Request, left: Mapping[str, int] | None = None) -> dict[str, Any]:
+def estimate(request: RunRequest, left: Mapping[str, int] | None = None) -> dict[str, Any]:
     """What a request asks for: calls, tokens, and dollars as usual and at most (None where nobody knows the price).
 
     Of all trials, whatever earlier runs have, or of as many of each eval as are `left`; without what is tried again

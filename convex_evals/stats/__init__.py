@@ -14,7 +14,7 @@ from convex_evals.stats.confirm import (
 )
 from convex_evals.stats.flips import Flip, Surety, by_days, fisher, flips
 from convex_evals.stats.multiple import holm
-from convex_evals.stats.paired import ALPHA, RELEVANT, EvalPair, Paired, Verdict, family, paired, with_p
+from convex_evals.stats.paired import ALPHA, RELEVANT, Conclusion, EvalPair, Paired, family, paired, with_p
 from convex_evals.stats.rates import pass_at_k, pass_hat_k, tied_ranks, wilson
 
 __all__ = [
@@ -22,13 +22,13 @@ __all__ = [
     "CONFIRM_TRIALS",
     "RELEVANT",
     "SCREEN_TRIALS",
+    "Conclusion",
     "Confirmation",
     "EvalPair",
     "Flip",
     "Paired",
     "Retested",
     "Surety",
-    "Verdict",
     "by_days",
     "confirm",
     "family",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from convex_evals.stats.flips import fisher
 from convex_evals.stats.multiple import holm
-from convex_evals.stats.paired import ALPHA, POWER, RELEVANT, EvalPair, Verdict
+from convex_evals.stats.paired import ALPHA, POWER, RELEVANT, Conclusion, EvalPair
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,11 +43,11 @@ class Retested:
         return self.corrected <= ALPHA
 
     @property
-    def verdict(self) -> Verdict | None:
+    def verdict(self) -> Conclusion | None:
         """Which way it is confirmed to have gone; None where it is not."""
         if not self.confirmed:
             return None
-        return Verdict.IMPROVED if self.pair.difference > 0 else Verdict.REGRESSED
+        return Conclusion.IMPROVED if self.pair.difference > 0 else Conclusion.REGRESSED
 
 
 @dataclass(frozen=True)
@@ -62,20 +62,20 @@ class Confirmation:
     p: float | None  # of the whole and the surest eval together; corrected where there are other questions
     p_sum: float | None  # of the whole alone, not corrected
     detectable: float | None  # the least true difference that is found four times out of five, roughly
-    verdict: Verdict
+    verdict: Conclusion
 
     @property
     def improved(self) -> list[Retested]:
-        return [e for e in self.evals if e.verdict is Verdict.IMPROVED]
+        return [e for e in self.evals if e.verdict is Conclusion.IMPROVED]
 
     @property
     def regressed(self) -> list[Retested]:
-        return [e for e in self.evals if e.verdict is Verdict.REGRESSED]
+        return [e for e in self.evals if e.verdict is Conclusion.REGRESSED]
 
     @property
     def made_worse(self) -> bool:
         """Whether the change, or one of its evals, is confirmed to have regressed."""
-        return self.verdict is Verdict.REGRESSED or bool(self.regressed)
+        return self.verdict is Conclusion.REGRESSED or bool(self.regressed)
 
 
 def flipped(screen: Sequence[EvalPair]) -> tuple[str, ...]:
@@ -110,7 +110,7 @@ def confirm(screen: Sequence[EvalPair], again: Sequence[EvalPair]) -> Confirmati
         p=p,
         p_sum=p_sum,
         detectable=_detectable(n, error),
-        verdict=Verdict.TOO_FEW,
+        verdict=Conclusion.TOO_FEW,
     )
     return _judged(raw, 1.0)
 
@@ -134,27 +134,27 @@ def _judged(one: Confirmation, factor: float) -> Confirmation:
     directions = set(_directions(one, factor))
     interval = one.interval
     if one.p is not None and one.p <= ALPHA and directions:
-        verdict = directions.pop() if len(directions) == 1 else Verdict.MIXED
+        verdict = directions.pop() if len(directions) == 1 else Conclusion.MIXED
     else:
         if interval:
             interval = min(interval[0], 0.0), max(interval[1], 0.0)
         if not one.screened or (one.flipped and not _can_tell(one)):
-            verdict = Verdict.TOO_FEW
+            verdict = Conclusion.TOO_FEW
         elif one.detectable is not None and one.detectable > RELEVANT:
-            verdict = Verdict.UNDERPOWERED
+            verdict = Conclusion.UNDERPOWERED
         else:
-            verdict = Verdict.NO_DIFFERENCE
+            verdict = Conclusion.NO_DIFFERENCE
     return replace(one, interval=interval, verdict=verdict)
 
 
-def _directions(one: Confirmation, factor: float) -> Iterator[Verdict]:
+def _directions(one: Confirmation, factor: float) -> Iterator[Conclusion]:
     """Which way whatever is significant went: the whole, and each eval that is so with the whole's correction."""
     total = sum((e.pair.difference for e in one.evals), Fraction(0))
     if one.p_sum is not None and _HALVES * one.p_sum * factor <= ALPHA and total:
-        yield Verdict.IMPROVED if total > 0 else Verdict.REGRESSED
+        yield Conclusion.IMPROVED if total > 0 else Conclusion.REGRESSED
     for e in one.evals:
         if _HALVES * len(one.flipped) * e.p * factor <= ALPHA:
-            yield Verdict.IMPROVED if e.pair.difference > 0 else Verdict.REGRESSED
+            yield Conclusion.IMPROVED if e.pair.difference > 0 else Conclusion.REGRESSED
 
 
 def _can_tell(one: Confirmation) -> bool:

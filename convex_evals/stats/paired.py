@@ -22,7 +22,7 @@ FEWEST = 6
 MOST_TRIALS = 100  # per eval, as `cli run --trials` has it
 
 
-class Verdict(StrEnum):
+class Conclusion(StrEnum):
     """What may be said of a difference."""
 
     IMPROVED = "improved"
@@ -36,17 +36,17 @@ class Verdict(StrEnum):
     def words(self) -> str:
         """For people; the same everywhere."""
         match self:
-            case Verdict.IMPROVED:
+            case Conclusion.IMPROVED:
                 return "improved"
-            case Verdict.REGRESSED:
+            case Conclusion.REGRESSED:
                 return "regressed"
-            case Verdict.NO_DIFFERENCE:
+            case Conclusion.NO_DIFFERENCE:
                 return "no difference shown"
-            case Verdict.UNDERPOWERED:
+            case Conclusion.UNDERPOWERED:
                 return "underpowered"
-            case Verdict.TOO_FEW:
+            case Conclusion.TOO_FEW:
                 return "too few to tell"
-            case Verdict.MIXED:
+            case Conclusion.MIXED:
                 return "mixed"
             case _:
                 assert_never(self)
@@ -54,7 +54,7 @@ class Verdict(StrEnum):
     @property
     def shown(self) -> bool:
         """Whether it says that something changed."""
-        return self in (Verdict.IMPROVED, Verdict.REGRESSED, Verdict.MIXED)
+        return self in (Conclusion.IMPROVED, Conclusion.REGRESSED, Conclusion.MIXED)
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Paired:
     p: float | None  # two-sided, corrected where a family was tested; None where nothing differs
     detectable: float | None  # the least true difference that would be found four times out of five; None: unknown
     more_trials: int | None  # per eval, until RELEVANT is detectable; 0: it is; None: unknown, or none would help
-    verdict: Verdict
+    verdict: Conclusion
 
 
 def paired(pairs: Sequence[EvalPair], *, seed: int = 0) -> Paired:
@@ -127,7 +127,7 @@ def paired(pairs: Sequence[EvalPair], *, seed: int = 0) -> Paired:
         p=sign_flip_p(steps, seed=seed),
         detectable=spread.detectable if spread else None,
         more_trials=spread.more_trials if spread else None,
-        verdict=Verdict.TOO_FEW,
+        verdict=Conclusion.TOO_FEW,
     )
     return _judged(raw)
 
@@ -153,15 +153,15 @@ def _judged(one: Paired) -> Paired:
     if interval and not significant:
         interval = min(interval[0], 0.0), max(interval[1], 0.0)
     if one.differing < FEWEST:
-        verdict = Verdict.TOO_FEW
+        verdict = Conclusion.TOO_FEW
     elif significant and interval and interval[0] > 0:
-        verdict = Verdict.IMPROVED
+        verdict = Conclusion.IMPROVED
     elif significant and interval and interval[1] < 0:
-        verdict = Verdict.REGRESSED
+        verdict = Conclusion.REGRESSED
     elif one.detectable is not None and one.detectable > RELEVANT:
-        verdict = Verdict.UNDERPOWERED
+        verdict = Conclusion.UNDERPOWERED
     else:
-        verdict = Verdict.NO_DIFFERENCE
+        verdict = Conclusion.NO_DIFFERENCE
     return replace(one, interval=interval, verdict=verdict)
 
 

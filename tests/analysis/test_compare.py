@@ -24,7 +24,7 @@ from convex_evals.analysis.compare import (
 )
 from convex_evals.errors import UserError
 from convex_evals.records import BackendIdentity, EvalPlan, Generation, Pipeline
-from convex_evals.stats import EvalPair, Surety, Verdict, paired
+from convex_evals.stats import Conclusion, EvalPair, Surety, paired
 from convex_evals.store.records import write_record
 from convex_evals.store.runs import Run, RunStore, grade_name
 from convex_evals.store.summary import summarize
@@ -164,7 +164,7 @@ def test_other_graders_are_not_compared(changes: dict[str, Any], reason: str, tm
     b = make_run(tmp_path, rows, run_id="b", evals=dict.fromkeys(rows, changed()), **changes)
     found = sides(a, b)
     assert reasons(found) == {"a/x": reason, "a/y": reason} and not found.pairs
-    assert found.paired.verdict is Verdict.TOO_FEW
+    assert found.paired.verdict is Conclusion.TOO_FEW
     text = to_text(found)
     assert text.startswith("too few to tell: no eval was scored on both sides\n")
     assert f"In no pair: 2 evals\n  {reason} (2): a/x, a/y" in text

@@ -21,7 +21,7 @@ from convex_evals.grading.grader import Grader, canary_eval, open_grader, readab
 from convex_evals.grading.packages import PackageStore
 from convex_evals.grading.sandbox.base import Level, Sandbox
 from convex_evals.grading.sandbox.levels import open_sandbox
-from convex_evals.grading.sandbox.request import Request
+from convex_evals.grading.sandbox.request import LaunchRequest
 from convex_evals.grading.scratch import scratch_folder
 from convex_evals.grading.tester import Tester
 from convex_evals.grading.toolchain import Toolchain, ensure_toolchain
@@ -41,7 +41,7 @@ _WORKERS = 2
 _LEFT_SECONDS = 5.0
 _LONGEST_VERDICT = 200_000
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-Change = Callable[[Request], Request]
+Change = Callable[[LaunchRequest], LaunchRequest]
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Changed:
     change: Change | None
     uids: set[int] = field(default_factory=set)
 
-    async def launch(self, request: Request, pass_fds: Sequence[int] = (), **more: Any) -> Child:
+    async def launch(self, request: LaunchRequest, pass_fds: Sequence[int] = (), **more: Any) -> Child:
         words = request.argv
         reuid = [words[at + 1] for at, word in enumerate(words) if word == "--reuid"]
         self.uids |= {int(uid) for uid in (*reuid, request.uid) if uid is not None}

@@ -15,7 +15,7 @@ import pytest
 from convex_evals.errors import UserError
 from convex_evals.grading.sandbox.base import PROCESSES, Level
 from convex_evals.grading.sandbox.landlock import NEEDED_LANDLOCK, landlock_version
-from convex_evals.grading.sandbox.request import Request
+from convex_evals.grading.sandbox.request import LaunchRequest
 from tests.attacks.bench import FULL, NORMAL, Bench, Change, Result, open_bench, run_attacks
 from tests.attacks.projects import ATTACKS, KNOWN, Attack
 from tests.attacks.world import SECRET_NAME
@@ -155,18 +155,18 @@ def without(words: list[str], *flag: str) -> list[str]:
     return [*words[:at], *words[at + len(flag) :]]
 
 
-def machine_network(request: Request) -> Request:
+def machine_network(request: LaunchRequest) -> LaunchRequest:
     nsenter = shutil.which("nsenter")
     assert nsenter
     argv = [nsenter, f"--net=/proc/{os.getpid()}/ns/net", *request.argv]
     return replace(request, argv=argv, project_ports_only=False)
 
 
-def any_port(request: Request) -> Request:
+def any_port(request: LaunchRequest) -> LaunchRequest:
     return replace(request, project_ports_only=False)
 
 
-def any_call(request: Request) -> Request:
+def any_call(request: LaunchRequest) -> LaunchRequest:
     if request.filter_fd is None:
         return replace(request, filter_calls=False)
     return replace(request, argv=without(request.argv, "--seccomp", str(request.filter_fd)), filter_fd=None)
@@ -175,7 +175,7 @@ def any_call(request: Request) -> Request:
 def home_in_sight(bench: Bench) -> Change:
     home = str(bench.world.home)
 
-    def change(request: Request) -> Request:
+    def change(request: LaunchRequest) -> LaunchRequest:
         if request.rules is not None:
             return replace(request, rules={**request.rules, "readable": [*request.rules["readable"], home]})
         at = request.argv.index("--remount-ro")
@@ -184,34 +184,34 @@ def home_in_sight(bench: Bench) -> Change:
     return change
 
 
-def any_memory(request: Request) -> Request:
+def any_memory(request: LaunchRequest) -> LaunchRequest:
     return replace(request, memory_bytes=None)
 
 
-def any_number_of_processes(request: Request) -> Request:
+def any_number_of_processes(request: LaunchRequest) -> LaunchRequest:
     argv = ["30000" if word == str(PROCESSES) else word for word in request.argv]
     return replace(request, argv=argv, limits={k: v for k, v in request.limits.items() if k != "processes"})
 
 
-def any_disk(request: Request) -> Request:
+def any_disk(request: LaunchRequest) -> LaunchRequest:
     return replace(request, place_bytes=4 * 2**30, folders=[])
 
 
-def processes_in_sight(request: Request) -> Request:
+def processes_in_sight(request: LaunchRequest) -> LaunchRequest:
     return replace(request, argv=without(request.argv, "--unshare-pid"))
 
 
-def our_environment(request: Request) -> Request:
+def our_environment(request: LaunchRequest) -> LaunchRequest:
     argv = [word for word in request.argv if word != "--clearenv"]
     return replace(request, argv=argv, env={**request.env, SECRET_NAME: os.environ[SECRET_NAME]})
 
 
-def any_tcp(request: Request) -> Request:
+def any_tcp(request: LaunchRequest) -> LaunchRequest:
     assert request.rules is not None
     return replace(request, rules={**request.rules, "connect": None})
 
 
-def all_of_proc(request: Request) -> Request:
+def all_of_proc(request: LaunchRequest) -> LaunchRequest:
     assert request.rules is not None
     return replace(request, rules={**request.rules, "readable": [*request.rules["readable"], "/proc"]})
 

@@ -19,7 +19,7 @@ from convex_evals.grading.backends import Endpoints
 from convex_evals.grading.backends.push import DeployError, push
 from convex_evals.grading.gate import Gate
 from convex_evals.grading.grader import Grader
-from convex_evals.grading.pipeline import Attempt, Tools
+from convex_evals.grading.pipeline import Grading, Tools
 from convex_evals.grading.tester import TestReport
 from convex_evals.grading.verdict import summarize
 from convex_evals.records import Outcome, StepName, TestResult, Verdict
@@ -36,14 +36,14 @@ def ev(tmp_path: Path) -> Eval:
 
 @pytest.mark.parametrize("path", ["../x_evil.ts", "/etc/x_evil", "a\\b", "a\0b", "/".join(["a" * 200] * 25)])
 def test_bad_paths_end_at_the_filesystem(path: str, ev: Eval, tmp_path: Path) -> None:
-    attempt = Attempt(ev, {"package.json": "{}", path: "x"}, cast(Tools, None), tmp_path / "trial")
+    attempt = Grading(ev, {"package.json": "{}", path: "x"}, cast(Tools, None), tmp_path / "trial")
     verdict = asyncio.run(attempt.run())
     assert (verdict.outcome, verdict.caught_by) == (Outcome.FAILED, StepName.FILESYSTEM)
     assert not (tmp_path / "trial").exists() and not list(tmp_path.rglob("x_evil*"))
 
 
 def test_an_unforeseen_error_is_nobodys_fault(ev: Eval, tmp_path: Path) -> None:
-    attempt = Attempt(ev, {"package.json": "{}"}, cast(Tools, None), tmp_path / "trial")
+    attempt = Grading(ev, {"package.json": "{}"}, cast(Tools, None), tmp_path / "trial")
     verdict = asyncio.run(attempt.run())
     assert (verdict.outcome, verdict.caught_by) == (Outcome.UNSCORED, StepName.INSTALL)
     assert isinstance(attempt.fault, ProcessFault) and "internal error: AttributeError" in str(verdict.reason)

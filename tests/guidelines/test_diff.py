@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from convex_evals.guidelines.diff import Change, GuidelineDiff, Kind, diff_guidelines, word_diff
+from convex_evals.guidelines.diff import ChangeKind, GuidelineDiff, RuleChange, diff_guidelines, word_diff
 from convex_evals.guidelines.document import read_guidelines
 from convex_evals.models.tokens import TokenCounter, offline_counter, usual_tokens
 from convex_evals.suite.prompt import without_comments
@@ -127,7 +127,9 @@ def test_differences_are_of_the_texts(before: str, after: str) -> None:
         kept.remove(text)
     assert sorted([*kept, *came]) == sorted(r.text for r in diff.after.rules)
     back = diff_guidelines(after, before)
-    assert back.count(Kind.ADDED) - back.count(Kind.REMOVED) == diff.count(Kind.REMOVED) - diff.count(Kind.ADDED)
+    assert back.count(ChangeKind.ADDED) - back.count(ChangeKind.REMOVED) == diff.count(ChangeKind.REMOVED) - diff.count(
+        ChangeKind.ADDED
+    )
 
 
 @given(TEXTS, TEXTS)
@@ -164,14 +166,14 @@ def test_kinds_of_changes() -> None:
 def test_a_section_with_another_title_is_the_same_section() -> None:
     renamed = edited(("## Queries", "## Reading"))
     assert renamed.changes == () and not renamed.same_for_models
-    assert [(s.kind, s.before, s.after) for s in renamed.sections] == [(Kind.CHANGED, "Queries", "Reading")]
+    assert [(s.kind, s.before, s.after) for s in renamed.sections] == [(ChangeKind.CHANGED, "Queries", "Reading")]
     first = edited(("# Rules", "# Other rules"))
     assert first.changes == () and [(s.before, s.after) for s in first.sections] == [("Rules", "Other rules")]
     gone = edited(("## Mutations\n", ""))
-    assert [(s.kind, s.before) for s in gone.sections] == [(Kind.REMOVED, "Mutations")]
+    assert [(s.kind, s.before) for s in gone.sections] == [(ChangeKind.REMOVED, "Mutations")]
     queries, mutations = TEXT.index("## Queries"), TEXT.index("## Mutations")
     swapped = diff_guidelines(TEXT, TEXT[:queries] + TEXT[mutations:] + "\n" + TEXT[queries:mutations])
-    assert swapped.changes == () and [s.kind for s in swapped.sections] == [Kind.MOVED]
+    assert swapped.changes == () and [s.kind for s in swapped.sections] == [ChangeKind.MOVED]
 
 
 def test_comments_are_no_change_for_models() -> None:
@@ -201,7 +203,7 @@ def test_word_by_word(before: str, after: str, shown: str) -> None:
 def test_many_changed_rules_are_still_paired() -> None:
     before = "".join(f"- Rule {n}: {'words of it ' * 20}\n" for n in range(900))
     diff = diff_guidelines(before, before.replace(": words", ": terms"))
-    assert {c.kind for c in diff.changes} == {Kind.CHANGED} and len(diff.changes) == 900
+    assert {c.kind for c in diff.changes} == {ChangeKind.CHANGED} and len(diff.changes) == 900
     assert all(c.before and c.after and c.before.line == c.after.line for c in diff.changes)
 
 
@@ -218,7 +220,7 @@ def test_long_texts_are_compared_by_lines() -> None:
 
 def test_a_rule_that_names_other_evals_keeps_both() -> None:
     change = edited(("Never collect a table.", "Never collect a large table."), ("002-queries/004-aggregation", "x/y"))
-    rule: Change = change.changes[0]
+    rule: RuleChange = change.changes[0]
     assert rule.evals == ("002-queries/000-index_range", "002-queries/004-aggregation", "x/y")
 
 

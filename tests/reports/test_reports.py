@@ -22,7 +22,7 @@ from convex_evals.reports.analyze import read_answer
 from convex_evals.reports.build import Sources, build
 from convex_evals.reports.classify import read_decision
 from convex_evals.reports.files import Folder
-from convex_evals.reports.human_sections import CLOSING, FENCES_END, Document, Place, Written, opening, parse
+from convex_evals.reports.human_sections import CLOSING, FENCES_END, Document, SectionKey, Written, opening, parse
 from convex_evals.reports.model import Report
 from convex_evals.reports.relevant_lines import focus_of, focused_diff
 from convex_evals.reports.render import SHIPPED, render
@@ -217,12 +217,12 @@ def test_signatures(reasons: dict[str, str], tests: dict[str, str | None], key: 
 def test_any_message_has_a_signature(text: str) -> None:
     text = text.encode("utf-8", "replace").decode()  # as every file of ours is written
     for verdict in (make_failure({"deploy": text}), make_failure({"tests": text}, {text or "t": text})):
-        mark = opening(Place("notes", "a/b", signature(verdict).key))
-        assert parse_places(f"{mark}\n{CLOSING}\n") == {Place("notes", "a/b", signature(verdict).key): ""}
+        mark = opening(SectionKey("notes", "a/b", signature(verdict).key))
+        assert parse_places(f"{mark}\n{CLOSING}\n") == {SectionKey("notes", "a/b", signature(verdict).key): ""}
         assert gist(verdict) and len(gist(verdict)) <= 160
 
 
-def parse_places(text: str) -> dict[Place, str]:
+def parse_places(text: str) -> dict[SectionKey, str]:
     from convex_evals.reports.human_sections import trailer
 
     whole = text + trailer(text, {})
@@ -595,7 +595,7 @@ def test_what_people_write_survives_byte_for_byte(world: tuple[Report, Report], 
     if crlf:
         text = text.replace("\n", "\r\n")
     lines = text.split("\n")
-    said: dict[Place, str] = {}
+    said: dict[SectionKey, str] = {}
     for place, written in parse(text, "x.md").places.items():
         words = data.draw(WORDS)
         at = next(n for n, line in enumerate(lines) if line.rstrip() == opening(place, written.trial))
@@ -637,7 +637,7 @@ def test_a_fence_that_is_left_open_swallows_nothing(words: str, world: tuple[Rep
     )
 
 
-def _blank_left_out(document: Document, said: Mapping[Place, str]) -> bool:
+def _blank_left_out(document: Document, said: Mapping[SectionKey, str]) -> bool:
     """Only places without a word may go where their failure went."""
     return all(not said[p].strip() for p in said if p not in document.places)
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from convex_evals.stats import Confirmation, EvalPair, Paired, Verdict, confirm, paired
+from convex_evals.stats import Conclusion, Confirmation, EvalPair, Paired, confirm, paired
 from scripts import simulate_aa
 from tests.conftest import ROOT, clean_environment
 
@@ -45,7 +45,7 @@ def test_verdicts_that_are_wrong_too_often_are_found(
 ) -> None:
     def hasty(pairs: Sequence[EvalPair]) -> Paired:
         found = paired(pairs)
-        return dataclasses.replace(found, verdict=Verdict.IMPROVED if found.difference > 0.05 else found.verdict)
+        return dataclasses.replace(found, verdict=Conclusion.IMPROVED if found.difference > 0.05 else found.verdict)
 
     monkeypatch.setattr(sys, "argv", ["simulate_aa.py", "--experiments", "200", "--only", "A/A 40 evals x 1 trials"])
     assert simulate_aa.main() == 0

@@ -27,7 +27,7 @@ from convex_evals.runs import execute as work
 from convex_evals.runs.delivery import message
 from convex_evals.runs.execute import Finished, Work, open_run
 from convex_evals.runs.finalize import finish_run
-from convex_evals.runs.plan import Request
+from convex_evals.runs.plan import RunRequest
 from convex_evals.runs.runner import Runner
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import Run, RunStore, grade_name
@@ -69,7 +69,7 @@ def do(suite: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> tuple[Work, Fi
 
     monkeypatch.setattr(work, "open_run", opened)
     plan, evals = run.plan, load_suite(suite).evals
-    request = Request(ReferenceSolver(), evals, {}, plan.trials, "default", None, None, plan.run_id, plan.date, None)
+    request = RunRequest(ReferenceSolver(), evals, {}, plan.trials, "default", None, None, plan.run_id, plan.date, None)
     with Display() as display:
         at = Work(open_workspace(suite, None, suite), RunStore(suite / "runs"), display)
         found = asyncio.run(both(at))
@@ -135,9 +135,9 @@ def test_open_run_says_what_it_cannot_do(suite: Path, monkeypatch: pytest.Monkey
         return run.plan.model_copy(update={"run_id": "other"})
 
     monkeypatch.setattr(work, "make_plan", planned)
-    request = Request(ReferenceSolver(), [], {}, 1, "default", None, None, "x", "2026-01-01", None, planned=run)
+    request = RunRequest(ReferenceSolver(), [], {}, 1, "default", None, None, "x", "2026-01-01", None, planned=run)
 
-    def opened(request: Request, **options: bool) -> Run:
+    def opened(request: RunRequest, **options: bool) -> Run:
         store = RunStore(suite / "runs")
         return asyncio.run(open_run(request, cast(Grader, None), store, **{"fresh": False, **options}))
 

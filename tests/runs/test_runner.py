@@ -29,7 +29,7 @@ from convex_evals.render.terminal import Display
 from convex_evals.runs import execute as work_module
 from convex_evals.runs.costs import spent_on
 from convex_evals.runs.execute import Work
-from convex_evals.runs.plan import Request
+from convex_evals.runs.plan import RunRequest
 from convex_evals.store.journal import Journal
 from convex_evals.store.replies import ReplyFile
 from convex_evals.store.runs import RunStore
@@ -68,7 +68,7 @@ class Bench:
         await asyncio.sleep(self.seconds)
         return make_verdict(self.outcome(ev.id))
 
-    async def plan(self, request: Request, grader: Grader) -> RunPlan:
+    async def plan(self, request: RunRequest, grader: Grader) -> RunPlan:
         await asyncio.sleep(0)
         self.on_plan()
         (planned,) = make_plan().evals.values()
@@ -81,7 +81,7 @@ class Bench:
         names = {"run_id": request.run_id, "date": request.date, "model": request.solver.model}
         return make_plan(**names, synthetic=False, trials=request.trials, evals=keys)
 
-    def request(self, run_id: str = "x", model: str = "a", budget: Budget | None = None, **changes: Any) -> Request:
+    def request(self, run_id: str = "x", model: str = "a", budget: Budget | None = None, **changes: Any) -> RunRequest:
         entry = ModelEntry(
             slug=f"stub/{model}",
             litellm="openai/model",
@@ -102,9 +102,9 @@ class Bench:
             "date": "2026-01-31",
             "suite_commit": None,
         }
-        return Request(**{**given, **changes})
+        return RunRequest(**{**given, **changes})
 
-    def do(self, *requests: Request, **options: Any) -> Work:
+    def do(self, *requests: RunRequest, **options: Any) -> Work:
         """What one command does."""
         space = open_workspace(self.root, None, self.root)
         with Display() as display:

@@ -8,7 +8,7 @@ import math
 import pytest
 from scipy.stats import fisher_exact
 
-from convex_evals.stats import EvalPair, Verdict, confirm, flipped, together
+from convex_evals.stats import Conclusion, EvalPair, confirm, flipped, together
 
 
 def pairs(*rows: tuple[int, int, int, int]) -> list[EvalPair]:
@@ -34,7 +34,9 @@ def test_single_evals_are_tested_by_fisher_and_corrected_for_all_that_flipped() 
         assert one.p == pytest.approx(fisher_exact(table).pvalue)
         # Four evals flipped, the one without a new verdict included; the other half of 5 % is the whole's.
         assert one.corrected == pytest.approx(min(1, 2 * 4 * one.p))
-    assert [e.pair.eval for e in found.improved] == ["0"] and not found.regressed and found.verdict is Verdict.IMPROVED
+    assert (
+        [e.pair.eval for e in found.improved] == ["0"] and not found.regressed and found.verdict is Conclusion.IMPROVED
+    )
 
 
 def test_the_whole_against_all_ways_that_passes_can_fall() -> None:
@@ -66,28 +68,28 @@ def test_screening_alone_says_nothing() -> None:
 @pytest.mark.parametrize(
     ("evals", "rows", "verdict"),
     [
-        (40, [(0, 10, 10, 10)], Verdict.IMPROVED),
-        (40, [(10, 10, 1, 10)], Verdict.REGRESSED),
-        (40, [(10, 10, 0, 10), (0, 10, 10, 10)], Verdict.MIXED),
-        (40, [(3, 10, 6, 10)] * 8, Verdict.IMPROVED),  # none alone, all together
-        (40, [(5, 10, 6, 10)], Verdict.UNDERPOWERED),
-        (111, [(5, 10, 6, 10)], Verdict.NO_DIFFERENCE),
-        (40, [], Verdict.UNDERPOWERED),
-        (111, [], Verdict.NO_DIFFERENCE),
-        (111, [(0, 2, 2, 2)], Verdict.TOO_FEW),  # whatever comes out
-        (0, [], Verdict.TOO_FEW),
+        (40, [(0, 10, 10, 10)], Conclusion.IMPROVED),
+        (40, [(10, 10, 1, 10)], Conclusion.REGRESSED),
+        (40, [(10, 10, 0, 10), (0, 10, 10, 10)], Conclusion.MIXED),
+        (40, [(3, 10, 6, 10)] * 8, Conclusion.IMPROVED),  # none alone, all together
+        (40, [(5, 10, 6, 10)], Conclusion.UNDERPOWERED),
+        (111, [(5, 10, 6, 10)], Conclusion.NO_DIFFERENCE),
+        (40, [], Conclusion.UNDERPOWERED),
+        (111, [], Conclusion.NO_DIFFERENCE),
+        (111, [(0, 2, 2, 2)], Conclusion.TOO_FEW),  # whatever comes out
+        (0, [], Conclusion.TOO_FEW),
     ],
 )
-def test_verdicts(evals: int, rows: list[tuple[int, int, int, int]], verdict: Verdict) -> None:
+def test_verdicts(evals: int, rows: list[tuple[int, int, int, int]], verdict: Conclusion) -> None:
     found = confirm(screen(evals, len(rows)), pairs(*rows))
     assert found.verdict is verdict
     if found.interval and not found.verdict.shown:
         assert found.interval[0] <= 0 <= found.interval[1]
-    assert found.made_worse == (verdict in (Verdict.REGRESSED, Verdict.MIXED))
+    assert found.made_worse == (verdict in (Conclusion.REGRESSED, Conclusion.MIXED))
 
 
 def test_a_flip_without_new_verdicts_is_too_few() -> None:
-    assert confirm(screen(111, 2), []).verdict is Verdict.TOO_FEW
+    assert confirm(screen(111, 2), []).verdict is Conclusion.TOO_FEW
 
 
 def test_questions_together_are_corrected_for_their_number() -> None:
@@ -95,11 +97,11 @@ def test_questions_together_are_corrected_for_their_number() -> None:
     # 2 * Fisher of 2/10 against 8/10, which is 0.023.
     weak = confirm(screen(40, 1), pairs((2, 10, 8, 10)))
     nothing = confirm(screen(40, 0), [])
-    assert clear.verdict is weak.verdict is Verdict.IMPROVED
+    assert clear.verdict is weak.verdict is Conclusion.IMPROVED
     one, two, three, four = together([weak, clear, nothing, weak])
     assert clear.p and weak.p and weak.p < 0.05
-    assert two.p == pytest.approx(3 * clear.p) and two.verdict is Verdict.IMPROVED
-    assert one.p == four.p == pytest.approx(2 * weak.p) and one.verdict is Verdict.UNDERPOWERED
+    assert two.p == pytest.approx(3 * clear.p) and two.verdict is Conclusion.IMPROVED
+    assert one.p == four.p == pytest.approx(2 * weak.p) and one.verdict is Conclusion.UNDERPOWERED
     assert three == nothing and not one.evals[0].confirmed
     assert one.evals[0].corrected == pytest.approx(3 * weak.evals[0].corrected)
     assert together([weak]) == [weak]

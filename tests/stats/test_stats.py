@@ -20,9 +20,9 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from convex_evals.stats import (
+    Conclusion,
     EvalPair,
     Paired,
-    Verdict,
     by_days,
     family,
     fisher,
@@ -144,7 +144,7 @@ def test_swapping_the_sides_turns_signs_and_nothing_else(pairs: list[EvalPair]) 
     assert one.difference == -other.difference
     assert one.p == other.p and one.detectable == other.detectable and one.more_trials == other.more_trials
     assert one.interval == (None if other.interval is None else (-other.interval[1], -other.interval[0]))
-    turned = {Verdict.IMPROVED: Verdict.REGRESSED, Verdict.REGRESSED: Verdict.IMPROVED}
+    turned = {Conclusion.IMPROVED: Conclusion.REGRESSED, Conclusion.REGRESSED: Conclusion.IMPROVED}
     assert one.verdict is turned.get(other.verdict, other.verdict)
     assert [(f.pair.eval, f.p) for f in flips(pairs)] == [(f.pair.eval, f.p) for f in flips(swapped(pairs))]
 
@@ -168,38 +168,38 @@ def test_a_verdict_agrees_with_the_p_and_the_interval_that_are_printed(pairs: li
         if one.p is None or one.p > 0.05:
             assert low <= 0 <= high
     match one.verdict:
-        case Verdict.IMPROVED:
+        case Conclusion.IMPROVED:
             assert one.p is not None and one.p <= 0.05 and one.interval and one.interval[0] > 0
-        case Verdict.REGRESSED:
+        case Conclusion.REGRESSED:
             assert one.p is not None and one.p <= 0.05 and one.interval and one.interval[1] < 0
-        case Verdict.TOO_FEW:
+        case Conclusion.TOO_FEW:
             assert one.differing < 6
-        case Verdict.UNDERPOWERED:
+        case Conclusion.UNDERPOWERED:
             assert one.detectable is not None and one.detectable > 0.05 and one.more_trials != 0
 
 
 def test_the_words() -> None:
     words = ["improved", "regressed", "no difference shown", "underpowered", "too few to tell", "mixed"]
-    assert [v.words for v in Verdict] == words
+    assert [v.words for v in Conclusion] == words
 
 
 def test_each_verdict() -> None:
-    assert paired(singles(6, 0, 34)).verdict is Verdict.IMPROVED
-    assert paired(singles(0, 6, 34)).verdict is Verdict.REGRESSED
-    assert paired(singles(5, 0, 35)).verdict is Verdict.TOO_FEW
-    assert paired(singles(4, 4, 32)).verdict is Verdict.UNDERPOWERED
-    assert paired(singles(3, 3, 1_000)).verdict is Verdict.NO_DIFFERENCE
-    assert paired([]) == Paired(0, 0, None, None, 0.0, None, None, None, None, Verdict.TOO_FEW)
+    assert paired(singles(6, 0, 34)).verdict is Conclusion.IMPROVED
+    assert paired(singles(0, 6, 34)).verdict is Conclusion.REGRESSED
+    assert paired(singles(5, 0, 35)).verdict is Conclusion.TOO_FEW
+    assert paired(singles(4, 4, 32)).verdict is Conclusion.UNDERPOWERED
+    assert paired(singles(3, 3, 1_000)).verdict is Conclusion.NO_DIFFERENCE
+    assert paired([]) == Paired(0, 0, None, None, 0.0, None, None, None, None, Conclusion.TOO_FEW)
     alone = paired(singles(1, 0))
-    assert (alone.interval, alone.p, alone.verdict) == (None, 1.0, Verdict.TOO_FEW)
+    assert (alone.interval, alone.p, alone.verdict) == (None, 1.0, Conclusion.TOO_FEW)
 
 
 def test_evals_that_all_moved_alike_have_an_interval_all_the_same() -> None:
     found = paired(singles(8, 0))
-    assert found.interval == (0.675, 1.0) and found.verdict is Verdict.IMPROVED
+    assert found.interval == (0.675, 1.0) and found.verdict is Conclusion.IMPROVED
     assert wilson(8, 8) == pytest.approx((0.6756, 1.0), abs=1e-4)
     still = paired(singles(0, 0, 40))
-    assert still.interval == (-0.088, 0.088) and still.verdict is Verdict.TOO_FEW and still.p is None
+    assert still.interval == (-0.088, 0.088) and still.verdict is Conclusion.TOO_FEW and still.p is None
 
 
 def test_mixed_trial_counts_that_no_grid_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,7 +218,7 @@ def test_mixed_trial_counts_that_no_grid_can_hold(monkeypatch: pytest.MonkeyPatc
     primes = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97]
     monkeypatch.undo()
     found = paired(pairs_of(*[(n // 2, n, n - 1, n) for n in primes]))
-    assert found.verdict is Verdict.IMPROVED and found.p is not None and found.p < 1e-3
+    assert found.verdict is Conclusion.IMPROVED and found.p is not None and found.p < 1e-3
 
 
 def test_more_trials_help_where_trials_are_what_varies() -> None:
@@ -226,12 +226,12 @@ def test_more_trials_help_where_trials_are_what_varies() -> None:
     draw = random.Random(5)
     coins = [sum(draw.random() < 0.5 for _ in range(3)) for _ in range(222)]
     found = paired(pairs_of(*[(a, 3, b, 3) for a, b in zip(coins[:111], coins[111:], strict=True)]))
-    assert found.verdict is Verdict.UNDERPOWERED
+    assert found.verdict is Conclusion.UNDERPOWERED
     # 111 evals need trials so that 2.8 * sqrt(0.5 / trials / 111) = 0.05: 14 of them.
     assert found.more_trials == pytest.approx(11, abs=3)
     # Half of the evals gain everything, and half lose everything: no number of trials changes that.
     torn = paired(pairs_of(*[(0, 5, 5, 5), (5, 5, 0, 5)] * 20))
-    assert torn.verdict is Verdict.UNDERPOWERED and torn.more_trials is None
+    assert torn.verdict is Conclusion.UNDERPOWERED and torn.more_trials is None
     assert paired(singles(3, 3, 1_000)).more_trials == 0
 
 
@@ -244,16 +244,16 @@ def test_the_detectable_effect_is_found_four_times_out_of_five() -> None:
 
     detectable = sample(0).detectable
     assert detectable is not None
-    found = sum(sample(detectable).verdict is Verdict.IMPROVED for _ in range(400))
+    found = sum(sample(detectable).verdict is Conclusion.IMPROVED for _ in range(400))
     assert 0.7 < found / 400 < 0.9
 
 
 def test_a_family_is_judged_together() -> None:
     parts = {"a": paired(singles(6, 0, 4)), "b": paired(singles(6, 0, 3)), "c": paired(singles(2, 0, 8))}
-    assert parts["a"].verdict is Verdict.IMPROVED
+    assert parts["a"].verdict is Conclusion.IMPROVED
     corrected = family(parts)
     assert [part.p for part in corrected.values()] == [0.0625, 0.0625, 0.5]
-    assert corrected["a"].verdict is Verdict.UNDERPOWERED
+    assert corrected["a"].verdict is Conclusion.UNDERPOWERED
     assert corrected["a"].interval is not None and corrected["a"].interval[0] == 0
     # What could never have been significant does not count as a test.
     assert family({"a": parts["a"], "c": parts["c"]})["a"] == parts["a"]

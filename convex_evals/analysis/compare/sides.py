@@ -41,7 +41,7 @@ def _counting(run: Run) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Reply:
+class CountedTrial:
     """One trial, as it counts."""
 
     generation: Generation
@@ -54,7 +54,7 @@ class Graded:
     """One side's verdicts on one eval under one grading key. Each reply is there once, whoever used it again."""
 
     run: Run  # the newest that has some
-    replies: dict[str, Reply] = field(default_factory=dict)  # by generation id
+    replies: dict[str, CountedTrial] = field(default_factory=dict)  # by generation id
     sandboxes: set[str] = field(default_factory=set)
 
     def add(self, run: Run, file: GradeFile, generations: Iterable[Generation]) -> None:
@@ -64,7 +64,7 @@ class Graded:
             known = self.replies.get(trial.generation_id)
             if known is None or known.verdict.outcome is Outcome.UNSCORED:
                 generation = by_trial[trial.trial]
-                self.replies[trial.generation_id] = Reply(generation, trial.verdict, run.asked_on(generation))
+                self.replies[trial.generation_id] = CountedTrial(generation, trial.verdict, run.asked_on(generation))
 
     def without(self, ids: frozenset[str]) -> Graded:
         return Graded(self.run, {i: reply for i, reply in self.replies.items() if i not in ids}, self.sandboxes)

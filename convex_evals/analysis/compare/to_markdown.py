@@ -21,9 +21,9 @@ from convex_evals.analysis.compare.rows import (
 )
 from convex_evals.analysis.compare.words import advice, rate, verdict_line
 from convex_evals.render.markdown import folded, inline, table
-from convex_evals.stats import Verdict
+from convex_evals.stats import Conclusion
 
-MARKS = {Verdict.IMPROVED: "🟢", Verdict.REGRESSED: "🔴"}
+MARKS = {Conclusion.IMPROVED: "🟢", Conclusion.REGRESSED: "🔴"}
 _OTHER_MARK = "⚪"
 _MOST = 100  # flips of each direction
 

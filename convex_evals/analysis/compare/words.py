@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from convex_evals.stats import RELEVANT, Paired, Verdict
+from convex_evals.stats import RELEVANT, Conclusion, Paired
 
 
 def points(difference: float | None) -> str:
@@ -40,7 +40,7 @@ def verdict_line(found: Paired) -> str:
         given.append(f"p {p_value(found.p)}" if found.p >= 0.001 else "p < 0.001")
     sure = f" ({', '.join(given)})" if given else ""
     line = f"{found.verdict.words}: {points(found.difference)} points{sure} {evals}"
-    if found.verdict is Verdict.TOO_FEW:
+    if found.verdict is Conclusion.TOO_FEW:
         differ = "none differs" if not found.differing else f"only {found.differing} of them differ"
         return f"{line}: {differ}{'s' if found.differing == 1 else ''}, it takes six"
     return line
@@ -51,7 +51,7 @@ def advice(found: Paired) -> str | None:
     if found.verdict.shown or found.detectable is None:
         return None
     line = f"A true difference of {found.detectable * 100:.1f} points would have been found four times out of five."
-    if found.verdict is Verdict.NO_DIFFERENCE or found.more_trials == 0:
+    if found.verdict is Conclusion.NO_DIFFERENCE or found.more_trials == 0:
         return line
     wanted = f"{RELEVANT * 100:.0f} points"
     if found.more_trials is None:

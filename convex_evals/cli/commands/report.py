@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from convex_evals.config import Workspace
     from convex_evals.models.retries import ModelSolver
     from convex_evals.reports.build import Sources
-    from convex_evals.reports.files import Folder, Found
+    from convex_evals.reports.files import ExistingReport, Folder
     from convex_evals.reports.model import Report
     from convex_evals.store.runs import Run
 
@@ -122,7 +122,7 @@ def _all_made(
     output: Path | None,
     solver: ModelSolver | None,
     problems: list[str],
-) -> Iterator[tuple[Report, Found]]:
+) -> Iterator[tuple[Report, ExistingReport]]:
     """The reports one by one, each with what stands in its file."""
     from convex_evals.reports.files import read
 
@@ -133,7 +133,7 @@ def _all_made(
         yield _made(run, sources, found, solver, problems), found
 
 
-def _put(workspace: Workspace, made: Report, found: Found, to_stdout: bool) -> None:
+def _put(workspace: Workspace, made: Report, found: ExistingReport, to_stdout: bool) -> None:
     from convex_evals.reports.files import write
 
     text = _rendered(workspace, made, found)
@@ -177,7 +177,7 @@ def _sources(workspace: Workspace, folder: Folder, runs: Sequence[Run]) -> Sourc
     )
 
 
-def _made(run: Run, sources: Sources, found: Found, solver: ModelSolver | None, problems: list[str]) -> Report:
+def _made(run: Run, sources: Sources, found: ExistingReport, solver: ModelSolver | None, problems: list[str]) -> Report:
     from convex_evals.render.terminal import Display
     from convex_evals.reports.analyze import kept, open_questions, with_proposals
     from convex_evals.reports.build import build
@@ -221,7 +221,7 @@ def _later(tell: Callable[[str, int, int], None], what: str) -> Callable[[int, i
     return told
 
 
-def _rendered(workspace: Workspace, made: Report, found: Found) -> str:
+def _rendered(workspace: Workspace, made: Report, found: ExistingReport) -> str:
     from convex_evals.reports.render import render
 
     return render(made, found.document, workspace.home / "templates", str(found.path))

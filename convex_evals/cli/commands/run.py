@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from convex_evals.models.solvers import SolverFactory
     from convex_evals.render.terminal import Display
     from convex_evals.runs.execute import Work
-    from convex_evals.runs.plan import Request
+    from convex_evals.runs.plan import RunRequest
     from convex_evals.runs.request import Order
     from convex_evals.runs.shard import Shard
     from convex_evals.store.runs import RunStore
@@ -129,7 +129,7 @@ def run(
     return ExitCode.EVALS_FAILED if fail_on_failure and not work.all_passed else ExitCode.OK
 
 
-def _requests(order: Order, workspace: Workspace, solvers: SolverFactory, display: Display) -> list[Request]:
+def _requests(order: Order, workspace: Workspace, solvers: SolverFactory, display: Display) -> list[RunRequest]:
     from convex_evals.runs.request import resolve
 
     resolved = resolve(order, workspace, solvers)
@@ -140,7 +140,7 @@ def _requests(order: Order, workspace: Workspace, solvers: SolverFactory, displa
 
 def _planned(
     ctx: click.Context, names: tuple[str, ...], store: RunStore, workspace: Workspace, solvers: SolverFactory
-) -> list[Request]:
+) -> list[RunRequest]:
     """What runs of these names planned. Raises `click.UsageError` for options that a plan has settled."""
     from convex_evals.runs.request import resolve_planned
 
@@ -155,7 +155,7 @@ def _planned(
     return [resolve_planned(run, model, workspace, solvers) for run in runs]
 
 
-def _part(request: Request, shard: Shard) -> Request:
+def _part(request: RunRequest, shard: Shard) -> RunRequest:
     from dataclasses import replace
 
     ids = shard.share(e.id for e in request.evals)
@@ -163,7 +163,7 @@ def _part(request: Request, shard: Shard) -> Request:
     return replace(request, evals=evals, prompts={e.id: request.prompts[e.id] for e in evals})
 
 
-def _do(ctx: click.Context, work: Work, requests: list[Request]) -> None:
+def _do(ctx: click.Context, work: Work, requests: list[RunRequest]) -> None:
     import asyncio
 
     try:
@@ -222,7 +222,7 @@ def _report(work: Work, as_json: bool) -> None:
         complain(line)
 
 
-def _print_estimate(requests: list[Request], as_json: bool) -> None:
+def _print_estimate(requests: list[RunRequest], as_json: bool) -> None:
     import json
 
     from convex_evals.render.results import table

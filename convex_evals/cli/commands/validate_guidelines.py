@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from convex_evals.config import Workspace
     from convex_evals.guidelines.confirmation import Rounds
-    from convex_evals.runs.plan import Request
+    from convex_evals.runs.plan import RunRequest
     from convex_evals.store.runs import Run
 
 
@@ -146,7 +146,7 @@ def _agree(lines: Sequence[str], calls: int, words: dict[str, Any]) -> None:
 
 
 def _do(
-    rounds: Rounds, batches: Sequence[Sequence[Request]], fresh: bool, words: dict[str, Any]
+    rounds: Rounds, batches: Sequence[Sequence[RunRequest]], fresh: bool, words: dict[str, Any]
 ) -> Sequence[Run] | None:
     """The runs of all requests; None where one of them was not finished, which is told."""
     from convex_evals.runs.execute import carry_out

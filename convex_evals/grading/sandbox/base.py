@@ -16,7 +16,7 @@ from typing import Protocol
 
 from convex_evals.grading.sandbox.client import LauncherClient
 from convex_evals.grading.sandbox.networks import listen_on_loopback
-from convex_evals.grading.sandbox.request import Request
+from convex_evals.grading.sandbox.request import LaunchRequest
 from convex_evals.process import Child
 
 # Of all processes of one launch together, and of what they write: a trial that needs more is at fault.
@@ -129,7 +129,7 @@ class NoSandbox:
     level: Level = Level.NONE
 
     async def launch(self, launch: Launch) -> Child:
-        request = Request([str(word) for word in launch.argv], dict(launch.env), str(launch.cwd))
+        request = LaunchRequest([str(word) for word in launch.argv], dict(launch.env), str(launch.cwd))
         return await self.launcher.launch(request, launch.pass_fds, capture=launch.capture)
 
     def network(self) -> AbstractAsyncContextManager[Network]:

@@ -18,13 +18,13 @@ from convex_evals.grading.sandbox.kernel import (
     mount_memory,
     unshare,
 )
-from convex_evals.grading.sandbox.landlock import Rules, restrict
+from convex_evals.grading.sandbox.landlock import LandlockRules, restrict
 from convex_evals.grading.sandbox.networks import Networks
-from convex_evals.grading.sandbox.request import Request
+from convex_evals.grading.sandbox.request import LaunchRequest
 from convex_evals.grading.sandbox.seccomp import filter_calls, seccomp_program
 
 
-def become(request: Request, descriptors: list[int], networks: Networks, project_rules: int | None) -> NoReturn:
+def become(request: LaunchRequest, descriptors: list[int], networks: Networks, project_rules: int | None) -> NoReturn:
     """Confine this process, which was just forked, and execute what was asked for."""
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
@@ -40,7 +40,7 @@ def become(request: Request, descriptors: list[int], networks: Networks, project
         unshare(CLONE_NEWNET)
     rulesets = [project_rules] if request.project_ports_only and project_rules is not None else []
     if request.rules is not None:
-        rulesets.append(Rules(**request.rules).prepare())
+        rulesets.append(LandlockRules(**request.rules).prepare())
     if request.memory_places:
         leave_mounts()
         for place in request.memory_places:

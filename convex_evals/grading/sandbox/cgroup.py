@@ -22,7 +22,7 @@ _CONTROLLERS = ("memory", "pids")
 
 
 @dataclass
-class Group:
+class ControlGroup:
     """The group of one launch: a folder, or one for each controller."""
 
     folders: Sequence[Path]
@@ -62,12 +62,12 @@ class Groups:
     _folders: Sequence[Path]
     _locks: list[int]  # as long as these are held, what is in the folders is in use
     _ids: Iterator[int] = field(default_factory=lambda: itertools.count(1))
-    _leaving: list[Group] = field(default_factory=list)
+    _leaving: list[ControlGroup] = field(default_factory=list)
 
-    def make(self, memory: int, processes: int) -> Group:
+    def make(self, memory: int, processes: int) -> ControlGroup:
         """A group for a launch. Raises `OSError`."""
         name = str(next(self._ids))
-        group = Group([folder / name for folder in self._folders])
+        group = ControlGroup([folder / name for folder in self._folders])
         for folder in group.folders:
             folder.mkdir()
         first, last = group.folders[0], group.folders[-1]
@@ -82,7 +82,7 @@ class Groups:
                 (first / name).write_text(str(value))
         return group
 
-    def leave(self, group: Group) -> None:
+    def leave(self, group: ControlGroup) -> None:
         """Remove the group of a launch that has ended, now or soon."""
         self._leaving = [left for left in (*self._leaving, group) if not left.remove()]
 
@@ -178,7 +178,7 @@ def _sweep(folder: Path) -> None:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 for group in (entry for entry in left.iterdir() if entry.is_dir()):
-                    Group([group]).remove()
+                    ControlGroup([group]).remove()
                 left.rmdir()
             finally:
                 os.close(lock)

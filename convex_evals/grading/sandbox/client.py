@@ -19,7 +19,7 @@ from typing import Any
 from convex_evals.errors import ProcessFault
 from convex_evals.grading.sandbox.channel import make_channel, receive_message, send_message
 from convex_evals.grading.sandbox.processors import processors
-from convex_evals.grading.sandbox.request import Request
+from convex_evals.grading.sandbox.request import LaunchRequest
 from convex_evals.process import Child, Started, start_child
 
 PACKAGE_ROOT = Path(__file__).parents[3]
@@ -39,7 +39,7 @@ class LauncherClient:
     _early: dict[int, dict[str, Any]] = field(default_factory=dict)  # ended before anybody knew of it
     _gone: str | None = None  # why it does not work any more
 
-    async def launch(self, request: Request, pass_fds: Sequence[int] = (), *, capture: bool = False) -> Child:
+    async def launch(self, request: LaunchRequest, pass_fds: Sequence[int] = (), *, capture: bool = False) -> Child:
         """Start a process: pipes to it as 0, 1, 2, and `pass_fds` as 3, 4, ... (as far as no filter stands there)."""
 
         async def start(*pipes: int) -> Started:

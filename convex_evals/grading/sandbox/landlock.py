@@ -39,7 +39,7 @@ def landlock_version() -> int:
 
 
 @dataclass(frozen=True)
-class Rules:
+class LandlockRules:
     """What a Landlock domain allows; what is None is not restricted."""
 
     readable: Sequence[str] | None = None  # files and folders

@@ -24,7 +24,7 @@ from convex_evals.grading.sandbox.base import (
 )
 from convex_evals.grading.sandbox.client import LauncherClient
 from convex_evals.grading.sandbox.networks import free_ports
-from convex_evals.grading.sandbox.request import Request
+from convex_evals.grading.sandbox.request import LaunchRequest
 from convex_evals.process import Child
 
 _ALSO_READABLE = (
@@ -60,7 +60,7 @@ class LandlockSandbox:
         env = {**launch.env, "CONVEX_EVALS_SERVER_PORTS": ",".join(map(str, servers))}
         readable = [str(path) for path in (*self.tools, *launch.readable)]
         writable = [str(path) for path in (*launch.writable, *launch.fresh, *launch.shared)]
-        request = Request(
+        request = LaunchRequest(
             argv=[str(word) for word in launch.argv],
             env=env,
             cwd=str(launch.cwd),

@@ -8,7 +8,7 @@ started. It speaks over a Unix socket, in messages with descriptors beside them 
     {"op": "close", "network": 1}
     {"op": "ports", "id": 2, "servers": 8}            -> {"id": 2, "servers": [...]}, and sockets that listen:
                                                          without a network of its own
-    {"op": "launch", "id": 3, "argv": ..., ...}       -> {"id": 3, "pid": 4711}, see `Request`
+    {"op": "launch", "id": 3, "argv": ..., ...}       -> {"id": 3, "pid": 4711}, see `LaunchRequest`
     {"op": "means", "id": 4}                          -> {"id": 4, "means": "cgroup v2"}: what limits memory, or null
     {"op": "kill", "pid": 4711}
                                                          {"exited": 4711, "status": -9, "reason": null}
@@ -28,12 +28,12 @@ import time
 from dataclasses import dataclass
 
 from convex_evals.grading.sandbox.become import become
-from convex_evals.grading.sandbox.cgroup import Group, open_groups
+from convex_evals.grading.sandbox.cgroup import ControlGroup, open_groups
 from convex_evals.grading.sandbox.channel import receive_message, send_message
 from convex_evals.grading.sandbox.kernel import become_namespace_root
-from convex_evals.grading.sandbox.landlock import Rules
+from convex_evals.grading.sandbox.landlock import LandlockRules
 from convex_evals.grading.sandbox.networks import PROJECT_PORTS, Networks, free_ports, listen_on_loopback
-from convex_evals.grading.sandbox.request import Request
+from convex_evals.grading.sandbox.request import LaunchRequest
 from convex_evals.grading.sandbox.watch import Watch, too_much_memory
 
 
@@ -41,9 +41,9 @@ from convex_evals.grading.sandbox.watch import Watch, too_much_memory
 class Running:
     """A process that was started, and what watches over it."""
 
-    request: Request
+    request: LaunchRequest
     reason: str | None = None  # why it was ended
-    group: Group | None = None
+    group: ControlGroup | None = None
 
 
 class Launcher:
@@ -110,7 +110,7 @@ class Launcher:
                     self._send({"id": message["id"], "means": self._groups.means if self._groups else None})
                 case "launch":
                     identity = message.pop("id")
-                    self._send({"id": identity, "pid": self._launch(Request(**message), descriptors)})
+                    self._send({"id": identity, "pid": self._launch(LaunchRequest(**message), descriptors)})
                 case "kill":
                     if message["pid"] in self._running:
                         _kill(message["pid"])
@@ -130,9 +130,9 @@ class Launcher:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             send_message(self._channel, message, descriptors or [])
 
-    def _launch(self, request: Request, descriptors: list[int]) -> int:
+    def _launch(self, request: LaunchRequest, descriptors: list[int]) -> int:
         if request.project_ports_only and self._project_rules is None:
-            self._project_rules = Rules(connect=PROJECT_PORTS).prepare()
+            self._project_rules = LandlockRules(connect=PROJECT_PORTS).prepare()
         group = None
         if self._groups and request.memory_bytes:
             with contextlib.suppress(OSError):  # then it is watched alone

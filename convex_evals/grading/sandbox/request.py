@@ -7,7 +7,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Request:
+class LaunchRequest:
     """What is to be started, and how it is confined before `argv` is executed. Descriptors become 0, 1, 2, 3, ..."""
 
     argv: list[str]
@@ -16,7 +16,7 @@ class Request:
     network: int | None = None  # which one to enter
     own_network: bool = False  # enter a new one that nobody else is in
     project_ports_only: bool = False  # connections to what projects may ask, see `networks`
-    rules: dict[str, Any] | None = None  # a Landlock domain, see `Rules`
+    rules: dict[str, Any] | None = None  # a Landlock domain, see `LandlockRules`
     filter_calls: bool = False  # for a process in the machine's network
     filter_fd: int | None = None  # a filter for a process in a network of its own can be read from this descriptor
     uid: int | None = None  # user and group to become

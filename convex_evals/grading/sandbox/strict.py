@@ -20,7 +20,7 @@ from convex_evals.grading.sandbox.base import (
 )
 from convex_evals.grading.sandbox.client import LauncherClient
 from convex_evals.grading.sandbox.etc import ETC_FILES
-from convex_evals.grading.sandbox.request import Request
+from convex_evals.grading.sandbox.request import LaunchRequest
 from convex_evals.process import Child
 
 _SEED = "/run/seed"
@@ -49,7 +49,7 @@ class StrictSandbox:
     level: Level = Level.STRICT
 
     async def launch(self, launch: Launch) -> Child:
-        request = Request(
+        request = LaunchRequest(
             argv=self._command(launch, 3 + len(launch.pass_fds)),
             env={},
             cwd="/",

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from convex_evals.grading.sandbox.request import Request
+from convex_evals.grading.sandbox.request import LaunchRequest
 from convex_evals.grading.sandbox.sockets import memory_in_sockets
 from convex_evals.grading.sandbox.usage import Use, folder_size, nameless_size, use_by_root
 
@@ -24,7 +24,7 @@ class Watch:
     seconds: float = _SECONDS  # until the next look
     _before: dict[int, float] = field(default_factory=dict)
 
-    def look(self, launches: Mapping[int, Request]) -> dict[int, str]:
+    def look(self, launches: Mapping[int, LaunchRequest]) -> dict[int, str]:
         """Which of these launches, by their first process, use more than they may, and what of."""
         limited = {pid: request for pid, request in launches.items() if request.memory_bytes}
         used = use_by_root(limited) if limited else {}
@@ -41,7 +41,7 @@ class Watch:
         return found
 
 
-def too_much_memory(request: Request) -> str:
+def too_much_memory(request: LaunchRequest) -> str:
     """Why a launch was ended, in the words that verdicts have."""
     return f"used more than {(request.memory_bytes or 0) // 2**20} MiB of memory"
 
@@ -54,7 +54,7 @@ class _Counted:
     descriptors: int
 
 
-def _counted(request: Request, use: Use, pid: int) -> _Counted:
+def _counted(request: LaunchRequest, use: Use, pid: int) -> _Counted:
     memory = use.memory
     # In a network of its own, those of root are connections that were never accepted, and a few of ours. In the
     # machine's network, only what a user of its own has is known to be the launch's.
@@ -66,7 +66,7 @@ def _counted(request: Request, use: Use, pid: int) -> _Counted:
     return _Counted(memory, use.descriptors)
 
 
-def _answers_for(launches: Mapping[int, Request], counted: Mapping[int, _Counted]) -> dict[int, _Counted]:
+def _answers_for(launches: Mapping[int, LaunchRequest], counted: Mapping[int, _Counted]) -> dict[int, _Counted]:
     """What each launch answers for: its own use, and the largest of those that share a limit for that of all of them.
 
     So the largest is ended first, and the next one at the next look, where that was not enough.
@@ -84,7 +84,7 @@ def _answers_for(launches: Mapping[int, Request], counted: Mapping[int, _Counted
     return found
 
 
-def _judge(request: Request, use: _Counted, pids: Sequence[int]) -> tuple[float, str | None]:
+def _judge(request: LaunchRequest, use: _Counted, pids: Sequence[int]) -> tuple[float, str | None]:
     """How much of what it may use a launch does, and why it is to end, if it is."""
     most = request.memory_bytes or 0
     share = use.memory / most

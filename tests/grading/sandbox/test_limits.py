@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from convex_evals.grading.sandbox.client import open_launcher
-from convex_evals.grading.sandbox.request import Request
+from convex_evals.grading.sandbox.request import LaunchRequest
 
 pytestmark = pytest.mark.full
 
@@ -36,7 +36,7 @@ def reason(program: str, *, own_network: bool = False) -> str | None:
     async def run() -> str | None:
         async with open_launcher() as launcher:
             limits = {"open_files": 1000}
-            request = Request([str(perl), "-e", program], {}, "/", memory_bytes=LIMIT, limits=limits)
+            request = LaunchRequest([str(perl), "-e", program], {}, "/", memory_bytes=LIMIT, limits=limits)
             request = replace(request, own_network=own_network)
             async with await launcher.launch(request) as child:
                 await asyncio.wait_for(child.wait(), 19)
@@ -66,7 +66,7 @@ HALF = "my $x = 'x' x (35 << 20); sleep 8"  # the text, and as much on the way t
 def test_launches_of_one_name_share_a_limit(names: tuple[str, str], ended: int) -> None:
     async def run() -> list[str | None]:
         async with open_launcher() as launcher:
-            request = Request([str(perl), "-e", HALF], {}, "/", memory_bytes=LIMIT)
+            request = LaunchRequest([str(perl), "-e", HALF], {}, "/", memory_bytes=LIMIT)
             children = [await launcher.launch(replace(request, together=name)) for name in names]
             for child in children:
                 async with child:

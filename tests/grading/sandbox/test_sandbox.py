@@ -24,7 +24,7 @@ from convex_evals.grading.sandbox.client import open_launcher
 from convex_evals.grading.sandbox.levels import open_sandbox
 from convex_evals.grading.sandbox.probe import Probe, probe
 from convex_evals.grading.sandbox.processors import running_on, shares
-from convex_evals.grading.sandbox.request import Request
+from convex_evals.grading.sandbox.request import LaunchRequest
 from convex_evals.grading.sandbox.seccomp import seccomp_program
 from convex_evals.grading.toolchain import Toolchain, locate_toolchain
 from tests.conftest import ROOT
@@ -248,11 +248,11 @@ PARENT = f"""
 import asyncio, sys
 sys.path.insert(0, {str(ROOT)!r})
 from convex_evals.grading.sandbox.client import open_launcher
-from convex_evals.grading.sandbox.request import Request
+from convex_evals.grading.sandbox.request import LaunchRequest
 
 async def main():
     async with open_launcher() as launcher:
-        child = await launcher.launch(Request(["/bin/sh", "-c", "sleep 600 & sleep 600"], {{}}, "/"))
+        child = await launcher.launch(LaunchRequest(["/bin/sh", "-c", "sleep 600 & sleep 600"], {{}}, "/"))
         print(child.pid, flush=True)
         await child.wait()
 
@@ -402,7 +402,7 @@ def test_the_launcher_holds_nothing_of_our_environment(monkeypatch: pytest.Monke
 
     async def environments() -> list[bytes]:
         async with open_launcher() as launcher:
-            child = await launcher.launch(Request(["/bin/sleep", "600"], {"OWN": "1"}, "/"))
+            child = await launcher.launch(LaunchRequest(["/bin/sleep", "600"], {"OWN": "1"}, "/"))
             parent = int(Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[1])
             found = [Path(f"/proc/{pid}/environ").read_bytes() for pid in (child.pid, parent)]
             await child.stop()
@@ -421,7 +421,7 @@ def test_workers_keep_to_processors_of_their_own(monkeypatch: pytest.MonkeyPatch
 
 def test_what_is_launched_runs_where_it_is_told_to() -> None:
     mine = min(os.sched_getaffinity(0))
-    look = Request(["/bin/grep", "Cpus_allowed_list:", "/proc/self/status"], {}, "/")
+    look = LaunchRequest(["/bin/grep", "Cpus_allowed_list:", "/proc/self/status"], {}, "/")
 
     async def where(processors: tuple[int, ...]) -> str:
         async with open_launcher() as launcher:
@@ -452,11 +452,11 @@ def test_a_program_that_is_not_there_is_a_fault_of_the_launch(tools: Toolchain, 
 def test_a_launcher_that_died_is_a_fault_and_no_hang() -> None:
     async def use() -> None:
         async with open_launcher() as launcher:
-            child = await launcher.launch(Request(["/bin/sleep", "600"], {}, "/"))
+            child = await launcher.launch(LaunchRequest(["/bin/sleep", "600"], {}, "/"))
             os.kill(int(Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[1]), signal.SIGKILL)
             assert await asyncio.wait_for(child.wait(), 5) == -signal.SIGKILL
             with pytest.raises(ProcessFault, match="launcher"):
-                await launcher.launch(Request(["/bin/true"], {}, "/"))
+                await launcher.launch(LaunchRequest(["/bin/true"], {}, "/"))
             await child.stop()
 
     asyncio.run(use())
