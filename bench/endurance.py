@@ -21,7 +21,7 @@ from zlib import crc32
 from bench.pipeline import Case, again, cases_of, memory_mib
 from convex_evals.config import ProjectConfig
 from convex_evals.grading.sandbox.choice import Containment
-from convex_evals.grading.setup import ready_grader
+from convex_evals.grading.setup import ready_service
 from convex_evals.suite.suite import load_suite
 from scripts.command import start
 
@@ -34,12 +34,12 @@ async def grade_in_a_row(cases: list[Case], workers: int) -> list[tuple[float, f
     found: list[tuple[float, float]] = []
     waiting = iter(cases)
     config = ProjectConfig()
-    async with ready_grader(ROOT, config, workers, lambda *_: None, lambda _: None, Containment()) as grader:
+    async with ready_service(ROOT, config, workers, lambda *_: None, lambda _: None, Containment()) as service:
 
         async def work() -> None:
             for case in waiting:
                 start = time.perf_counter()
-                await grader.grade(case.ev, case.files)
+                await service.grade(case.ev, case.files)
                 found.append((time.perf_counter() - start, await asyncio.to_thread(memory_mib)))
                 if sys.stderr.isatty():
                     print(f"\r{len(found)} of {len(cases)} ", end="", file=sys.stderr, flush=True)

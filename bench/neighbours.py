@@ -35,7 +35,7 @@ async def neighbour(bench: Bench) -> float:
     """Seconds that an honest project takes. Exits where it does not pass."""
     honest = neighbours_of(bench.evals)[0]
     start = time.monotonic()
-    verdict = await bench.grader.grade(honest.ev, honest.variant())
+    verdict = await bench.service.grade(honest.ev, honest.variant())
     if verdict.outcome is not Outcome.PASSED:
         sys.exit(f"the neighbour {verdict.outcome.value}: {verdict.reason}")
     return time.monotonic() - start
@@ -51,7 +51,7 @@ async def calm(bench: Bench, rounds: int) -> list[float]:
 async def beside(bench: Bench, attack: Attack) -> list[float]:
     """Seconds of the benign project, time and again while the attack lasts."""
     files = attack.files({**bench.constants, "nonce": f"x{time.monotonic_ns():x}"})
-    running = asyncio.create_task(bench.grader.grade(bench.evals[attack.eval_id], files))
+    running = asyncio.create_task(bench.service.grade(bench.evals[attack.eval_id], files))
     # Its own preparations are like any project's.
     await asyncio.sleep(0.5)
     found = [await neighbour(bench)]

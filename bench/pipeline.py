@@ -25,10 +25,10 @@ from pathlib import Path
 
 from bench.cold_pipeline import ColdAttempt, differences
 from convex_evals.config import ProjectConfig
-from convex_evals.grading.grader import Grader
 from convex_evals.grading.packages import PackageError
 from convex_evals.grading.sandbox.choice import Containment
-from convex_evals.grading.setup import ready_grader
+from convex_evals.grading.service import GradingService
+from convex_evals.grading.setup import ready_service
 from convex_evals.records import StepName, Verdict
 from convex_evals.suite.suite import Eval, load_suite
 from scripts.command import start
@@ -152,32 +152,32 @@ async def measure(cases: Sequence[Case], workers: int, grade: Grade, on: Measure
 
 
 async def ours(cases: Sequence[Case], workers: int, on: Measured) -> None:
-    async with opened(workers, Containment()) as grader:
-        await measure(cases, workers, lambda case: grader.grade(case.ev, case.files), on, "ours")
+    async with opened(workers, Containment()) as service:
+        await measure(cases, workers, lambda case: service.grade(case.ev, case.files), on, "ours")
 
 
 async def cold(cases: Sequence[Case], workers: int, on: Measured) -> None:
-    async with opened(workers, Containment(unsafe=True)) as grader:
-        await measure(cases, workers, lambda case: grade_cold(grader, case.ev, case.files), on, "cold")
+    async with opened(workers, Containment(unsafe=True)) as service:
+        await measure(cases, workers, lambda case: grade_cold(service, case.ev, case.files), on, "cold")
 
 
-def opened(workers: int, containment: Containment) -> AbstractAsyncContextManager[Grader]:
-    """A grader for this repository's suite that says nothing while it gets ready."""
-    return ready_grader(ROOT, ProjectConfig(), workers, lambda *_: None, lambda _: None, containment)
+def opened(workers: int, containment: Containment) -> AbstractAsyncContextManager[GradingService]:
+    """A grading service for this repository's suite that says nothing while it gets ready."""
+    return ready_service(ROOT, ProjectConfig(), workers, lambda *_: None, lambda _: None, containment)
 
 
-async def grade_cold(grader: Grader, ev: Eval, files: Mapping[str, str]) -> Verdict:
-    """The verdict of the official tools. The grader lends packages, backend and folder."""
-    async with grader.worker() as (tools, folder):
+async def grade_cold(service: GradingService, ev: Eval, files: Mapping[str, str]) -> Verdict:
+    """The verdict of the official tools. The service lends packages, backend and folder."""
+    async with service.worker() as (tools, folder):
         return await ColdAttempt(ev, files, tools, folder).run()
 
 
 async def install(cases: Sequence[Case]) -> None:
     """Toolchain and packages, so that nobody pays for them while the clock runs."""
-    async with opened(1, Containment()) as grader:
+    async with opened(1, Containment()) as service:
         for manifest in sorted({case.files.get("package.json", "") for case in cases}):
             with suppress(PackageError):  # which both ways will say
-                await grader.packages.install(manifest, timeout=_INSTALL_SECONDS)
+                await service.packages.install(manifest, timeout=_INSTALL_SECONDS)
 
 
 async def compare(cases: Sequence[Case], workers: int) -> tuple[Measured, Measured]:

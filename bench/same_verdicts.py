@@ -69,12 +69,12 @@ async def add_cold(cases: list[Case], workers: int, kept: Path) -> None:
     """Add the verdicts of the official tools that `kept` does not have."""
     known = read_kept(kept)
     missing = [case for case in cases if key_of(case) not in known]
-    async with opened(workers, Containment(unsafe=True)) as grader:
+    async with opened(workers, Containment(unsafe=True)) as service:
         with kept.open("a", encoding="utf-8") as file:
             file.write("\n" if known else "")
 
             async def grade(case: Case) -> Verdict:
-                verdict = await grade_cold(grader, case.ev, case.files)
+                verdict = await grade_cold(service, case.ev, case.files)
                 if verdict.outcome is Outcome.UNSCORED:
                     return verdict
                 entry = {"key": key_of(case), "project": case.name, "verdict": verdict.model_dump(mode="json")}
@@ -98,16 +98,16 @@ async def compared(cases: list[Case], workers: int, kept: Path) -> Comparison:
     known = read_kept(kept)
     both = [case for case in cases if key_of(case) in known]
     colds = {case.name: known[key_of(case)] for case in both}
-    async with opened(workers, Containment()) as grader:
-        verdicts = await grade_all(both, workers, lambda case: grader.grade(case.ev, case.files), "ours")
+    async with opened(workers, Containment()) as service:
+        verdicts = await grade_all(both, workers, lambda case: service.grade(case.ev, case.files), "ours")
         lines = {name: differences(verdict, colds[name]) for name, verdict in verdicts.items()}
         found = Comparison(len(both), {name: said for name, said in lines.items() if said}, [])
         suspects = [c for c in both if c.name in found.differences and same_outcomes(verdicts[c.name], colds[c.name])]
-        await acquit(found, suspects, verdicts, lambda case: grader.grade(case.ev, case.files))
+        await acquit(found, suspects, verdicts, lambda case: service.grade(case.ev, case.files))
     suspects = [case for case in suspects if case.name in found.differences]
     if suspects:
-        async with opened(workers, Containment(unsafe=True)) as grader:
-            await acquit(found, suspects, colds, lambda case: grade_cold(grader, case.ev, case.files))
+        async with opened(workers, Containment(unsafe=True)) as service:
+            await acquit(found, suspects, colds, lambda case: grade_cold(service, case.ev, case.files))
     return found
 
 

@@ -3,7 +3,7 @@
     python bench/sandbox.py [--evals N] [--filter REGEX] [--rounds N] [--workers N] [--level strict] [--json]
     python bench/sandbox.py --processors ...     what it brings that workers keep to processors of their own
 
-Grades the answers of the first N evals of each category that the filter leaves. Both graders are warm before the clock
+Grades the answers of the first N evals of each category that the filter leaves. Both services are warm before the clock
 runs; a round is all answers once one way and once the other. Fails where a verdict differs.
 """
 
@@ -20,10 +20,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from convex_evals.config import ProjectConfig
-from convex_evals.grading.grader import Grader
 from convex_evals.grading.sandbox.base import Level
 from convex_evals.grading.sandbox.choice import Containment
-from convex_evals.grading.setup import ready_grader
+from convex_evals.grading.service import GradingService
+from convex_evals.grading.setup import ready_service
 from convex_evals.records import Outcome
 from convex_evals.suite.suite import Eval, load_suite
 from scripts.command import start
@@ -40,43 +40,43 @@ class Way:
     processors: bool = True
 
 
-async def grade_all(grader: Grader, evals: list[Eval], workers: int) -> float:
+async def grade_all(service: GradingService, evals: list[Eval], workers: int) -> float:
     """Seconds for the answers of all `evals`."""
     places = asyncio.Semaphore(workers)
 
     async def one(ev: Eval) -> None:
         async with places:
-            verdict = await grader.grade(ev, ev.answer().files)
+            verdict = await service.grade(ev, ev.answer().files)
             if verdict.outcome is not Outcome.PASSED:
-                sys.exit(f"{ev.id}: its answer is {verdict.outcome} under {grader.tester.sandbox.level}")
+                sys.exit(f"{ev.id}: its answer is {verdict.outcome} under {service.tester.sandbox.level}")
 
     start = time.perf_counter()
     await asyncio.gather(*(one(ev) for ev in evals))
     return time.perf_counter() - start
 
 
-def without_processors(grader: Grader) -> None:
+def without_processors(service: GradingService) -> None:
     """Let its workers run wherever the system likes."""
-    for _ in range(grader.workers.qsize()):
-        grader.workers.put_nowait(replace(grader.workers.get_nowait(), processors=()))
+    for _ in range(service.workers.qsize()):
+        service.workers.put_nowait(replace(service.workers.get_nowait(), processors=()))
 
 
 async def measure(evals: list[Eval], ways: tuple[Way, Way], rounds: int, workers: int) -> dict[str, list[float]]:
     times: dict[str, list[float]] = {way.name: [] for way in ways}
     async with AsyncExitStack() as stack:
-        graders = {}
+        services = {}
         for way in ways:
-            opened = ready_grader(ROOT, ProjectConfig(), workers, lambda *_: None, lambda _: None, way.containment)
-            graders[way.name] = await stack.enter_async_context(opened)
+            opened = ready_service(ROOT, ProjectConfig(), workers, lambda *_: None, lambda _: None, way.containment)
+            services[way.name] = await stack.enter_async_context(opened)
             if not way.processors:
-                without_processors(graders[way.name])
-        for grader in graders.values():
-            await grade_all(grader, evals, workers)
+                without_processors(services[way.name])
+        for service in services.values():
+            await grade_all(service, evals, workers)
         for number in range(rounds):
             # Whoever comes second finds a warmer machine: they take turns.
-            order = list(graders) if number % 2 == 0 else list(reversed(graders))
+            order = list(services) if number % 2 == 0 else list(reversed(services))
             for name in order:
-                times[name].append(await grade_all(graders[name], evals, workers))
+                times[name].append(await grade_all(services[name], evals, workers))
     return times
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from convex_evals.errors import UserError
-from convex_evals.grading.grader import Grader
+from convex_evals.grading.service import GradingService
 from convex_evals.inputs.confined import remove_file
 from convex_evals.inputs.suite_files import refuse_links
 from convex_evals.store.files import write_atomic
@@ -39,10 +39,10 @@ class Generated:
             remove_file(answer / path, self.ev.root)
 
 
-async def generate(grader: Grader, ev: Eval) -> Generated:
+async def generate(service: GradingService, ev: Eval) -> Generated:
     """Generate the code of the answer of `ev`. Raises `UserError` where it does not deploy."""
     start = time.monotonic()
-    files, problem = await grader.generated_code(ev)
+    files, problem = await service.generated_code(ev)
     if problem:
         raise UserError(f"the answer of {ev.id} does not deploy: {problem}")
     present = read_generated(ev.path / "answer")

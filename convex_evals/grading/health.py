@@ -13,14 +13,14 @@ from typing import Literal
 
 from convex_evals.config import ProjectConfig, cache_dir
 from convex_evals.errors import InfrastructureError, UserError
-from convex_evals.grading.grader import CANARY_SUITE
 from convex_evals.grading.node import NodeMissing
 from convex_evals.grading.npm import Progress
 from convex_evals.grading.sandbox.base import Level
 from convex_evals.grading.sandbox.choice import CHOSEN, INSTALL_SANDBOX, REVIEWED
 from convex_evals.grading.sandbox.client import open_launcher
 from convex_evals.grading.sandbox.probe import probe
-from convex_evals.grading.setup import ready_grader
+from convex_evals.grading.service import CANARY_SUITE
+from convex_evals.grading.setup import ready_service
 from convex_evals.grading.toolchain import locate_toolchain
 from convex_evals.records import Outcome
 from convex_evals.render.results import headline
@@ -121,8 +121,8 @@ def _backend_local() -> Finding:
 async def inspect_grading(progress: Progress, warn: Callable[[str], None]) -> Finding:
     """Grade the canary: the whole way once, with a project that must pass. Installs the toolchain if it must."""
     try:
-        async with ready_grader(CANARY_SUITE, ProjectConfig(), 1, progress, warn, REVIEWED) as grader:
-            verdict, _ = await grader.canary()
+        async with ready_service(CANARY_SUITE, ProjectConfig(), 1, progress, warn, REVIEWED) as service:
+            verdict, _ = await service.canary()
     except (UserError, InfrastructureError) as error:
         return Finding("backend embedded", "broken", str(error), "see the reason")
     if verdict.outcome is Outcome.PASSED:

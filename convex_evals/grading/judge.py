@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from convex_evals.grading.grader import Grader
+from convex_evals.grading.service import GradingService
 from convex_evals.grading.verdict import failed_reply, unscored
 from convex_evals.models.faults import BY_WORD, Meaning
 from convex_evals.records import Verdict
@@ -11,7 +11,7 @@ from convex_evals.suite.extract import extract_aside
 from convex_evals.suite.suite import Eval
 
 
-async def judge(grader: Grader, ev: Eval, reply: TrialReply) -> Verdict:
+async def judge(service: GradingService, ev: Eval, reply: TrialReply) -> Verdict:
     """The verdict on one trial: unscored without a reply, failed where the reply itself is the failure, else graded."""
     generation = reply.generation
     if not generation.received:
@@ -20,4 +20,4 @@ async def judge(grader: Grader, ev: Eval, reply: TrialReply) -> Verdict:
     if fault and fault.meaning is Meaning.MODEL:
         return failed_reply(f"{fault.word}: {fault.happened}")
     extraction = await extract_aside(reply.response or "")
-    return await grader.grade(ev, extraction.files)
+    return await service.grade(ev, extraction.files)

@@ -10,12 +10,12 @@ from pathlib import Path
 from convex_evals.config import ProjectConfig, cache_dir
 from convex_evals.errors import InfrastructureError, UserError
 from convex_evals.grading.backends.embedded import EmbeddedBackend
-from convex_evals.grading.grader import Grader, canary_eval, open_grader, readable_paths
 from convex_evals.grading.npm import Progress
 from convex_evals.grading.packages import PackageError, PackageStore
 from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.grading.sandbox.levels import open_sandbox
 from convex_evals.grading.scratch import scratch_folder
+from convex_evals.grading.service import GradingService, canary_eval, open_service, readable_paths
 from convex_evals.grading.suite_packages import MANIFEST, grader_packages
 from convex_evals.grading.tester import Tester
 from convex_evals.grading.toolchain import ensure_toolchain
@@ -25,10 +25,10 @@ _PACKAGES_SECONDS = 600
 
 
 @asynccontextmanager
-async def ready_grader(
+async def ready_service(
     suite: Path, config: ProjectConfig, workers: int, progress: Progress, warn: Warn, containment: Containment
-) -> AsyncIterator[Grader]:
-    """A grader for the suite at `suite`; everything it needs is installed first, where it is not there yet.
+) -> AsyncIterator[GradingService]:
+    """A grading service for the suite at `suite`; everything it needs is installed first, where it is not there yet.
 
     `containment` says under which sandbox it grades. Raises `UserError` where that is impossible.
     """
@@ -43,10 +43,10 @@ async def ready_grader(
         async with open_sandbox(level, toolchain, folder, readable) as sandbox:
             backend = EmbeddedBackend(toolchain, sandbox)
             tester = Tester(toolchain, sandbox, suite_packages)
-            async with open_grader(
+            async with open_service(
                 toolchain, packages, backend, tester, folder, workers, suite, strict_types=config.strict_types
-            ) as grader:
-                yield grader
+            ) as service:
+                yield service
 
 
 async def _suite_packages(suite: Path, packages: PackageStore, progress: Progress, warn: Warn) -> list[Path]:

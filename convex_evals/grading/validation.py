@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from convex_evals.errors import UserError
-from convex_evals.grading.grader import Grader, check_graders
+from convex_evals.grading.service import GradingService, check_graders
 from convex_evals.records import Outcome, StepName, Verdict
 from convex_evals.render.results import headline, table
 from convex_evals.suite.suite import Eval, Project, Suite
@@ -244,9 +244,9 @@ def incomplete(evals: Sequence[Eval]) -> list[BrokenEval]:
     return [BrokenEval(ev, problems[0]) for ev in evals if (problems := ev.problems())]
 
 
-async def unreadable(grader: Grader, evals: Sequence[Eval]) -> list[BrokenEval]:
+async def unreadable(service: GradingService, evals: Sequence[Eval]) -> list[BrokenEval]:
     """Those of `evals` whose grader cannot be parsed."""
-    checks = await check_graders(grader, evals) if evals else {}
+    checks = await check_graders(service, evals) if evals else {}
     return [BrokenEval(ev, f"{checks[ev.id].errors[0]}; fix it") for ev in evals if checks[ev.id].errors]
 
 
@@ -295,12 +295,12 @@ def _sources(files: Mapping[str, str]) -> dict[str, str]:
 
 
 async def validate_cases(
-    grader: Grader, cases: Sequence[Case], repeats: int, emit: Callable[[CaseResult], None]
+    service: GradingService, cases: Sequence[Case], repeats: int, emit: Callable[[CaseResult], None]
 ) -> None:
     """Grade all of `cases`, `repeats` times one after the other; `emit` hears of each result when it is known."""
 
     async def one(case: Case, repeat: int) -> None:
-        emit(CaseResult(case, await grader.grade(case.ev, case.project.files), repeat))
+        emit(CaseResult(case, await service.grade(case.ev, case.project.files), repeat))
 
     for repeat in range(1, repeats + 1):
         async with asyncio.TaskGroup() as group:

@@ -1,4 +1,4 @@
-"""Runs of one command: each finds the run that it resumes, or creates one, and all share a grader."""
+"""Runs of one command: each finds the run that it resumes, or creates one, and all share a grading service."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from functools import cached_property
 
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
-from convex_evals.grading.grader import Grader
 from convex_evals.grading.sandbox.choice import REVIEWED, Containment
-from convex_evals.grading.setup import ready_grader
+from convex_evals.grading.service import GradingService
+from convex_evals.grading.setup import ready_service
 from convex_evals.models.retries import ModelSolver
 from convex_evals.models.solvers import REVIEWED_MODELS
 from convex_evals.records import Summary
@@ -80,17 +80,17 @@ class Work:
         self._places = asyncio.Semaphore(count)
         reviewed = space.is_own and all(r.solver.model in REVIEWED_MODELS for r in requests)
         containment = replace(self.containment, reviewed=reviewed)
-        async with ready_grader(
+        async with ready_service(
             space.suite, space.config, count, display.preparing, display.warn, containment
-        ) as grader:
+        ) as service:
             display.start("trials", sum(len(self._share(r)) * r.trials for r in requests))
             with _ctrl_c(self._interrupt):
                 async with asyncio.TaskGroup() as group:
-                    opening = [group.create_task(self._open(request, grader)) for request in requests]
+                    opening = [group.create_task(self._open(request, service)) for request in requests]
                 opened = iter([task.result() for task in opening])
                 for batch in batches:
                     async with asyncio.TaskGroup() as group:
-                        tasks = [group.create_task(self._one(request, next(opened), grader)) for request in batch]
+                        tasks = [group.create_task(self._one(request, next(opened), service)) for request in batch]
                     self.done += [task.result() for task in tasks]
                     if self.interrupted or self.stopped:
                         break
@@ -101,16 +101,16 @@ class Work:
         ids = [e.id for e in request.evals]
         return self.shard.share(ids) if self.shard else tuple(ids)
 
-    async def _open(self, request: RunRequest, grader: Grader) -> Run:
+    async def _open(self, request: RunRequest, service: GradingService) -> Run:
         """The run for `request`. What earlier commands paid for it is out of the budget before anybody is asked."""
-        run = await open_run(request, grader, self.store, fresh=self.fresh, retry_unscored=self.retry_unscored)
+        run = await open_run(request, service, self.store, fresh=self.fresh, retry_unscored=self.retry_unscored)
         solver = request.solver
         if isinstance(solver, ModelSolver) and solver.budget.limit is not None and not run.is_complete:
             journal = Journal(self.workspace.journal_dir, run.plan)
             solver.budget.spent += spent_on(run, journal, self._share(request), request.prompts, solver.tariff)
         return run
 
-    async def _one(self, request: RunRequest, run: Run, grader: Grader) -> Finished:
+    async def _one(self, request: RunRequest, run: Run, service: GradingService) -> Finished:
         share = self._share(request)
         _count_by_own_keys(run)
         if run.is_complete:
@@ -121,7 +121,7 @@ class Work:
             run,
             journal,
             request.solver,
-            grader,
+            service,
             request.prompts,
             lambda done: self._show(request, done),
             None if self.fresh or run.plan.fresh else earlier,
@@ -194,16 +194,20 @@ async def plan_runs(
 ) -> list[Run]:
     """The runs that `Work` would go on with, each with its run.json; nobody is asked."""
     store = RunStore(workspace.runs_dir)
-    async with ready_grader(workspace.suite, workspace.config, 1, display.preparing, display.warn, REVIEWED) as grader:
-        return [await open_run(r, grader, store, fresh=fresh, retry_unscored=False) for r in requests]
+    async with ready_service(
+        workspace.suite, workspace.config, 1, display.preparing, display.warn, REVIEWED
+    ) as service:
+        return [await open_run(r, service, store, fresh=fresh, retry_unscored=False) for r in requests]
 
 
-async def open_run(request: RunRequest, grader: Grader, store: RunStore, *, fresh: bool, retry_unscored: bool) -> Run:
+async def open_run(
+    request: RunRequest, service: GradingService, store: RunStore, *, fresh: bool, retry_unscored: bool
+) -> Run:
     """The run that does what `request` asks: one that is there, or a new one.
 
     Raises `UserError` where the run that it names is there and is another.
     """
-    plan = (await make_plan(request, grader)).model_copy(update={"fresh": fresh})
+    plan = (await make_plan(request, service)).model_copy(update={"fresh": fresh})
     named = request.planned or (store.opened(plan.model, plan.date, plan.run_id) if request.named else None)
     if named:
         refuse_other_work(named, plan)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from convex_evals.errors import UserError
-from convex_evals.grading.grader import Grader, GraderCheck, check_graders
+from convex_evals.grading.service import GraderCheck, GradingService, check_graders
 from convex_evals.grading.toolchain import is_built
 from convex_evals.inputs.suite_files import read_inside
 from convex_evals.models import Solver
@@ -67,19 +67,19 @@ class GradingRules:
         )
 
 
-async def current_rules(grader: Grader) -> GradingRules:
+async def current_rules(service: GradingService) -> GradingRules:
     return GradingRules(
-        backend=grader.backend.identity,
-        toolchain=await toolchain_versions(grader),
-        library=library_sources(grader.toolchain.script("grader")),
-        strict_types=grader.prepared.strict_types,
+        backend=service.backend.identity,
+        toolchain=await toolchain_versions(service),
+        library=library_sources(service.toolchain.script("grader")),
+        strict_types=service.prepared.strict_types,
     )
 
 
-async def make_plan(request: RunRequest, grader: Grader) -> RunPlan:
+async def make_plan(request: RunRequest, service: GradingService) -> RunPlan:
     """The plan for `request`. Raises `UserError` where a grader cannot be parsed."""
-    rules = await current_rules(grader)
-    checks = await check_graders(grader, request.evals)
+    rules = await current_rules(service)
+    checks = await check_graders(service, request.evals)
     refuse_broken_graders(checks)
     odd = next((e.id for e in request.evals if not is_eval_id(e.id)), None)
     if odd is not None:
@@ -164,15 +164,15 @@ def refuse_other_work(run: Run, now: RunPlan) -> None:
         )
 
 
-async def toolchain_versions(grader: Grader) -> ToolVersions:
-    async with grader.worker() as (tools, _):
+async def toolchain_versions(service: GradingService) -> ToolVersions:
+    async with service.worker() as (tools, _):
         versions = await tools.checker.request("versions", timeout=60)
     return ToolVersions(
-        node=grader.toolchain.node.version,
+        node=service.toolchain.node.version,
         typescript=versions["typescript"],
         eslint=versions["eslint"],
         vitest=versions["vitest"],
         convex=versions["convex"],
-        lockfile_sha256=grader.toolchain.lockfile_sha256,
+        lockfile_sha256=service.toolchain.lockfile_sha256,
         lint_rules_sha256=versions["rules"],
     )

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from convex_evals.errors import UserError
-from convex_evals.grading.grader import Grader, check_graders
 from convex_evals.grading.judge import judge
+from convex_evals.grading.service import GradingService, check_graders
 from convex_evals.records import Generation, GradeFile, Outcome, RunPlan, Summary, TrialGrade, Verdict
 from convex_evals.records.grading_inputs import GradingInputs
 from convex_evals.records.journal import JournalEntry
@@ -37,10 +37,10 @@ class Today:
         )
 
 
-async def look_at(grader: Grader, evals: Sequence[Eval]) -> Today:
+async def look_at(service: GradingService, evals: Sequence[Eval]) -> Today:
     """Raises `UserError` where a grader cannot be parsed."""
-    rules = await current_rules(grader)
-    checks = await check_graders(grader, evals)
+    rules = await current_rules(service)
+    checks = await check_graders(service, evals)
     refuse_broken_graders(checks)
     inputs = {e.id: rules.grading_inputs(e, checks[e.id]) for e in evals}
     imports = {e.id: frozenset(checks[e.id].inputs) for e in evals}
@@ -98,7 +98,7 @@ Emit = Callable[[Run, str, int, Verdict], None]
 class Regrader:
     """Grades runs again. A reply that several of them have is graded once."""
 
-    grader: Grader
+    service: GradingService
     today: Today
     emit: Emit
     edited_tasks: bool = False
@@ -181,7 +181,7 @@ class Regrader:
             return kept.verdict
         key = eval_id, generation.generation_id
         if key not in self._verdicts:
-            work = judge(self.grader, self.today.evals[eval_id], TrialReply(generation, response))
+            work = judge(self.service, self.today.evals[eval_id], TrialReply(generation, response))
             self._verdicts[key] = asyncio.ensure_future(work)
         verdict = await self._verdicts[key]
         if verdict.outcome is not Outcome.UNSCORED:
@@ -193,7 +193,7 @@ class Regrader:
         return GradeFile(
             eval=eval_id,
             grading_key=self.today.inputs[eval_id].key(),
-            sandbox=self.grader.tester.sandbox.level,
+            sandbox=self.service.tester.sandbox.level,
             trials=tuple(
                 TrialGrade(trial=g.trial, generation_id=g.generation_id, verdict=verdicts[g.trial]) for g in generations
             ),

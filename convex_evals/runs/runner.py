@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from convex_evals.grading.grader import Grader
 from convex_evals.grading.judge import judge
+from convex_evals.grading.service import GradingService
 from convex_evals.grading.verdict import unscored
 from convex_evals.models import Ask, Solver
 from convex_evals.models.faults import Fault, ModelStopped
@@ -44,14 +44,14 @@ class Runner:
     run: Run
     journal: Journal
     solver: Solver
-    grader: Grader
+    service: GradingService
     prompts: Mapping[str, Prompt]
     emit: Emit
     earlier: EarlierRuns | None = None  # None: nothing is reused
     retry_unscored: bool = False
     final: bool = False  # write evals with trials that have no verdict, too: the journal will not be here next time
     stopped: ModelStopped | None = None
-    # Of the grader: who waits for one when the user stops us is not graded.
+    # In the grading service: a trial that waits for one when the user stops us is not graded.
     places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     over_budget: int = 0  # trials that were not asked because the money would not do
     _asking: bool = field(default=True)
@@ -104,7 +104,7 @@ class Runner:
         async with self.places:
             if not self._asking:
                 return None
-            verdict = await judge(self.grader, ev, entry.reply)
+            verdict = await judge(self.service, ev, entry.reply)
         entry = entry.model_copy(update={"verdict": verdict, "attempts": entry.attempts + 1})
         self.journal.write(ev.id, entry)
         self.emit(TrialDone(ev.id, trial, verdict, False, entry.generation))
@@ -192,7 +192,7 @@ class Runner:
         grade = GradeFile(
             eval=ev.id,
             grading_key=planned.grading_key,
-            sandbox=self.grader.tester.sandbox.level,
+            sandbox=self.service.tester.sandbox.level,
             trials=tuple(
                 TrialGrade(
                     trial=e.generation.trial,

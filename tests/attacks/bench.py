@@ -1,4 +1,4 @@
-"""Lets attacks loose at a level of containment, all in one grader, and looks at what came of them."""
+"""Lets attacks loose at a level of containment, all in one grading service, and looks at what came of them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from typing import Any, cast
 
 from convex_evals.config import ProjectConfig
 from convex_evals.grading.backends.embedded import EmbeddedBackend
-from convex_evals.grading.grader import Grader, canary_eval, open_grader, readable_paths
 from convex_evals.grading.packages import PackageStore
 from convex_evals.grading.sandbox.base import Level, Sandbox
 from convex_evals.grading.sandbox.levels import open_sandbox
 from convex_evals.grading.sandbox.request import LaunchRequest
 from convex_evals.grading.scratch import scratch_folder
+from convex_evals.grading.service import GradingService, canary_eval, open_service, readable_paths
 from convex_evals.grading.tester import Tester
 from convex_evals.grading.toolchain import Toolchain, ensure_toolchain
 from convex_evals.process import Child
@@ -109,10 +109,10 @@ class Changed:
 
 @dataclass
 class Bench:
-    """A grader at some level, in a world to be attacked."""
+    """A grading service at some level, in a world to be attacked."""
 
     world: World
-    grader: Grader
+    service: GradingService
     evals: dict[str, Eval]
     constants: dict[str, object]
     launcher: Changed
@@ -123,24 +123,24 @@ class Bench:
 
     async def settle(self, attacks: Sequence[Attack]) -> None:
         """Grade neighbours before the first of `attacks`, so that what becomes of them can be seen."""
-        self.neighbourhood = Neighbourhood(neighbours_of(self.evals), caches_of(self.grader))
-        await self.neighbourhood.settle(self.grader, [self.evals[name] for name in {a.eval_id for a in attacks}])
+        self.neighbourhood = Neighbourhood(neighbours_of(self.evals), caches_of(self.service))
+        await self.neighbourhood.settle(self.service, [self.evals[name] for name in {a.eval_id for a in attacks}])
 
     async def run(self, attack: Attack) -> Result:
         """Grade the hostile project, a neighbour beside it where it uses something up, and neighbours after it."""
         async with self._turns:
             if self.neighbourhood and (attack.fresh or self.all_neighbours):
-                async with self.fresh_grader(1) as grader:
-                    return await self._run(attack, grader)
-            return await self._run(attack, self.grader)
+                async with self.fresh_service(1) as service:
+                    return await self._run(attack, service)
+            return await self._run(attack, self.service)
 
-    async def _run(self, attack: Attack, grader: Grader) -> Result:
+    async def _run(self, attack: Attack, service: GradingService) -> Result:
         nonce = f"x{secrets.token_hex(6)}"
         files = attack.files({**self.constants, "nonce": nonce})
         start = time.monotonic()
-        hostile = self._grade(attack, files, grader)
+        hostile = self._grade(attack, files, service)
         if attack.beside and self.neighbourhood:
-            verdict, beside = await asyncio.gather(hostile, self.neighbourhood.beside(self.grader))
+            verdict, beside = await asyncio.gather(hostile, self.neighbourhood.beside(self.service))
         else:
             verdict, beside = await hostile, Kept()
         seconds = round(time.monotonic() - start, 2)
@@ -149,26 +149,26 @@ class Bench:
             harm.append("the grader was content")
         if self.neighbourhood is None:
             return Result(verdict, tuple(harm), seconds)
-        after = await self.neighbourhood.after(grader, attack.fresh, self.all_neighbours)
+        after = await self.neighbourhood.after(service, attack.fresh, self.all_neighbours)
         return Result(verdict, tuple(harm), seconds, beside + after)
 
-    async def _grade(self, attack: Attack, files: Files, grader: Grader) -> Verdict:
+    async def _grade(self, attack: Attack, files: Files, service: GradingService) -> Verdict:
         if self.neighbourhood:
             self.neighbourhood.expect(files)
         ev = self.evals[attack.eval_id]
         ev = replace(ev, config=ev.config.model_copy(update={"timeouts": attack.timeouts}))
-        return await grader.grade(ev, files)
+        return await service.grade(ev, files)
 
     @asynccontextmanager
-    async def fresh_grader(self, workers: int) -> AsyncIterator[Grader]:
+    async def fresh_service(self, workers: int) -> AsyncIterator[GradingService]:
         """One whose checker has not started yet, on the same caches."""
-        g = self.grader
-        async with open_grader(g.toolchain, g.packages, g.backend, g.tester, g.folder, workers, SUITE) as fresh:
+        g = self.service
+        async with open_service(g.toolchain, g.packages, g.backend, g.tester, g.folder, workers, SUITE) as fresh:
             yield fresh
 
     async def at_the_end(self) -> list[str]:
         """What is not as it was before the attacks, for any neighbour."""
-        problems = await self.neighbourhood.at_the_end(self.grader) if self.neighbourhood else []
+        problems = await self.neighbourhood.at_the_end(self.service) if self.neighbourhood else []
         return [f"after all attacks: {problem}" for problem in problems]
 
     def leaks(self, text: str) -> Iterator[str]:
@@ -229,7 +229,7 @@ async def open_bench(
         stack.enter_context(_environment({SECRET_NAME: world.secret, "npm_config_registry": registry}))
         trials = stack.enter_context(scratch_folder())
         _plant(trials, world)
-        grader, launcher, other = await _open_command(stack, level, toolchain, store, trials, change)
+        service, launcher, other = await _open_command(stack, level, toolchain, store, trials, change)
         constants: dict[str, object] = {
             **world.constants(),
             **other,
@@ -244,7 +244,7 @@ async def open_bench(
             "outputMib": size.output_mib,
             "logLines": size.log_lines,
         }
-        bench = Bench(world, grader, {ev.id: ev for ev in load_suite(SUITE).evals}, constants, launcher)
+        bench = Bench(world, service, {ev.id: ev for ev in load_suite(SUITE).evals}, constants, launcher)
         yield bench
     bench.left += await _gone_soon(lambda: _left_after_all(trials, launcher.uids))
     bench.left += [f"{path} is there" for path in trials.rglob("*")]
@@ -259,16 +259,16 @@ async def _open_command(
     store: PackageStore,
     trials: Path,
     change: Change | None,
-) -> tuple[Grader, Changed, dict[str, object]]:
-    """A grader as a command has it, what starts its processes, and a backend of another trial."""
+) -> tuple[GradingService, Changed, dict[str, object]]:
+    """A grading service as a command has it, what starts its processes, and a backend of another trial."""
     sandbox = await stack.enter_async_context(open_sandbox(level, toolchain, trials, readable_paths(store, SUITE, [])))
     other = await _other_backend(stack, EmbeddedBackend(toolchain, sandbox), sandbox, trials)
     launcher = Changed(cast(Any, sandbox).launcher, change)
     sandbox = cast(Sandbox, replace(cast(Any, sandbox), launcher=launcher))
     tester = Tester(toolchain, sandbox, [])
     embedded = EmbeddedBackend(toolchain, sandbox)
-    grader = await stack.enter_async_context(open_grader(toolchain, store, embedded, tester, trials, _WORKERS, SUITE))
-    return grader, launcher, other
+    service = await stack.enter_async_context(open_service(toolchain, store, embedded, tester, trials, _WORKERS, SUITE))
+    return service, launcher, other
 
 
 async def _in_the_next_command(
@@ -278,8 +278,8 @@ async def _in_the_next_command(
     async with AsyncExitStack() as stack:
         trials = stack.enter_context(scratch_folder())
         (trials / "trial-other").mkdir()
-        grader, _, _ = await _open_command(stack, level, toolchain, store, trials, None)
-        return [f"in the next command: {problem}" for problem in await neighbourhood.at_the_end(grader)]
+        service, _, _ = await _open_command(stack, level, toolchain, store, trials, None)
+        return [f"in the next command: {problem}" for problem in await neighbourhood.at_the_end(service)]
 
 
 async def _own_store(toolchain: Toolchain, cache: Path, folder: Path) -> PackageStore:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from convex_evals.grading.grader import Grader
+from convex_evals.grading.service import GradingService
 
 _UNFINISHED = ".tmp-"
 Entries = dict[str, tuple[object, ...]]  # by path
@@ -50,13 +50,13 @@ class Caches:
         return [f"{path} is left" for root in (self.packages, self.answers) for path in root.glob(f"*{_UNFINISHED}*")]
 
 
-def caches_of(grader: Grader) -> Caches:
-    """What `grader` shares with others."""
-    toolchain = grader.toolchain
+def caches_of(service: GradingService) -> Caches:
+    """What `service` shares with others."""
+    toolchain = service.toolchain
     return Caches(
-        grader.packages.root,
-        grader.packages.root.with_name("answers"),
-        grader.prepared.folder,
+        service.packages.root,
+        service.packages.root.with_name("answers"),
+        service.prepared.folder,
         (toolchain.sources, toolchain.node_modules, toolchain.sealed_node.parent, toolchain.node.bin_dir),
     )
 

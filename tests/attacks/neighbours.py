@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from math import lcm
 
-from convex_evals.grading.grader import Grader
 from convex_evals.grading.packages import PackageError, parse_dependencies
+from convex_evals.grading.service import GradingService
 from convex_evals.records import Outcome, StepName, Verdict
 from convex_evals.suite.suite import Eval
 from tests.attacks.caches import Caches, Entries, differences
@@ -110,16 +110,16 @@ class Neighbourhood:
     _besides: Iterator[int] = field(default_factory=count)
     _looking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def settle(self, grader: Grader, evals: Iterable[Eval]) -> None:
+    async def settle(self, service: GradingService, evals: Iterable[Eval]) -> None:
         """Grade everything before the attacks, so that all that is made once is there.
 
         Raises `AssertionError` where a neighbour's verdict is not as it should be.
         """
         for ev in evals:
-            await grader.grade(ev, ev.answer().files)
-        await grader.canary()
+            await service.grade(ev, ev.answer().files)
+        await service.canary()
         for neighbour in [*self._different(), *self._different()]:
-            verdict = await grader.grade(neighbour.ev, neighbour.variant())
+            verdict = await service.grade(neighbour.ev, neighbour.variant())
             expected = Outcome.FAILED if neighbour.caught_by else Outcome.PASSED
             assert (verdict.outcome, verdict.caught_by) == (expected, neighbour.caught_by), (neighbour.name, verdict)
             self.usual[neighbour.name] = said(verdict), _seconds(verdict)
@@ -132,26 +132,26 @@ class Neighbourhood:
             wanted = parse_dependencies(files["package.json"])
             self._asked |= wanted["dependencies"].keys() | wanted["optionalDependencies"].keys()
 
-    async def beside(self, grader: Grader) -> Kept:
+    async def beside(self, service: GradingService) -> Kept:
         """Grade the next right neighbour while something else goes on."""
         right = self._right()
-        graded, problem = await self._grade(grader, right[next(self._besides) % len(right)])
+        graded, problem = await self._grade(service, right[next(self._besides) % len(right)])
         return Kept((graded,), (problem,) if problem else ())
 
-    async def after(self, grader: Grader, fresh: bool, everything: bool) -> Kept:
+    async def after(self, service: GradingService, fresh: bool, everything: bool) -> Kept:
         """Grade the next neighbour, or all, and look at the caches.
 
         Where the attack came before them, all right ones: each could have been the first to use something.
         """
         chosen = self._different() if everything else self._right() if fresh else [self._next()]
-        found = [await self._grade(grader, neighbour) for neighbour in chosen]
+        found = [await self._grade(service, neighbour) for neighbour in chosen]
         problems = [problem for _, problem in found if problem]
         problems += await self._changed_caches()
         return Kept(tuple(graded for graded, _ in found), tuple(problems))
 
-    async def at_the_end(self, grader: Grader) -> list[str]:
+    async def at_the_end(self, service: GradingService) -> list[str]:
         """What is not as it was for any neighbour, and with any byte of the caches."""
-        found = [problem for _, problem in [await self._grade(grader, n) for n in self._different()] if problem]
+        found = [problem for _, problem in [await self._grade(service, n) for n in self._different()] if problem]
         after = await asyncio.to_thread(self.caches.content)
         changed = [f"{path} {what}" for path, what in differences(self.content, after) if what != "is new"]
         return [*found, *changed, *self.caches.unfinished()]
@@ -165,8 +165,8 @@ class Neighbourhood:
     def _right(self) -> list[Neighbour]:
         return [neighbour for neighbour in self._different() if neighbour.caught_by is None]
 
-    async def _grade(self, grader: Grader, neighbour: Neighbour) -> tuple[Graded, str | None]:
-        verdict = await grader.grade(neighbour.ev, neighbour.variant())
+    async def _grade(self, service: GradingService, neighbour: Neighbour) -> tuple[Graded, str | None]:
+        verdict = await service.grade(neighbour.ev, neighbour.variant())
         usual, usual_seconds = self.usual[neighbour.name]
         seconds = _seconds(verdict)
         graded = Graded(neighbour.name, seconds, seconds / usual_seconds)

@@ -110,7 +110,7 @@ RAN: dict[Level, Ran] = {}
 
 @pytest.fixture(scope="module")
 def ran(request: pytest.FixtureRequest, folders: Path, toolchain: Path) -> Ran:
-    """All attacks that this run asks for, at one level, in one grader."""
+    """All attacks that this run asks for, at one level, in one service."""
     level: Level = request.param
     if reason := missing(level):
         pytest.skip(reason)

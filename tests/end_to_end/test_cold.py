@@ -12,7 +12,7 @@ from bench.cold_pipeline import differences
 from bench.pipeline import grade_cold
 from convex_evals.config import ProjectConfig
 from convex_evals.grading.sandbox.choice import Containment
-from convex_evals.grading.setup import ready_grader
+from convex_evals.grading.setup import ready_service
 from convex_evals.suite.suite import load_suite
 from tests.conftest import ROOT
 
@@ -52,8 +52,8 @@ def test_edited_answers_get_the_same_verdict_both_ways(soak: bool) -> None:
         found = []
         bare = Containment(unsafe=True)
         async with (
-            ready_grader(ROOT, ProjectConfig(), 1, lambda *_: None, lambda _: None, Containment()) as ours,
-            ready_grader(ROOT, ProjectConfig(), 1, lambda *_: None, lambda _: None, bare) as lender,
+            ready_service(ROOT, ProjectConfig(), 1, lambda *_: None, lambda _: None, Containment()) as ours,
+            ready_service(ROOT, ProjectConfig(), 1, lambda *_: None, lambda _: None, bare) as lender,
         ):
             for number, (ev, files) in enumerate(projects):
                 verdict, cold = await asyncio.gather(ours.grade(ev, files), grade_cold(lender, ev, files))

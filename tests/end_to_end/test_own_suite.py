@@ -11,7 +11,7 @@ import pytest
 
 from convex_evals.config import open_workspace
 from convex_evals.grading.sandbox.choice import REVIEWED
-from convex_evals.grading.setup import ready_grader
+from convex_evals.grading.setup import ready_service
 from convex_evals.grading.validation import Case, CaseResult, Validation, cases_of, foils_of, incomplete, validate_cases
 from convex_evals.records.hashes import sha256_text
 from convex_evals.suite.suite import load_suite
@@ -45,8 +45,8 @@ def test_answers_pass_and_mistakes_are_caught(soak: bool, monkeypatch: pytest.Mo
 
     async def validate() -> None:
         workspace = open_workspace(None, None, ROOT)
-        async with ready_grader(ROOT, workspace.config, 2, lambda *_: None, pytest.fail, REVIEWED) as grader:
-            await validate_cases(grader, cases if soak else sample(cases), 5 if soak else 1, results.append)
+        async with ready_service(ROOT, workspace.config, 2, lambda *_: None, pytest.fail, REVIEWED) as service:
+            await validate_cases(service, cases if soak else sample(cases), 5 if soak else 1, results.append)
 
     asyncio.run(validate())
     validation = Validation(tuple(results), grader_limit=GRADER_SECONDS if soak else None)

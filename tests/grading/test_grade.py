@@ -18,8 +18,8 @@ from convex_evals.errors import InfrastructureError, ProcessFault, UserError
 from convex_evals.grading.backends import Endpoints
 from convex_evals.grading.backends.push import DeployError, push
 from convex_evals.grading.gate import Gate
-from convex_evals.grading.grader import Grader
 from convex_evals.grading.pipeline import Grading, Tools
+from convex_evals.grading.service import GradingService
 from convex_evals.grading.tester import TestReport
 from convex_evals.grading.verdict import summarize
 from convex_evals.records import Outcome, StepName, TestResult, Verdict
@@ -70,26 +70,26 @@ Attempted = tuple[Verdict, Exception | None]
 def test_whom_the_canary_blames(
     attempts: list[Attempted], canary: Verdict, outcome: Outcome, count: int, ev: Eval, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    grader: Grader = cast(Any, Grader)(*[None] * 8, Gate(1), None)
+    service: GradingService = cast(Any, GradingService)(*[None] * 8, Gate(1), None)
     left = list(attempts)
 
-    async def attempt(self: Grader, ev: Eval, files: object, *, fresh: bool = False) -> Attempted:
+    async def attempt(self: GradingService, ev: Eval, files: object, *, fresh: bool = False) -> Attempted:
         return left.pop(0) if ev.category != "000-canary" else (canary, None)
 
-    monkeypatch.setattr(Grader, "_attempt", attempt)
-    verdict = asyncio.run(grader.grade(ev, {}))
+    monkeypatch.setattr(GradingService, "_attempt", attempt)
+    verdict = asyncio.run(service.grade(ev, {}))
     assert (verdict.outcome, verdict.attempts, left) == (outcome, count, [])
 
 
 def test_who_is_graded_again_and_the_canary_get_fresh_processes(ev: Eval, monkeypatch: pytest.MonkeyPatch) -> None:
     fresh = []
 
-    async def attempt(self: Grader, ev: Eval, files: object, **more: bool) -> Attempted:
+    async def attempt(self: GradingService, ev: Eval, files: object, **more: bool) -> Attempted:
         fresh.append((ev.category == "000-canary", more.get("fresh", False)))
         return (PASSED, None) if ev.category == "000-canary" else (UNSCORED, FAULT)
 
-    monkeypatch.setattr(Grader, "_attempt", attempt)
-    asyncio.run(cast(Any, Grader)(*[None] * 8, Gate(1), None).grade(ev, {}))
+    monkeypatch.setattr(GradingService, "_attempt", attempt)
+    asyncio.run(cast(Any, GradingService)(*[None] * 8, Gate(1), None).grade(ev, {}))
     assert fresh == [(False, False), (False, True), (True, True)]
 
 

@@ -13,7 +13,7 @@ import pytest
 from convex_evals.config import ProjectConfig
 from convex_evals.grading.sandbox.base import Level
 from convex_evals.grading.sandbox.choice import Containment
-from convex_evals.grading.setup import ready_grader
+from convex_evals.grading.setup import ready_service
 from convex_evals.records import Outcome, Verdict
 from convex_evals.suite.suite import load_suite
 from tests.end_to_end.test_attacks import missing
@@ -112,5 +112,5 @@ def test_without_a_sandbox_it_would(toolchain: Path, suite: Path) -> None:
 async def grade(suite: Path, level: Level) -> Verdict:
     ev = load_suite(suite).evals[0]
     containment = Containment(unsafe=True) if level is Level.NONE else Containment(level=level)
-    async with ready_grader(suite, ProjectConfig(), 1, lambda *_: None, lambda _: None, containment) as grader:
-        return await grader.grade(ev, ev.answer().files)
+    async with ready_service(suite, ProjectConfig(), 1, lambda *_: None, lambda _: None, containment) as service:
+        return await service.grade(ev, ev.answer().files)

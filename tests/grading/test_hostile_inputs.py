@@ -10,7 +10,7 @@ import pytest
 
 from convex_evals.config import ProjectConfig
 from convex_evals.grading.sandbox.choice import REVIEWED
-from convex_evals.grading.setup import ready_grader
+from convex_evals.grading.setup import ready_service
 from convex_evals.records import Outcome, StepName, Verdict
 from convex_evals.suite.suite import load_suite
 from tests.factories import PACKAGE_JSON, QUERY, make_eval
@@ -86,10 +86,10 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Verdic
 
     async def run() -> dict[str, tuple[Verdict, Verdict]]:
         found = {}
-        async with ready_grader(suite, ProjectConfig(), 1, lambda *_: None, lambda _: None, REVIEWED) as grader:
+        async with ready_service(suite, ProjectConfig(), 1, lambda *_: None, lambda _: None, REVIEWED) as service:
             for name, (files, _, _) in HOSTILE.items():
-                hostile = await grader.grade(ev, {**PLAIN, **files})
-                found[name] = hostile, await grader.grade(ev, PLAIN)
+                hostile = await service.grade(ev, {**PLAIN, **files})
+                found[name] = hostile, await service.grade(ev, PLAIN)
         return found
 
     return asyncio.run(run())

@@ -22,10 +22,10 @@ import pytest
 
 from convex_evals.grading import npm as npm_module
 from convex_evals.grading.gate import Gate
-from convex_evals.grading.grader import Grader, Worker
 from convex_evals.grading.node import find_node
 from convex_evals.grading.packages import PackageError, PackageStore, parse_dependencies
 from convex_evals.grading.pipeline import Tools
+from convex_evals.grading.service import GradingService, Worker
 from convex_evals.records import Outcome, StepName, Verdict
 from convex_evals.suite.suite import Eval, load_suite
 from tests.factories import make_eval
@@ -111,7 +111,7 @@ def ev(tmp_path: Path) -> Eval:
 
 
 def grade(ev: Eval, store: PackageStore, folder: Path, dependencies: dict[str, str]) -> Verdict:
-    """The verdict of a grader that has packages, and nothing to deploy with."""
+    """The verdict of a service that has packages, and nothing to deploy with."""
     tools = cast(Any, Tools)(None, None, store, None, None, None)
 
     async def run() -> Verdict:
@@ -119,8 +119,8 @@ def grade(ev: Eval, store: PackageStore, folder: Path, dependencies: dict[str, s
         workers.put_nowait(Worker(cast(Any, None), ()))
         parts = {"packages": store, "folder": folder, "workers": workers, "gate": Gate(1)}
         nothing = dict.fromkeys(("toolchain", "backend", "tester", "prepared", "suite_checker"))
-        grader = cast(Any, Grader)(**nothing, **parts, fresh=lambda: nullcontext(tools))
-        return cast(Verdict, await grader.grade(ev, {"package.json": json.dumps({"dependencies": dependencies})}))
+        service = cast(Any, GradingService)(**nothing, **parts, fresh=lambda: nullcontext(tools))
+        return cast(Verdict, await service.grade(ev, {"package.json": json.dumps({"dependencies": dependencies})}))
 
     return asyncio.run(run())
 

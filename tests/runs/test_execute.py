@@ -1,4 +1,4 @@
-"""What a command goes on with, counts and reports, without a grader: runs are made up."""
+"""What a command goes on with, counts and reports, without a grading service: runs are made up."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from convex_evals.cli.commands.run import _same_again
 from convex_evals.cli.commands.run import run as run_command
 from convex_evals.config import open_workspace
 from convex_evals.errors import UserError
-from convex_evals.grading.grader import Grader
+from convex_evals.grading.service import GradingService
 from convex_evals.models.reference import ReferenceSolver
 from convex_evals.records import Outcome, RunPlan, Summary
 from convex_evals.records.generation import MISSING
@@ -65,7 +65,7 @@ def do(suite: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> tuple[Work, Fi
         return run
 
     async def both(at: Work) -> Finished:
-        return await at._one(request, await at._open(request, cast(Grader, None)), cast(Grader, None))
+        return await at._one(request, await at._open(request, cast(GradingService, None)), cast(GradingService, None))
 
     monkeypatch.setattr(work, "open_run", opened)
     plan, evals = run.plan, load_suite(suite).evals
@@ -139,7 +139,7 @@ def test_open_run_says_what_it_cannot_do(suite: Path, monkeypatch: pytest.Monkey
 
     def opened(request: RunRequest, **options: bool) -> Run:
         store = RunStore(suite / "runs")
-        return asyncio.run(open_run(request, cast(Grader, None), store, **{"fresh": False, **options}))
+        return asyncio.run(open_run(request, cast(GradingService, None), store, **{"fresh": False, **options}))
 
     assert opened(request, retry_unscored=False) == run
     with pytest.raises(UserError, match="is complete, so --retry-unscored makes another run; `cli status default-0"):

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from convex_evals.grading.grader import Grader
+from convex_evals.grading.service import GradingService
 from convex_evals.records import Outcome, StepName, TrialGrade, Verdict
 from convex_evals.records.grading_inputs import GradingInputs
 from convex_evals.runs.regrade import Regrader, Regrading, Today
@@ -161,7 +161,7 @@ def test_a_run_that_is_finished_in_part_counts_what_is_graded_again(tmp_path: Pa
         async def grade(self, ev: Eval, files: object) -> Verdict:
             return make_verdict(Outcome.FAILED, StepName.TESTS)
 
-    regrader = Regrader(cast(Grader, Stub()), today, lambda *_: None)
+    regrader = Regrader(cast(GradingService, Stub()), today, lambda *_: None)
     asyncio.run(regrader.regrade(run, Journal(tmp_path / "journal", run.plan, purpose=".regrade")))
     summary = run.summary()
     assert summary is not None and (summary.counts.passed, summary.counts.failed) == (0, 1) and summary.missing
@@ -201,7 +201,7 @@ def test_an_interrupted_regrading_goes_on(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal", plan, purpose=".regrade")
 
     def regrade_once() -> Regrading:
-        regrader = Regrader(cast(Grader, stub), today, lambda *_: None)
+        regrader = Regrader(cast(GradingService, stub), today, lambda *_: None)
         return asyncio.run(regrader.regrade(run, journal))
 
     with pytest.raises((KeyboardInterrupt, BaseExceptionGroup)):

@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 
 from convex_evals.config import open_workspace
-from convex_evals.grading.grader import Grader
+from convex_evals.grading.service import GradingService
 from convex_evals.models import Ask
 from convex_evals.models.budget import Budget
 from convex_evals.models.faults import ModelStopped
@@ -45,7 +45,7 @@ PRICE = Price(input=10, output=100)
 
 @dataclass
 class Bench:
-    """A suite, a provider, and a grader that says what the test wants."""
+    """A suite, a provider, and a grading service that says what the test wants."""
 
     root: Path
     stub: Provider
@@ -68,7 +68,7 @@ class Bench:
         await asyncio.sleep(self.seconds)
         return make_verdict(self.outcome(ev.id))
 
-    async def plan(self, request: RunRequest, grader: Grader) -> RunPlan:
+    async def plan(self, request: RunRequest, service: GradingService) -> RunPlan:
         await asyncio.sleep(0)
         self.on_plan()
         (planned,) = make_plan().evals.values()
@@ -127,10 +127,10 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
         found = Bench(tmp_path, stub)
 
         @asynccontextmanager
-        async def ready(*_: object) -> AsyncIterator[Grader]:
-            yield cast(Grader, found)
+        async def ready(*_: object) -> AsyncIterator[GradingService]:
+            yield cast(GradingService, found)
 
-        monkeypatch.setattr(work_module, "ready_grader", ready)
+        monkeypatch.setattr(work_module, "ready_service", ready)
         monkeypatch.setattr(work_module, "make_plan", found.plan)
         yield found
 

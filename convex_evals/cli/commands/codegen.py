@@ -57,14 +57,16 @@ def codegen(ctx: click.Context, pattern: str | None, categories: tuple[str, ...]
 async def _generate(workspace: Workspace, evals: list[Eval], check: bool, display: Display) -> list[Generated]:
     from convex_evals.grading.codegen import generate
     from convex_evals.grading.sandbox.choice import Containment
-    from convex_evals.grading.setup import ready_grader
+    from convex_evals.grading.setup import ready_service
 
     done = []
     contained = Containment(reviewed=workspace.is_own)
-    async with ready_grader(workspace.suite, workspace.config, 1, display.preparing, display.warn, contained) as grader:
+    async with ready_service(
+        workspace.suite, workspace.config, 1, display.preparing, display.warn, contained
+    ) as service:
         display.start("generating code", len(evals))
         for ev in evals:
-            generated = await generate(grader, ev)
+            generated = await generate(service, ev)
             if not check:
                 generated.write()
             display.item("passed" if generated.is_current or not check else "off", ev.id, generated.seconds)

@@ -93,7 +93,7 @@ async def _regrade(
     containment: Containment,
     display: Display,
 ) -> list[Regrading]:
-    from convex_evals.grading.setup import ready_grader
+    from convex_evals.grading.setup import ready_service
     from convex_evals.runs.regrade import Regrader, look_at
     from convex_evals.store.journal import Journal
     from convex_evals.suite.suite import load_suite, refuse_incomplete
@@ -109,14 +109,14 @@ async def _regrade(
         display.item(verdict.outcome.value, name, verdict.duration_ms / 1000)
 
     count = workers or workspace.workers
-    async with ready_grader(
+    async with ready_service(
         workspace.suite, workspace.config, count, display.preparing, display.warn, containment
-    ) as grader:
-        today = await look_at(grader, evals) if evals else None
+    ) as service:
+        today = await look_at(service, evals) if evals else None
         if today is None:
             return []
         only = None if changed is None else today.touched(changed)
-        regrader = Regrader(grader, today, show, edited_tasks, only)
+        regrader = Regrader(service, today, show, edited_tasks, only)
         display.start("trials to grade", sum(run.plan.trials * len(regrader.to_do(run)[0]) for run in runs))
         journals = workspace.journal_dir
         return [await regrader.regrade(run, Journal(journals, run.plan, purpose=".regrade")) for run in runs]

@@ -118,7 +118,7 @@ async def _grade(
     broken: list[BrokenEval],
 ) -> None:
     """Grade `cases`; `results` and `broken` are filled on the way, and keep what was known at an interruption."""
-    from convex_evals.grading.setup import ready_grader
+    from convex_evals.grading.setup import ready_service
     from convex_evals.grading.validation import unreadable, validate_cases
 
     def show(result: CaseResult) -> None:
@@ -127,13 +127,13 @@ async def _grade(
         note = result.complaint or (f"caught by {verdict.caught_by}" if verdict.caught_by else "")
         display.item("passed" if result.as_expected else "off", result.case.name, verdict.duration_ms / 1000, note)
 
-    async with ready_grader(
+    async with ready_service(
         workspace.suite, workspace.config, workers, display.preparing, display.warn, containment
-    ) as grader:
-        broken += await unreadable(grader, list(dict.fromkeys(c.ev for c in cases)))
+    ) as service:
+        broken += await unreadable(service, list(dict.fromkeys(c.ev for c in cases)))
         cases = [c for c in cases if c.ev not in [b.ev for b in broken]]
         display.start("validating projects", len(cases) * repeats)
-        await validate_cases(grader, cases, repeats, show)
+        await validate_cases(service, cases, repeats, show)
 
 
 def _print(validation: Validation) -> None:

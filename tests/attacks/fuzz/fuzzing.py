@@ -55,7 +55,7 @@ class Report:
 
 
 async def fuzz(bench: Bench, report: Report, indexes: Sequence[int], progress: Progress) -> None:
-    """Grade the projects `indexes` into `report`, each batch by a grader that has read nothing before."""
+    """Grade the projects `indexes` into `report`, each batch by a service that has read nothing before."""
     before = _memory_mib()
     async with _watched_loop(report):
         for first in range(0, len(indexes), BATCH):
@@ -72,7 +72,7 @@ async def _batch(bench: Bench, report: Report, indexes: Sequence[int]) -> None:
     neighbourhood = bench.neighbourhood
     assert neighbourhood
     turns = asyncio.Semaphore(WORKERS)
-    async with bench.fresh_grader(WORKERS) as grader:
+    async with bench.fresh_service(WORKERS) as service:
 
         async def one(index: int) -> None:
             project = mutated(bench.evals, report.seed, index)
@@ -81,12 +81,12 @@ async def _batch(bench: Bench, report: Report, indexes: Sequence[int]) -> None:
                 ev = project.base.ev
                 ev = replace(ev, config=ev.config.model_copy(update={"timeouts": TIMEOUTS}))
                 start = time.monotonic()
-                verdict = await grader.grade(ev, project.files)
+                verdict = await service.grade(ev, project.files)
                 _note(bench, report, project, verdict, time.monotonic() - start)
 
         await asyncio.gather(*(one(index) for index in indexes))
-        kept = await neighbourhood.after(grader, fresh=True, everything=False) + await neighbourhood.after(
-            grader, fresh=False, everything=False
+        kept = await neighbourhood.after(service, fresh=True, everything=False) + await neighbourhood.after(
+            service, fresh=False, everything=False
         )
     report.neighbours += len(kept.graded)
     report.findings += [Finding(tuple(indexes), problem, "neighbour") for problem in kept.problems]

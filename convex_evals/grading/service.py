@@ -46,7 +46,7 @@ class Worker:
 
 
 @dataclass
-class Grader:
+class GradingService:
     """Everything that grading one suite needs, ready."""
 
     toolchain: Toolchain
@@ -146,7 +146,7 @@ def readable_paths(packages: PackageStore, suite: Path, suite_packages: Sequence
 
 
 @asynccontextmanager
-async def open_grader(
+async def open_service(
     toolchain: Toolchain,
     packages: PackageStore,
     backend: Backend,
@@ -156,8 +156,8 @@ async def open_grader(
     suite: Path,
     *,
     strict_types: bool = True,
-) -> AsyncIterator[Grader]:
-    """A grader for `suite` with so many `workers`, in `folder`; all its processes end with the context."""
+) -> AsyncIterator[GradingService]:
+    """A grading service for `suite` with so many `workers`, in `folder`; all its processes end with the context."""
     packages.root.mkdir(parents=True, exist_ok=True)
     readable = readable_paths(packages, suite, tester.suite_packages)
     async with AsyncExitStack() as stack:
@@ -187,7 +187,9 @@ async def open_grader(
                 yield Tools(for_project, for_suite, packages, backend, tester, prepared())
 
         for_suite = await stack.enter_async_context(new_checker())
-        yield Grader(toolchain, packages, backend, tester, folder, for_suite, queue, prepared(), Gate(workers), fresh)
+        yield GradingService(
+            toolchain, packages, backend, tester, folder, for_suite, queue, prepared(), Gate(workers), fresh
+        )
 
 
 @dataclass(frozen=True)
@@ -198,10 +200,10 @@ class GraderCheck:
     errors: tuple[str, ...]
 
 
-async def check_graders(grader: Grader, evals: Sequence[Eval]) -> dict[str, GraderCheck]:
+async def check_graders(service: GradingService, evals: Sequence[Eval]) -> dict[str, GraderCheck]:
     """Parse the graders of `evals`, a result per eval id."""
     files = [e.grader for e in evals]
-    result = await grader.suite_checker.request("graders", suite=evals[0].root, files=files, timeout=60)
+    result = await service.suite_checker.request("graders", suite=evals[0].root, files=files, timeout=60)
     return {
         e.id: GraderCheck(
             tuple(found["inputs"]),
