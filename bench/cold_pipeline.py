@@ -78,7 +78,7 @@ async def command(argv: Sequence[str | Path], folder: Path, env: Mapping[str, st
 
 
 @dataclass
-class ColdAttempt(Grading):
+class ColdGrading(Grading):
     """One grading of one project; checkers, pools and caches are not used."""
 
     settings: dict[str, Any] | None = None

@@ -23,7 +23,7 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.cold_pipeline import ColdAttempt, differences
+from bench.cold_pipeline import ColdGrading, differences
 from convex_evals.config import ProjectConfig
 from convex_evals.grading.packages import PackageError
 from convex_evals.grading.sandbox.choice import Containment
@@ -169,7 +169,7 @@ def opened(workers: int, containment: Containment) -> AbstractAsyncContextManage
 async def grade_cold(service: GradingService, ev: Eval, files: Mapping[str, str]) -> Verdict:
     """The verdict of the official tools. The service lends packages, backend and folder."""
     async with service.worker() as (tools, folder):
-        return await ColdAttempt(ev, files, tools, folder).run()
+        return await ColdGrading(ev, files, tools, folder).run()
 
 
 async def install(cases: Sequence[Case]) -> None:

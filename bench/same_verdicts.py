@@ -77,7 +77,11 @@ async def add_cold(cases: list[Case], workers: int, kept: Path) -> None:
                 verdict = await grade_cold(service, case.ev, case.files)
                 if verdict.outcome is Outcome.UNSCORED:
                     return verdict
-                entry = {"key": key_of(case), "project": case.name, "verdict": verdict.model_dump(mode="json")}
+                entry = {
+                    "key": key_of(case),
+                    "project": case.name,
+                    "verdict": verdict.model_dump(mode="json", by_alias=True),
+                }
                 print(json.dumps(entry), file=file, flush=True)
                 return verdict
 

@@ -143,7 +143,7 @@ def trial_to_data(trial: Trial, source: Source, sections: Sequence[str]) -> dict
     data: dict[str, Any] = {"trial": trial.number, "outcome": trial.grade.verdict.outcome.value}
     if "response" in sections:
         data |= {
-            "generation": trial.generation.model_dump(mode="json"),
+            "generation": trial.generation.model_dump(mode="json", by_alias=True),
             "response": trial.reply,
             "files": dict(trial.files),
         }
@@ -151,5 +151,5 @@ def trial_to_data(trial: Trial, source: Source, sections: Sequence[str]) -> dict
         known = source.expected is not None and bool(trial.files)
         data["diff"] = unified_diff(source.expected or {}, trial.files) if known else None
     if "verdict" in sections:
-        data["verdict"] = trial.grade.verdict.model_dump(mode="json")
+        data["verdict"] = trial.grade.verdict.model_dump(mode="json", by_alias=True)
     return data

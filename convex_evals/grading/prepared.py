@@ -106,7 +106,7 @@ class Prepared:
     async def _once(self, key: Path, make: Callable[[Path], Awaitable[Path | None]]) -> Path | None:
         async with self._locks.setdefault(key, asyncio.Lock()):
             if key not in self._made:
-                # A folder for each attempt: one that failed may have left something.
+                # A folder each time: what failed before may have left something.
                 self._made[key] = await make(Path(tempfile.mkdtemp(dir=self.folder)) / "made.json")
             return self._made[key]
 

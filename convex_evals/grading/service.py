@@ -68,14 +68,14 @@ class GradingService:
         beside them.
         """
         async with self.gate.together():
-            first, fault = await self._attempt(ev, files)
+            first, fault = await self._grade_once(ev, files)
         if first.outcome is not Outcome.UNSCORED or not isinstance(fault, ProcessFault):
             return first
         if isinstance(fault, InstallFault):
             return await self._install_again(ev, files)
         async with self.gate.alone():
-            second, fault = await self._attempt(ev, files, fresh=True)
-            second = second.model_copy(update={"attempts": 2})
+            second, fault = await self._grade_once(ev, files, fresh=True)
+            second = second.model_copy(update={"gradings": 2})
             if not _at_fault(second, fault, ProcessFault):
                 return second
             canary = None if isinstance(fault, InstallFault) else (await self.canary())[0]
@@ -86,14 +86,14 @@ class GradingService:
     async def _install_again(self, ev: Eval, files: Mapping[str, str]) -> Verdict:
         """The verdict on a project whose packages could not be installed.
 
-        Its own and a canary's are installed at the same time, twice: a registry may come back between two attempts.
+        Its own and a canary's are installed at the same time, twice: a registry may come back between the two.
         """
         for _ in range(_INSTALLS_BESIDE_A_CANARY):
             async with self.gate.together():
                 (again, fault), works = await asyncio.gather(
-                    self._attempt(ev, files, fresh=True), self._canary_installs(ev)
+                    self._grade_once(ev, files, fresh=True), self._canary_installs(ev)
                 )
-            again = again.model_copy(update={"attempts": 2})
+            again = again.model_copy(update={"gradings": 2})
             if not works or not _at_fault(again, fault, InstallFault):
                 return again
         return blame(again)
@@ -105,20 +105,20 @@ class GradingService:
     async def canary(self) -> tuple[Verdict, Exception | None]:
         """Grade the canary by fresh processes, without waiting for a turn."""
         ev = canary_eval()
-        return await self._attempt(ev, ev.answer().files, fresh=True)
+        return await self._grade_once(ev, ev.answer().files, fresh=True)
 
     async def generated_code(self, ev: Eval) -> tuple[dict[str, str], str | None]:
         """What Convex generates for the answer of `ev`, by path below `answer/`, or why there is nothing."""
         async with self.gate.together(), self.worker() as (tools, folder):
-            attempt = Grading(ev, ev.answer().files, tools, folder)
-            return await attempt.generate()
+            grading = Grading(ev, ev.answer().files, tools, folder)
+            return await grading.generate()
 
-    async def _attempt(
+    async def _grade_once(
         self, ev: Eval, files: Mapping[str, str], *, fresh: bool = False
     ) -> tuple[Verdict, Exception | None]:
         async with self.worker() as (tools, folder), self.fresh() if fresh else nullcontext(tools) as wanted:
-            attempt = Grading(ev, files, wanted, folder)
-            return await attempt.run(), attempt.fault
+            grading = Grading(ev, files, wanted, folder)
+            return await grading.run(), grading.fault
 
     @asynccontextmanager
     async def worker(self) -> AsyncIterator[tuple[Tools, Path]]:

@@ -18,7 +18,7 @@ from convex_evals.errors import UserError
 from convex_evals.guidelines.revisions import Version
 from convex_evals.models.budget import Budget
 from convex_evals.records.hashes import sha256_text
-from convex_evals.records.journal import MAX_ATTEMPTS
+from convex_evals.records.journal import MAX_COMMANDS
 from convex_evals.render.results import dollars
 from convex_evals.runs.plan import RunRequest, generation_key
 from convex_evals.runs.request import Order, Resolved, estimate
@@ -220,7 +220,7 @@ class Rounds:
         for e in request.evals:
             entries = [] if run.is_written(e.id) else [journal.read(e.id, n) for n in range(1, request.trials + 1)]
             left[e.id] = sum(
-                x is None or not (x.generation.received or x.generation.rounds >= MAX_ATTEMPTS) for x in entries
+                x is None or not (x.generation.received or x.generation.commands >= MAX_COMMANDS) for x in entries
             )
         return left
 

@@ -1,4 +1,25 @@
-"""How many requests a provider gets at the same time: as many as it takes without complaint."""
+"""How many requests a provider gets at the same time: as many as it takes without complaint.
+
+No provider says how much it takes, and what it takes changes by the hour, so the limit is found by trying: each reply
+raises it a little, each "too many requests" (HTTP 429) halves it. Of the linear rules, additive increase and
+multiplicative decrease is the one by which several clients of a provider, say two commands with the same key, come to
+equal shares, and none pushes the others out (Chiu and Jain, 1989). A trace, below a ceiling of 8:
+
+    time    event                             allowed  under way
+    0 s     the first requests are sent       4        4
+    2-4 s   four replies, one by one          4.92     4   each adds 1 / allowed: as many replies as are allowed at a
+    5 s     a fifth                           5.12     5   time raise the limit by about one, whether it is 4 or 40
+    6-9 s   five more                         6.03     6
+    10 s    one 429, with Retry-After: 5      3.02     5   nothing is sent before 15 s; what is under way goes on
+    10.2 s  two more                          3.02     3   these were sent at the same moment and say the same thing:
+                                                           halving for each of them would leave 1 of 6
+    13 s    three replies to the others       3.92     0   the provider wants silence until 15 s, and gets it
+    15 s    three requests are sent           3.92     3
+
+`allowed` is a fraction so that every reply counts; requests are whole, so it is rounded down where they are sent. It
+never falls below one: a provider that complains about a single request gets time by Retry-After, and by the pauses
+between attempts in `retries`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +36,7 @@ _SHRINK_ONCE_IN = 1.0  # seconds: a burst of complaints about one moment is one 
 
 @dataclass
 class ProviderLimit:
-    """Additive increase, multiplicative decrease (Chiu and Jain, 1989), below a ceiling that the user sets."""
+    """The limit of one provider, which all its models share. The user sets the ceiling."""
 
     ceiling: int
     allowed: float = 0.0
@@ -44,7 +65,7 @@ class ProviderLimit:
             await self._tell()
 
     async def went_well(self) -> None:
-        """One more at a time for each round of replies."""
+        """A reply came: one more at a time after about as many replies as are allowed at a time."""
         self.allowed = min(float(self.ceiling), self.allowed + 1 / max(self.allowed, 1.0))
         await self._tell()
 

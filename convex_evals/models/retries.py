@@ -23,7 +23,7 @@ from convex_evals.records.reply import Reply, TrialReply
 from convex_evals.suite.prompt import Prompt
 from convex_evals.suite.suite import Eval
 
-ATTEMPTS = 5  # in one round; a round is what one run makes of a trial
+ATTEMPTS = 5  # for one reply in one command
 _FIRST_PAUSE = 1.0  # seconds
 _LONGEST_PAUSE = 60.0
 _FREE = frozenset({Fault.RATE_LIMIT, Fault.AUTH, Fault.QUOTA, Fault.UNKNOWN_MODEL, Fault.REQUEST, Fault.CONTEXT})

@@ -43,7 +43,9 @@ class Generation(Record):
     fault: Line | None = Field(default=None, description="why nothing was received, or why what was is a failure")
     reason: Quoted = Field(default=None, description="the same in words")
     attempts: tuple[Attempt, ...] = Field(default=(), description="all requests made for this trial, in order")
-    rounds: Positive = Field(default=1, description="runs that asked for this reply; after three it is left alone")
+    commands: Positive = Field(
+        default=1, alias="rounds", description="runs that asked for this reply; after three it is left alone"
+    )
     cost_usd: Dollars = Field(default=0.0, description="dollars, all attempts together")
     cost_estimated: bool = Field(default=False, description="true where a price map, and not the provider, says so")
     duration_ms: Natural = Field(default=0, description="wall clock of the attempt that counted")

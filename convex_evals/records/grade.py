@@ -39,7 +39,9 @@ class Verdict(Record):
     score: float = Field(ge=0, le=1, description="passed tests / tests that ran; 0 where none did")
     steps: tuple[StepResult, ...] = Field(description="all six, in order")
     tests: tuple[TestResult, ...] = Field(default=(), description="the grader's tests, in order")
-    attempts: Positive = Field(default=1, description="gradings made; more than one after a fault of ours")
+    gradings: Positive = Field(
+        default=1, alias="attempts", description="gradings made; more than one after a fault of ours"
+    )
 
     @property
     def reason(self) -> str | None:
@@ -55,8 +57,10 @@ class TrialGrade(Record):
     trial: TrialNumber = Field(description="number of the trial, from 1")
     generation_id: Identity = Field(description="which reply was graded")
     verdict: Verdict = Field(description="the judgement")
-    rounds: Positive = Field(
-        default=1, description="commands that asked or graded; after three without a verdict it is left alone"
+    commands: Positive = Field(
+        default=1,
+        alias="rounds",
+        description="commands that asked or graded; after three without a verdict it is left alone",
     )
 
 

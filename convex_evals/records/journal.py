@@ -13,7 +13,7 @@ from convex_evals.records.names import Natural, Sha256
 from convex_evals.records.outcome import Outcome
 from convex_evals.records.reply import TrialReply
 
-MAX_ATTEMPTS = 3
+MAX_COMMANDS = 3  # that ask for one reply, or grade it, before the trial is left without a verdict
 
 
 class JournalEntry(FileRecord):
@@ -25,7 +25,7 @@ class JournalEntry(FileRecord):
     generation: Generation = Field(description="as it will stand in generation.json")
     response: str | None = Field(description="as it will stand in `<trial>.md`")
     verdict: Verdict | None = Field(default=None, description="as it will stand in the grade file")
-    attempts: Natural = Field(default=0, description="rounds of asking and grading that ended")
+    commands: Natural = Field(default=0, alias="attempts", description="commands that asked or graded, and finished")
 
     @property
     def reply(self) -> TrialReply:
@@ -33,8 +33,8 @@ class JournalEntry(FileRecord):
 
     @property
     def done(self) -> bool:
-        """Scored, or more attempts would change nothing."""
+        """Scored, or asking and grading again would change nothing."""
         if self.verdict is None:
             return False
-        given_up = self.attempts >= MAX_ATTEMPTS or self.generation.fault == MISSING
+        given_up = self.commands >= MAX_COMMANDS or self.generation.fault == MISSING
         return given_up or self.verdict.outcome is not Outcome.UNSCORED

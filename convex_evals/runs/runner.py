@@ -12,7 +12,7 @@ from convex_evals.grading.verdict import unscored
 from convex_evals.models import Ask, Solver
 from convex_evals.models.faults import Fault, ModelStopped
 from convex_evals.records import Generation, GenerationFile, GradeFile, Outcome, Summary, TrialGrade, Verdict
-from convex_evals.records.journal import MAX_ATTEMPTS, JournalEntry
+from convex_evals.records.journal import MAX_COMMANDS, JournalEntry
 from convex_evals.store.files import remove_temporary
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
@@ -105,7 +105,7 @@ class Runner:
             if not self._asking:
                 return None
             verdict = await judge(self.service, ev, entry.reply)
-        entry = entry.model_copy(update={"verdict": verdict, "attempts": entry.attempts + 1})
+        entry = entry.model_copy(update={"verdict": verdict, "commands": entry.commands + 1})
         self.journal.write(ev.id, entry)
         self.emit(TrialDone(ev.id, trial, verdict, False, entry.generation))
         return entry
@@ -133,16 +133,16 @@ class Runner:
             return None
         generation = found.reply.generation
         if not generation.received:
-            given_up = generation.rounds >= MAX_ATTEMPTS
+            given_up = generation.commands >= MAX_COMMANDS
             verdict = unscored(generation.reason or "nothing was received") if given_up else None
-            # What earlier rounds cost stands in their run; here it would be counted twice.
+            # What earlier attempts cost stands in their run; here it would be counted twice.
             carried = generation.model_copy(update={"attempts": (), "cost_usd": 0.0})
             return JournalEntry(
                 generation_key=planned.generation_key,
                 generation=carried,
                 response=None,
                 verdict=verdict,
-                attempts=generation.rounds,
+                commands=generation.commands,
             )
         source = generation.reused_from or found.run.plan.run_id
         entry = JournalEntry(
@@ -150,7 +150,7 @@ class Runner:
             generation=generation.model_copy(update={"reused_from": source}),
             response=found.reply.response,
             verdict=found.verdict,
-            attempts=found.rounds,
+            commands=found.commands,
         )
         self.journal.write(ev.id, entry)
         return entry
@@ -178,7 +178,7 @@ class Runner:
             generation_key=key,
             generation=generation.model_copy(update={"notes": notes}),
             response=reply.response,
-            attempts=before.attempts if before else 0,
+            commands=before.commands if before else 0,
         )
         self.journal.write(ev.id, entry)
         log.drop()
@@ -198,7 +198,7 @@ class Runner:
                     trial=e.generation.trial,
                     generation_id=e.generation.generation_id,
                     verdict=e.verdict,
-                    rounds=max(1, e.attempts),
+                    commands=max(1, e.commands),
                 )
                 for e in entries
                 if e.verdict is not None
@@ -213,13 +213,13 @@ def _is_unscored(entry: JournalEntry) -> bool:
 
 
 def _joined(before: Generation | None, new: Generation) -> Generation:
-    """`new` with the attempts and the costs of the rounds before it."""
+    """`new` with the attempts and the costs of earlier commands."""
     if before is None:
         return new
     return new.model_copy(
         update={
             "attempts": before.attempts + new.attempts,
             "cost_usd": before.cost_usd + new.cost_usd,
-            "rounds": before.rounds + 1,
+            "commands": before.commands + 1,
         }
     )

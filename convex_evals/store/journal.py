@@ -102,7 +102,7 @@ class Journal:
         with self.locked():
             entry = self.read(eval_id, trial)
             if entry is not None and entry.generation.received and entry.generation_key == generation_key:
-                own = {} if with_verdict else {"verdict": None, "attempts": 0}
+                own = {} if with_verdict else {"verdict": None, "commands": 0}
                 to.write(eval_id, entry.model_copy(update=own))
                 confined.remove_file(path, self._base)
                 return True

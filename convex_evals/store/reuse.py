@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from convex_evals.records import Generation, Outcome, Verdict
-from convex_evals.records.journal import MAX_ATTEMPTS
+from convex_evals.records.journal import MAX_COMMANDS
 from convex_evals.records.reply import TrialReply
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import Run, RunStore, grade_name
@@ -17,13 +17,13 @@ from convex_evals.store.runs import Run, RunStore, grade_name
 class EarlierTrial:
     """A trial of an earlier run. `verdict` is None where that run has no valid one.
 
-    `rounds` is how often the reply was graded under the same key without getting one.
+    `commands` is how many graded the reply under the same key without getting one.
     """
 
     run: Run
     reply: TrialReply
     verdict: Verdict | None = None
-    rounds: int = 0
+    commands: int = 0
 
 
 @dataclass
@@ -58,9 +58,9 @@ class EarlierRuns:
         return unreceived
 
     def is_settled(self, eval_id: str, trial: int, generation_key: str) -> bool:
-        """Whether nobody would be asked for this trial: its reply is there, or all rounds ended without one."""
+        """Whether no model would be asked for this trial: its reply is there, or was asked for often enough."""
         found = self.find(eval_id, trial, generation_key, "")
-        if found and (found.reply.response is not None or found.reply.generation.rounds >= MAX_ATTEMPTS):
+        if found and (found.reply.response is not None or found.reply.generation.commands >= MAX_COMMANDS):
             return True
         waiting = [run for run in self._candidates(eval_id, generation_key) if not run.has_generation(eval_id)]
         return any(Journal(self.journals, run.plan).has_reply(eval_id, trial, generation_key) for run in waiting)
@@ -95,7 +95,7 @@ def _has(run: Run, eval_id: str, generation_key: str) -> bool:
 
 
 def _verdict(run: Run, eval_id: str, generation: Generation, grading_key: str) -> tuple[Verdict | None, int]:
-    """A scored verdict, or how many rounds ended without."""
+    """A scored verdict, or how many commands ended without one."""
     if not run.has_grade(eval_id, grading_key):
         return None, 0
     grade = run.grade_file(eval_id, grade_name(grading_key))
@@ -103,4 +103,4 @@ def _verdict(run: Run, eval_id: str, generation: Generation, grading_key: str) -
         return None, 0
     found = [t for t in grade.trials if t.generation_id == generation.generation_id]
     scored = [t.verdict for t in found if t.verdict.outcome is not Outcome.UNSCORED]
-    return (scored[0], 0) if scored else (None, max((t.rounds for t in found), default=0))
+    return (scored[0], 0) if scored else (None, max((t.commands for t in found), default=0))

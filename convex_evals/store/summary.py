@@ -22,7 +22,7 @@ from convex_evals.records import (
 )
 from convex_evals.records.generation import MISSING
 from convex_evals.records.human import explain
-from convex_evals.records.journal import MAX_ATTEMPTS, JournalEntry
+from convex_evals.records.journal import MAX_COMMANDS, JournalEntry
 from convex_evals.store.runs import Run, grade_name
 
 
@@ -135,14 +135,14 @@ def _summarize(
 
 
 def given_up(run: Run, summary: Summary) -> bool:
-    """Whether all that has no verdict was asked for, or graded, in as many runs as a command does by itself."""
+    """Whether all that has no verdict was asked for, or graded, by as many commands as take it up by themselves."""
     for eval_id in (e for e, found in summary.evals.items() if found.counts.unscored):
         replies = run.generations(eval_id)
         for grade in run.grade(eval_id).trials:
             reply = replies[grade.trial]
-            rounds = grade.rounds if reply.received else reply.rounds
+            commands = grade.commands if reply.received else reply.commands
             waits = grade.verdict.outcome is Outcome.UNSCORED and reply.fault != MISSING
-            if waits and rounds < MAX_ATTEMPTS:
+            if waits and commands < MAX_COMMANDS:
                 return False
     return True
 

@@ -127,7 +127,7 @@ def test_status_of_a_run_that_is_finished_in_part(suite: Path, invoke: Invoke) -
 def test_status_says_how_to_ask_once_more_what_is_given_up(suite: Path, invoke: Invoke) -> None:
     run = make_run(suite / "runs", evals("p", "f", "p", "u"))
     file = run.generation(OTHERS[2])
-    lost = tuple(g.model_copy(update={"rounds": 3}) for g in file.trials)
+    lost = tuple(g.model_copy(update={"commands": 3}) for g in file.trials)
     write_record(run.eval_folder(OTHERS[2]) / "generation.json", file.model_copy(update={"trials": lost}))
     assert json.loads(invoke("status", "--json").out)["go_on"] == "cli run -m acme/model-1 --retry-unscored"
 

@@ -36,27 +36,27 @@ def ev(tmp_path: Path) -> Eval:
 
 @pytest.mark.parametrize("path", ["../x_evil.ts", "/etc/x_evil", "a\\b", "a\0b", "/".join(["a" * 200] * 25)])
 def test_bad_paths_end_at_the_filesystem(path: str, ev: Eval, tmp_path: Path) -> None:
-    attempt = Grading(ev, {"package.json": "{}", path: "x"}, cast(Tools, None), tmp_path / "trial")
-    verdict = asyncio.run(attempt.run())
+    grading = Grading(ev, {"package.json": "{}", path: "x"}, cast(Tools, None), tmp_path / "trial")
+    verdict = asyncio.run(grading.run())
     assert (verdict.outcome, verdict.caught_by) == (Outcome.FAILED, StepName.FILESYSTEM)
     assert not (tmp_path / "trial").exists() and not list(tmp_path.rglob("x_evil*"))
 
 
 def test_an_unforeseen_error_is_nobodys_fault(ev: Eval, tmp_path: Path) -> None:
-    attempt = Grading(ev, {"package.json": "{}"}, cast(Tools, None), tmp_path / "trial")
-    verdict = asyncio.run(attempt.run())
+    grading = Grading(ev, {"package.json": "{}"}, cast(Tools, None), tmp_path / "trial")
+    verdict = asyncio.run(grading.run())
     assert (verdict.outcome, verdict.caught_by) == (Outcome.UNSCORED, StepName.INSTALL)
-    assert isinstance(attempt.fault, ProcessFault) and "internal error: AttributeError" in str(verdict.reason)
+    assert isinstance(grading.fault, ProcessFault) and "internal error: AttributeError" in str(verdict.reason)
 
 
 UNSCORED = make_verdict(Outcome.UNSCORED, StepName.TESTS)
 PASSED, FAILED = make_verdict(), make_verdict(Outcome.FAILED, StepName.TSC)
 FAULT, NETWORK = ProcessFault("died"), InfrastructureError("no network")
-Attempted = tuple[Verdict, Exception | None]
+Graded = tuple[Verdict, Exception | None]
 
 
 @pytest.mark.parametrize(
-    ("attempts", "canary", "outcome", "count"),
+    ("gradings", "canary", "outcome", "count"),
     [
         ([(PASSED, None)], PASSED, Outcome.PASSED, 1),
         ([(UNSCORED, NETWORK)], PASSED, Outcome.UNSCORED, 1),
@@ -68,27 +68,27 @@ Attempted = tuple[Verdict, Exception | None]
     ],
 )
 def test_whom_the_canary_blames(
-    attempts: list[Attempted], canary: Verdict, outcome: Outcome, count: int, ev: Eval, monkeypatch: pytest.MonkeyPatch
+    gradings: list[Graded], canary: Verdict, outcome: Outcome, count: int, ev: Eval, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service: GradingService = cast(Any, GradingService)(*[None] * 8, Gate(1), None)
-    left = list(attempts)
+    left = list(gradings)
 
-    async def attempt(self: GradingService, ev: Eval, files: object, *, fresh: bool = False) -> Attempted:
+    async def grade_once(self: GradingService, ev: Eval, files: object, *, fresh: bool = False) -> Graded:
         return left.pop(0) if ev.category != "000-canary" else (canary, None)
 
-    monkeypatch.setattr(GradingService, "_attempt", attempt)
+    monkeypatch.setattr(GradingService, "_grade_once", grade_once)
     verdict = asyncio.run(service.grade(ev, {}))
-    assert (verdict.outcome, verdict.attempts, left) == (outcome, count, [])
+    assert (verdict.outcome, verdict.gradings, left) == (outcome, count, [])
 
 
 def test_who_is_graded_again_and_the_canary_get_fresh_processes(ev: Eval, monkeypatch: pytest.MonkeyPatch) -> None:
     fresh = []
 
-    async def attempt(self: GradingService, ev: Eval, files: object, **more: bool) -> Attempted:
+    async def grade_once(self: GradingService, ev: Eval, files: object, **more: bool) -> Graded:
         fresh.append((ev.category == "000-canary", more.get("fresh", False)))
         return (PASSED, None) if ev.category == "000-canary" else (UNSCORED, FAULT)
 
-    monkeypatch.setattr(GradingService, "_attempt", attempt)
+    monkeypatch.setattr(GradingService, "_grade_once", grade_once)
     asyncio.run(cast(Any, GradingService)(*[None] * 8, Gate(1), None).grade(ev, {}))
     assert fresh == [(False, False), (False, True), (True, True)]
 

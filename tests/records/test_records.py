@@ -41,7 +41,7 @@ EXAMPLES: dict[str, FileRecord] = {
     "grade.1.json": make_grade_file(verdict=FAILED),
     "pruned.1.json": Pruned(date="2026-01-31", responses=3, bytes=4096),
     "journal.1.json": JournalEntry(
-        generation_key="5" * 64, generation=make_generation(), response="# Files\n", verdict=FAILED, attempts=1
+        generation_key="5" * 64, generation=make_generation(), response="# Files\n", verdict=FAILED, commands=1
     ),
 }
 

@@ -109,7 +109,7 @@ def test_one_trial_without_a_verdict_leaves_a_table(suite: Path) -> None:
 
 def test_a_reply_that_nobody_recorded_is_missing_at_once(suite: Path) -> None:
     lost = make_generation().model_copy(update={"received": False, "fault": MISSING})
-    entry = JournalEntry(generation=lost, response=None, verdict=make_verdict(Outcome.UNSCORED), attempts=1)
+    entry = JournalEntry(generation=lost, response=None, verdict=make_verdict(Outcome.UNSCORED), commands=1)
     assert entry.done and not entry.model_copy(update={"verdict": None}).done
     run = make_run(suite / "runs", {EVAL: "u"})
     assert not given_up(run, summary_of(run))
