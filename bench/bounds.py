@@ -17,7 +17,8 @@ from functools import partial
 
 from convex_evals.inputs.bounded_json import decode
 from convex_evals.models.faults import ProviderFault
-from convex_evals.models.provider import Call, load_litellm, stream
+from convex_evals.models.litellm_loader import load_litellm
+from convex_evals.models.provider import Call, stream
 from convex_evals.records.models import ModelEntry
 from convex_evals.suite.extract import extract_aside
 from tests.inputs import test_bounded_json

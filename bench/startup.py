@@ -34,7 +34,7 @@ MODELS, EVALS = 20, 110
 EXPERIMENTS = ("default", "no_guidelines")
 REPLY = "# Files\n\n## convex/main.ts\n\n```ts\nexport const answer = 42;\n```\n"
 PRICES = (
-    "from convex_evals.models.provider import load_litellm; assert load_litellm().model_cost",
+    "from convex_evals.models.litellm_loader import load_litellm; assert load_litellm().model_cost",
     "from convex_evals.models.price import price_map; assert price_map()",
 )
 

@@ -106,7 +106,7 @@ def _loaded() -> tuple[socket.socket, subprocess.Popen[bytes]]:
 
 def _serve(asked: socket.socket) -> None:
     from convex_evals.cli import app
-    from convex_evals.models.provider import load_litellm
+    from convex_evals.models.litellm_loader import load_litellm
 
     load_litellm()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who waits for a command is nobody's business

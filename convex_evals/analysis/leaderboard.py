@@ -15,7 +15,8 @@ from convex_evals.records import Counts, Summary
 from convex_evals.render.results import dollars, duration, interval, percent, rate_to_data, table
 from convex_evals.stats import tied_ranks
 from convex_evals.store.records import read_data, to_record
-from convex_evals.store.runs import CONFIRMATION, SUMMARY_NAME, RunStore, open_run, refuse_elsewhere
+from convex_evals.store.run_checks import refuse_elsewhere
+from convex_evals.store.runs import CONFIRMATION, SUMMARY_NAME, RunStore, open_run
 
 # A run of fewer evals than this share of the widest run's is of a part of the suite (`-f`, `-c`); one with fewer of its
 # trials scored says more about a provider's bad day than about the model.

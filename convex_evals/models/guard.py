@@ -9,7 +9,7 @@ wrap exceptions as they like.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -153,16 +153,21 @@ class _Body(httpx.SyncByteStream):
 @cache
 def _install() -> None:
     """Have all clients of httpx ask the guard that is open. Those that send without one are left as they are."""
-    send_async, send_sync = httpx.AsyncClient.send, httpx.Client.send
+    httpx.AsyncClient.send = _guarded_async(httpx.AsyncClient.send)  # type: ignore[method-assign]
+    httpx.Client.send = _guarded_sync(httpx.Client.send)  # type: ignore[method-assign]
 
-    async def guarded_async(
+
+def _guarded_async(
+    send: Callable[..., Coroutine[Any, Any, httpx.Response]],
+) -> Callable[..., Coroutine[Any, Any, httpx.Response]]:
+    async def guarded_send(
         client: httpx.AsyncClient, request: httpx.Request, *, stream: bool = False, **options: Any
     ) -> httpx.Response:
         guard = _OPEN.get()
         if guard is None:
-            return await send_async(client, request, stream=stream, **options)
+            return await send(client, request, stream=stream, **options)
         request.headers["accept-encoding"] = "identity"
-        response = await send_async(client, request, stream=True, **{**options, "follow_redirects": False})
+        response = await send(client, request, stream=True, **{**options, "follow_redirects": False})
         guard.responses.append(response)
         try:
             assert isinstance(response.stream, httpx.AsyncByteStream)
@@ -174,14 +179,18 @@ def _install() -> None:
             raise
         return response
 
-    def guarded_sync(
+    return guarded_send
+
+
+def _guarded_sync(send: Callable[..., httpx.Response]) -> Callable[..., httpx.Response]:
+    def guarded_send(
         client: httpx.Client, request: httpx.Request, *, stream: bool = False, **options: Any
     ) -> httpx.Response:
         guard = _OPEN.get()
         if guard is None:
-            return send_sync(client, request, stream=stream, **options)
+            return send(client, request, stream=stream, **options)
         request.headers["accept-encoding"] = "identity"
-        response = send_sync(client, request, stream=True, **{**options, "follow_redirects": False})
+        response = send(client, request, stream=True, **{**options, "follow_redirects": False})
         try:
             assert isinstance(response.stream, httpx.SyncByteStream)
             response.stream = _Body(response.stream, guard.admit(response))
@@ -192,5 +201,4 @@ def _install() -> None:
             raise
         return response
 
-    httpx.AsyncClient.send = guarded_async  # type: ignore[method-assign, assignment]
-    httpx.Client.send = guarded_sync  # type: ignore[method-assign, assignment]
+    return guarded_send

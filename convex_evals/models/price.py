@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from convex_evals.models.provider import takes_search_options
+from convex_evals.models.litellm_loader import takes_search_options
 from convex_evals.models.tokens import litellm_file
 from convex_evals.records import Usage
 from convex_evals.records.models import ModelEntry, Price

@@ -16,6 +16,7 @@ from convex_evals.records import Generation, GenerationFile, GradeFile, Pruned, 
 from convex_evals.store.files import MOST_TEXT, read_confined, write_atomic
 from convex_evals.store.paths import slug_folders
 from convex_evals.store.records import find_record, read_record, write_record
+from convex_evals.store.run_checks import GenerationsByTrial, refuse_elsewhere, refuse_other_eval, refuse_other_evals
 
 PLAN_NAME = "run.json"
 SUMMARY_NAME = "summary.json"
@@ -38,16 +39,6 @@ def open_run(folder: Path) -> Run:
     return Run(folder, plan)
 
 
-def refuse_elsewhere(path: Path, named: RunPlan | Summary) -> None:
-    """What stands in a file must be what its place says: everything else goes by the place."""
-    own = (*slug_folders(named.model), named.date, named.run_id)
-    if path.parent.parts[-4:] != own:
-        raise UserError(
-            f"{path}: says that it belongs to {'/'.join(own)}, which is another folder; restore it from Git, or move "
-            "the folder there"
-        )
-
-
 def grade_name(grading_key: str) -> str:
     return f"grade.{grading_key[:8]}.json"
 
@@ -56,17 +47,6 @@ def grade_name(grading_key: str) -> str:
 def _day_of(model_folder: Path, root: Path, run_id: str) -> str | None:
     days = confined.entries(model_folder, root)
     return next((day for day in days if confined.is_file(model_folder / day / run_id / PLAN_NAME, root)), None)
-
-
-class _ByTrial(dict[int, Generation]):
-    """Replies by trial. Raises `UserError` for a trial that a grade file has and this has not."""
-
-    def __init__(self, file: GenerationFile, path: Path) -> None:
-        super().__init__({g.trial: g for g in file.trials})
-        self._path = path
-
-    def __missing__(self, trial: int) -> Generation:
-        raise UserError(f"{self._path}: no trial {trial}, which was graded; restore the file from Git")
 
 
 @dataclass(frozen=True)
@@ -93,7 +73,7 @@ class Run:
         summary = find_record(path, Summary, self.root)
         if summary is not None:
             refuse_elsewhere(path, summary)
-            _refuse_other_evals(path, self.plan, summary)
+            refuse_other_evals(path, self.plan, summary)
         return summary
 
     def eval_folder(self, eval_id: str) -> Path:
@@ -109,19 +89,12 @@ class Run:
     def generation(self, eval_id: str) -> GenerationFile:
         path = self.eval_folder(eval_id) / GENERATION_NAME
         file = read_record(path, GenerationFile, self.root)
-        self._refuse_other_eval(path, eval_id, file)
+        refuse_other_eval(path, self.plan, eval_id, file)
         return file
 
     def generations(self, eval_id: str) -> Mapping[int, Generation]:
         """By trial. Raises `UserError` where one is asked for that is not there."""
-        return _ByTrial(self.generation(eval_id), self.eval_folder(eval_id) / GENERATION_NAME)
-
-    def _refuse_other_eval(self, path: Path, eval_id: str, file: GenerationFile | GradeFile) -> None:
-        trials = [t.trial for t in file.trials]
-        if file.eval != eval_id:
-            raise UserError(f"{path}: is about {file.eval}; restore it from Git")
-        if not trials or trials != sorted(set(trials)) or trials[-1] > self.plan.trials:
-            raise UserError(f"{path}: its trials are not of 1 to {self.plan.trials}, in order; restore it from Git")
+        return GenerationsByTrial(self.generation(eval_id), self.eval_folder(eval_id) / GENERATION_NAME)
 
     def asked_on(self, generation: Generation) -> str | None:
         """The day on which the run began that asked for this reply; None where that run is no longer here."""
@@ -139,7 +112,7 @@ class Run:
     def grade_file(self, eval_id: str, name: str) -> GradeFile:
         path = self.eval_folder(eval_id) / name
         file = read_record(path, GradeFile, self.root)
-        self._refuse_other_eval(path, eval_id, file)
+        refuse_other_eval(path, self.plan, eval_id, file)
         if grade_name(file.grading_key) != name:
             raise UserError(f"{path}: was graded under the key {file.grading_key[:8]}; restore it from Git")
         return file
@@ -209,15 +182,6 @@ class Run:
 
     def write_summary(self, summary: Summary) -> None:
         write_record(self.folder / SUMMARY_NAME, summary, self.root)
-
-
-def _refuse_other_evals(path: Path, plan: RunPlan, summary: Summary) -> None:
-    other = [e for e in (*summary.evals, *summary.missing) if e not in plan.evals]
-    lost = [e for e in plan.evals if e not in summary.evals and e not in summary.missing]
-    categories = {e.partition("/")[0] for e in summary.evals}
-    if other or lost or categories != summary.categories.keys():
-        what = f"{other[0]} is not in run.json" if other else f"nothing about {lost[0]}" if lost else "other categories"
-        raise UserError(f"{path}: {what}; restore it from Git, or `cli finish {plan.run_id}` makes it again")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import ValidationError
@@ -34,22 +34,39 @@ def count(verdicts: Sequence[Verdict]) -> Counts:
     )
 
 
+@dataclass(frozen=True)
+class _EvalTrials:
+    """The trials of one eval that count, from its files or from the journal."""
+
+    eval_id: str
+    grades: Sequence[TrialGrade]
+    generations: Mapping[int, Generation]  # by trial
+    grade: str | None = None  # name of the grade file; None: they are in the journal
+    sandbox: str | None = None
+
+    @property
+    def category(self) -> str:
+        return self.eval_id.partition("/")[0]
+
+
 @dataclass
-class _Part:
+class _Totals:
     """What is added up: of a category, or of the whole run."""
 
     grades: list[TrialGrade] = field(default_factory=list)
     generations: list[Generation] = field(default_factory=list)
     reasons: Counter[str] = field(default_factory=Counter)
 
-    def add(self, grades: Sequence[TrialGrade], own: Mapping[int, Generation]) -> None:
-        self.grades += grades
-        self.generations += own.values()
+    def add(self, trials: _EvalTrials) -> None:
+        self.grades += trials.grades
+        self.generations += trials.generations.values()
         self.reasons.update(
-            why_unscored(t.verdict, own[t.trial]) for t in grades if t.verdict.outcome is Outcome.UNSCORED
+            why_unscored(t.verdict, trials.generations[t.trial])
+            for t in trials.grades
+            if t.verdict.outcome is Outcome.UNSCORED
         )
 
-    def totals(self) -> CategorySummary:
+    def summary(self) -> CategorySummary:
         verdicts = [t.verdict for t in self.grades]
         return CategorySummary(
             counts=count(verdicts),
@@ -88,50 +105,57 @@ def _summarize(
     counting: Mapping[str, str] | None,
     journalled: Mapping[str, Sequence[JournalEntry]] | None,
 ) -> Summary:
-    if counting is None:
-        before = run.summary()
-        counting = {e: found.grade for e, found in before.evals.items()} if before else {}
     plan = run.plan
     wanted = [e for e in plan.evals if only is None or e in only]
-    evals: dict[str, EvalSummary] = {}
-    categories: dict[str, _Part] = {}
-    whole = _Part()
-    sandboxes: set[str] = set()
-    for eval_id in (e for e in wanted if run.is_written(e)):
-        name = counting.get(eval_id) or grade_name(plan.evals[eval_id].grading_key)
-        file = run.grade_file(eval_id, name)
-        grades = file.trials
-        sandboxes.add(file.sandbox)
-        own = run.generations(eval_id)
-        verdicts = [t.verdict for t in grades]
-        evals[eval_id] = _eval(verdicts, list(own.values()), name)
-        for part in (whole, categories.setdefault(eval_id.partition("/")[0], _Part())):
-            part.add(grades, own)
-    for eval_id, entries in (journalled or {}).items():
-        judged = {e.generation.trial: e for e in entries if e.verdict is not None}
-        grades = tuple(
-            TrialGrade(trial=n, generation_id=e.generation.generation_id, verdict=e.verdict)
-            for n, e in judged.items()
-            if e.verdict is not None
-        )
-        for part in (whole, categories.setdefault(eval_id.partition("/")[0], _Part())):
-            part.add(grades, {n: e.generation for n, e in judged.items()})
+    written = list(_written(run, wanted, _counting(run) if counting is None else counting))
+    whole = _Totals()
+    categories: dict[str, _Totals] = {}
+    for trials in (*written, *_journalled(journalled or {})):
+        for totals in (whole, categories.setdefault(trials.category, _Totals())):
+            totals.add(trials)
+    evals = {t.eval_id: _eval(t, t.grade) for t in written if t.grade is not None}
     return Summary(
         run_id=plan.run_id,
         model=plan.model,
         experiment=plan.experiment,
         date=plan.date,
         synthetic=plan.synthetic,
-        categories={name: part.totals() for name, part in categories.items()},
+        categories={name: totals.summary() for name, totals in categories.items()},
         evals=evals,
         replies_cost_usd=round(sum(g.cost_usd for g in whole.generations), 6),
         cost_estimated=any(g.cost_estimated for g in whole.generations),
         reused=sum(g.reused_from is not None for g in whole.generations),
         searches=sum(g.searches for g in whole.generations),
-        sandbox=tuple(sorted(sandboxes)),
+        sandbox=tuple(sorted({t.sandbox for t in written if t.sandbox is not None})),
         missing=tuple(e for e in wanted if e not in evals),
-        **dict(whole.totals()),
+        **dict(whole.summary()),
     )
+
+
+def _counting(run: Run) -> Mapping[str, str]:
+    """The grade files that the run's summary names by now, by eval."""
+    before = run.summary()
+    return {e: found.grade for e, found in before.evals.items()} if before else {}
+
+
+def _written(run: Run, evals: Iterable[str], counting: Mapping[str, str]) -> Iterator[_EvalTrials]:
+    """The trials of those of `evals` whose files are there."""
+    for eval_id in evals:
+        if run.is_written(eval_id):
+            name = counting.get(eval_id) or grade_name(run.plan.evals[eval_id].grading_key)
+            file = run.grade_file(eval_id, name)
+            yield _EvalTrials(eval_id, file.trials, run.generations(eval_id), name, file.sandbox)
+
+
+def _journalled(journalled: Mapping[str, Sequence[JournalEntry]]) -> Iterator[_EvalTrials]:
+    """The trials of each eval that have a verdict."""
+    for eval_id, entries in journalled.items():
+        judged = {e.generation.trial: (e.generation, e.verdict) for e in entries if e.verdict is not None}
+        grades = [
+            TrialGrade(trial=n, generation_id=generation.generation_id, verdict=verdict)
+            for n, (generation, verdict) in judged.items()
+        ]
+        yield _EvalTrials(eval_id, grades, {n: generation for n, (generation, _) in judged.items()})
 
 
 def given_up(run: Run, summary: Summary) -> bool:
@@ -147,12 +171,13 @@ def given_up(run: Run, summary: Summary) -> bool:
     return True
 
 
-def _eval(verdicts: Sequence[Verdict], generations: Sequence[Generation], grade: str) -> EvalSummary:
+def _eval(trials: _EvalTrials, grade: str) -> EvalSummary:
+    verdicts = [t.verdict for t in trials.grades]
     scored = [v.score for v in verdicts if v.outcome is not Outcome.UNSCORED]
     return EvalSummary(
         counts=count(verdicts),
         grade=grade,
-        generation_ms=round(_mean([g.duration_ms for g in generations if g.received])),
+        generation_ms=round(_mean([g.duration_ms for g in trials.generations.values() if g.received])),
         score=round(_mean(scored), 6),
     )
 

@@ -18,6 +18,7 @@ from convex_evals.models import provider as provider_module
 from convex_evals.models.budget import Budget
 from convex_evals.models.faults import Fault, ModelStopped
 from convex_evals.models.limits import ProviderLimit
+from convex_evals.models.litellm_loader import load_litellm
 from convex_evals.models.price import Tariff, can_search, price_map
 from convex_evals.models.provider import Call, stream
 from convex_evals.models.retries import ATTEMPTS, ModelSolver
@@ -367,15 +368,15 @@ def test_retry_after_is_waited_for() -> None:
 
 def test_litellm_is_set_up_once() -> None:
     """Each request asks for it; what is alive then must not be kept for good."""
-    loaded = provider_module.load_litellm()
+    loaded = load_litellm()
     kept = gc.get_freeze_count()  # goes down by itself when one of them is dropped
     alive: list[list[int]] = [[] for _ in range(1000)]
-    assert provider_module.load_litellm() is loaded
+    assert load_litellm() is loaded
     assert gc.get_freeze_count() < kept + len(alive)
 
 
 def test_the_price_map_is_the_one_that_litellm_loads() -> None:
-    loaded = provider_module.load_litellm().model_cost
+    loaded = load_litellm().model_cost
     both = price_map().keys() & loaded.keys()
     assert len(both) > 1000
     assert [name for name in both if price_map()[name] != loaded[name]] == []

@@ -23,6 +23,7 @@ from convex_evals.models.budget import Budget
 from convex_evals.models.charge import charge
 from convex_evals.models.faults import Fault, ModelStopped, ProviderFault
 from convex_evals.models.limits import ProviderLimit
+from convex_evals.models.litellm_loader import load_litellm
 from convex_evals.models.price import Tariff
 from convex_evals.models.provider import Call, stream
 from convex_evals.models.retries import ModelSolver
@@ -82,7 +83,7 @@ def stub() -> Iterator[Provider]:
 @pytest.fixture
 def bench(stub: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.setenv("STUB_KEY", _KEY)
-    provider_module.load_litellm()
+    load_litellm()
     make_eval(tmp_path)
     return Bench(stub, load_suite(tmp_path).evals[0], tmp_path / "replies", Budget(None))
 
