@@ -21,7 +21,7 @@ def load_models(home: Path) -> tuple[ModelEntry, ...]:
 
 
 def find_model(name: str, models: Sequence[ModelEntry]) -> ModelEntry:
-    """The model of this slug, or whose slug ends in `/name`. Raises `UserError` where that is nobody, or several."""
+    """The model of this slug, or whose slug ends in `/name`. Raises `UserError` where there is none, or several."""
     by_slug = {m.slug: m for m in models}
     return by_slug[find_slug(name, by_slug, f"add it to {MODELS_NAME}; `cli models list` shows what is there")]
 

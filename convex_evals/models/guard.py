@@ -97,7 +97,7 @@ _OPEN: ContextVar[Guard | None] = ContextVar("guard", default=None)
 async def guarded(guard: Guard) -> AsyncIterator[None]:
     """Apply `guard` to what is requested inside, in this task, and in those and the threads that it starts.
 
-    No connection for it is open afterwards, whoever left one.
+    No connection for it is open afterwards, not even one that its reader left behind.
     """
     _install()
     token = _OPEN.set(guard)

@@ -50,7 +50,7 @@ class ProviderLimit:
 
     @asynccontextmanager
     async def turn(self, halted: asyncio.Event) -> AsyncIterator[None]:
-        """Wait for a turn; the request goes inside. Once `halted` is set nobody waits, and nothing is to be sent."""
+        """Wait for a turn; the request goes inside. Once `halted` is set, waiting ends and nothing is to be sent."""
         async with self._changed:
             while not halted.is_set():
                 pause = self.not_before - time.monotonic()

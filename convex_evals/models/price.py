@@ -20,7 +20,7 @@ _PER_MESSAGE = 16
 
 @dataclass(frozen=True)
 class Tariff:
-    """The price of one model, None where nobody knows it."""
+    """The price of one model, None where it is not known."""
 
     price: Price | None
 

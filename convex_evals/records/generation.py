@@ -17,7 +17,7 @@ class Usage(Record):
     input_tokens: Natural = Field(default=0, description="tokens of the prompt")
     output_tokens: Natural = Field(default=0, description="tokens of the reply, reasoning included")
     cached_tokens: Natural = Field(default=0, description="of the prompt, those read from the provider's cache")
-    reasoning_tokens: Natural = Field(default=0, description="of the reply, those that nobody sees")
+    reasoning_tokens: Natural = Field(default=0, description="of the reply, those that are not shown")
 
 
 class Attempt(Record):

@@ -74,7 +74,9 @@ class Summary(FileRecord):
     categories: dict[Category, CategorySummary] = Field(description="by category")
     evals: dict[EvalId, EvalSummary] = Field(description="by eval id")
     cost_usd: Dollars = Field(description="dollars that this run paid, all attempts together")
-    replies_cost_usd: Dollars = Field(default=0.0, description="dollars that its replies cost, whoever paid")
+    replies_cost_usd: Dollars = Field(
+        default=0.0, description="dollars that its replies cost, paid by this run or by earlier ones"
+    )
     cost_estimated: bool = Field(default=False, description="true where a price map says so, for at least one reply")
     reused: Natural = Field(default=0, description="replies that an earlier run paid for")
     usage: Usage = Field(default=Usage(), description="tokens of all replies together")

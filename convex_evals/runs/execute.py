@@ -70,7 +70,7 @@ class Work:
     _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
     async def do(self, *batches: Sequence[RunRequest]) -> None:
-        """All requests of a batch at the same time, one batch after the other, while somebody may be asked.
+        """All requests of a batch at the same time, one batch after the other, while requests may be sent.
 
         Raises `KeyboardInterrupt` once they ended after a Ctrl-C.
         """
@@ -192,7 +192,7 @@ def carry_out(
 async def plan_runs(
     requests: Sequence[RunRequest], workspace: Workspace, display: Display, *, fresh: bool
 ) -> list[Run]:
-    """The runs that `Work` would go on with, each with its run.json; nobody is asked."""
+    """The runs that `Work` would go on with, each with its run.json; no model is asked."""
     store = RunStore(workspace.runs_dir)
     async with ready_service(
         workspace.suite, workspace.config, 1, display.preparing, display.warn, REVIEWED

@@ -1,4 +1,30 @@
-"""A plan to results: generate, grade, store; whatever happens on the way, nothing that was done is lost."""
+"""A plan to results: generate, grade, store; whatever happens on the way, nothing that was done is lost.
+
+A reply costs money and minutes, and any moment may be the last one: Ctrl-C, `kill -9`, a full disk, a provider that is
+down. So what is known of a trial is a state on disk, and all that the runner does is to take each trial to its next:
+
+    asked      the reply's log: attempts that ended, and the text as far as it came
+    received   a journal entry without a verdict; also where all attempts failed, with the reason
+    graded     a journal entry with a verdict, which may be that the trial is unscored
+    written    the eval's files in `runs/`, all trials together, once each of them is done
+
+The next state is on disk before the last one is removed. A kill between the two leaves both, and the later one counts.
+Files in `runs/` are never changed, so an eval waits in the journal for as long as asking or grading again may help one
+of its trials: it is *done* when it has a pass or a fail, or when three commands ended without one. A trace of one eval:
+
+    command 1  trial 1  asked, received, graded: passed
+               trial 2  asked, received; killed while it is graded
+               trial 3  asked; killed with half of the reply in the log
+    command 2  trial 1  is done, and only shown
+               trial 2  is not asked again: graded: failed
+               trial 3  the half reply becomes an attempt with the fault `interrupted`, at its estimated price; it is
+                        asked again, and five attempts fail: received (nothing), graded: unscored
+                        The eval is not written, since the next command may get a reply.
+    command 3  trial 3  asked, received, graded: passed; its entry has the attempts and costs of both commands
+                        All are done: the eval is written, then the summary, and the journal is dropped.
+
+What an earlier run has of a trial comes in as received or graded, and goes on from there.
+"""
 
 from __future__ import annotations
 
@@ -156,7 +182,7 @@ class Runner:
         return entry
 
     async def _asked(self, ev: Eval, trial: int, before: JournalEntry | None) -> JournalEntry | None:
-        """A new reply, or the lack of one, journalled; None where nobody may be asked any more."""
+        """A new reply, or the lack of one, journalled; None where nothing more is to be sent."""
         if not self._asking or self.stopped:
             return None
         key = self.run.plan.evals[ev.id].generation_key
