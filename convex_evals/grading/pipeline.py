@@ -134,7 +134,7 @@ class Grading:
         self.packages = store.parent
 
     async def _deploy(self, stack: AsyncExitStack) -> None:
-        scratch = _made(self.folder / "backend")
+        scratch = _create_folder(self.folder / "backend")
         limit = self.ev.config.timeouts.deploy
         bundle, response = self.folder / "push.json", self.folder / "pushed.json"
         await self.tools.checker.request(
@@ -160,7 +160,7 @@ class Grading:
         return repairs or None
 
     async def _tests(self) -> None:
-        scratch = _made(self.folder / "tester")
+        scratch = _create_folder(self.folder / "tester")
         checker, prepared = self.tools.suite_checker, self.tools.prepared
         grader = await prepared.grader(self.ev, checker)
         project = GradedProject(self.project, self.packages)
@@ -169,7 +169,7 @@ class Grading:
         else:
             bundle = await prepared.answer(self.ev, checker)
             facts = await prepared.answer_facts(self.ev, bundle, self.tools.backend)
-            answer_scratch = _made(self.folder / "answer-backend")
+            answer_scratch = _create_folder(self.folder / "answer-backend")
             async with answer_on_demand(self.ev, bundle, self.tools.backend, answer_scratch, self.network) as answer:
                 ports = Ports(
                     self.endpoints.port, self.endpoints.site_port, answer.port, self.network, facts, self.facts
@@ -191,6 +191,6 @@ def _blocker(steps: list[StepResult]) -> StepName | None:
     return None
 
 
-def _made(folder: Path) -> Path:
+def _create_folder(folder: Path) -> Path:
     folder.mkdir()
     return folder

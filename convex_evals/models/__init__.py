@@ -14,7 +14,7 @@ from convex_evals.suite.suite import Eval
 
 @dataclass(frozen=True)
 class Ask:
-    """One trial to be answered."""
+    """One trial that wants a reply."""
 
     ev: Eval
     trial: int

@@ -1,4 +1,4 @@
-"""The bodies of a provider's answers, on their way to who reads them: counted, decompressed and cut into events."""
+"""The bodies of a provider's responses, on their way to their reader: counted, decompressed and cut into events."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class BackendIdentity(Record):
 
 
 class RunPlan(FileRecord):
-    """The plan: which model answers which evals how often, under which fingerprints."""
+    """The plan: which model is asked about which evals, how often, under which fingerprints."""
 
     kind: Literal["run"] = "run"
     schema_: Literal[1] = Field(default=1, alias="schema", description="version of this format")
