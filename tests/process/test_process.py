@@ -54,7 +54,7 @@ def test_a_hopeless_command_is_ended(tmp_path: Path) -> None:
     assert (done.status, done.stderr) == (None, "all is lost\n") and time.monotonic() - start < 10
 
 
-def test_whoever_left_the_group_holds_nobody_up(tmp_path: Path) -> None:
+def test_a_grandchild_outside_the_group_delays_nothing(tmp_path: Path) -> None:
     """A grandchild in a session of its own keeps the pipes open for as long as it likes."""
     start = time.monotonic()
     script = "setsid sleep 20 & echo done"
@@ -69,7 +69,7 @@ def test_endless_output_is_cut(tmp_path: Path) -> None:
     assert len(done.stdout) == OUTPUT_LIMIT and done.stdout.endswith("xend\n")
 
 
-def test_kill_minus_nine_leaves_nobody(tmp_path: Path) -> None:
+def test_kill_minus_nine_leaves_no_process(tmp_path: Path) -> None:
     parent = subprocess.Popen([sys.executable, "-c", FAMILY, str(tmp_path)], cwd=ROOT)
     pids = tmp_path / "pids"
     for _ in range(400):
