@@ -14,8 +14,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from convex_evals.grading.sandbox.kernel import no_new_privileges, syscall
+from convex_evals.grading.sandbox.system_calls import system_calls
 
-_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_CALLS = system_calls("x86_64")  # calls as young as these have the same numbers on all machines
+_CREATE_RULESET = _CALLS["landlock_create_ruleset"]
+_ADD_RULE, _RESTRICT_SELF = _CALLS["landlock_add_rule"], _CALLS["landlock_restrict_self"]
 _RULE_PATH, _RULE_PORT = 1, 2
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
 _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | 1 << 14 | 1 << 15  # and TRUNCATE, IOCTL_DEV
