@@ -17,8 +17,9 @@ from convex_evals.analysis.compare.rows import (
 )
 from convex_evals.analysis.compare.to_markdown import MARKS
 from convex_evals.analysis.compare.words import p_value, points, rate, span
-from convex_evals.guidelines.diff import ChangeKind, RuleChange, SectionChange, Span, excerpts
+from convex_evals.guidelines.diff import ChangeKind, RuleChange, SectionChange
 from convex_evals.guidelines.diff_report import DiffReport
+from convex_evals.guidelines.diff_words import Span, excerpts
 from convex_evals.guidelines.effect import ModelEffect
 from convex_evals.render.markdown import cell, code, fenced, folded, inline, table
 from convex_evals.stats import EvalPair

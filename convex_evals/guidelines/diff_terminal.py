@@ -13,8 +13,9 @@ from convex_evals.analysis.compare.rows import (
     why_unsure,
 )
 from convex_evals.analysis.compare.words import p_value, points, rate, span
-from convex_evals.guidelines.diff import ChangeKind, RuleChange, SectionChange, Span, excerpts
+from convex_evals.guidelines.diff import ChangeKind, RuleChange, SectionChange
 from convex_evals.guidelines.diff_report import DiffReport
+from convex_evals.guidelines.diff_words import Span, excerpts
 from convex_evals.guidelines.effect import EvalEffect, ModelEffect
 from convex_evals.render.results import headline, table
 from convex_evals.stats import EvalPair, Surety

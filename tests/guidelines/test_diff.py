@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from convex_evals.guidelines.diff import ChangeKind, GuidelineDiff, RuleChange, diff_guidelines, word_diff
+from convex_evals.guidelines.diff import ChangeKind, GuidelineDiff, RuleChange, diff_guidelines
+from convex_evals.guidelines.diff_words import word_diff
 from convex_evals.guidelines.document import read_guidelines
 from convex_evals.models.tokens import TokenCounter, offline_counter, usual_tokens
 from convex_evals.suite.prompt import without_comments
