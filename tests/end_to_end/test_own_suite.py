@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from convex_evals.config import open_workspace
+from convex_evals.grading.case_results import CaseResult
+from convex_evals.grading.cases import Case, cases_of, foils_of
 from convex_evals.grading.sandbox.choice import REVIEWED
 from convex_evals.grading.setup import ready_service
-from convex_evals.grading.validation import Case, CaseResult, Validation, cases_of, foils_of, incomplete, validate_cases
+from convex_evals.grading.validation import Validation, incomplete, validate_cases
 from convex_evals.records.hashes import sha256_text
 from convex_evals.suite.suite import load_suite
 from tests.conftest import NPM_USER_CONFIG, REAL_CACHE, ROOT

@@ -18,8 +18,10 @@ from convex_evals.render.output import say, say_json
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
+    from convex_evals.grading.case_results import BrokenEval, CaseResult
+    from convex_evals.grading.cases import Case
     from convex_evals.grading.sandbox.choice import Containment
-    from convex_evals.grading.validation import BrokenEval, Case, CaseResult, Validation
+    from convex_evals.grading.validation import Validation
     from convex_evals.render.terminal import Display
 
 
@@ -68,7 +70,8 @@ def validate(
 
     from convex_evals.config import open_workspace
     from convex_evals.errors import ExitCode, UserError
-    from convex_evals.grading.validation import Validation, cases_of, foils_of, incomplete, matching
+    from convex_evals.grading.cases import cases_of, foils_of, matching
+    from convex_evals.grading.validation import Validation, incomplete
     from convex_evals.render.terminal import Display
     from convex_evals.suite.suite import load_suite
 
@@ -137,7 +140,9 @@ async def _grade(
 
 
 def _print(validation: Validation) -> None:
-    say(validation.table())
+    from convex_evals.grading.validation_table import validation_table
+
+    say(validation_table(validation))
     say()
     for line in validation.complaints:
         say(f"off: {line}")
