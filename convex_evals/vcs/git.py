@@ -12,6 +12,7 @@ from convex_evals.vcs.git_command import GitFailed, read_git, read_git_text
 from convex_evals.vcs.git_folder import refuse_borrowed
 
 LONGEST_TEXT = 8 * 1024 * 1024  # bytes of a file that is read from a commit
+_AS_STORED = ("--no-ext-diff", "--no-textconv")
 
 
 def clean_commit(folder: Path) -> str | None:
@@ -110,29 +111,9 @@ class Checkout:
     def earlier_path(self, path: str, commit: str, until: str | None) -> str | None:
         """What the file that is `path` in `until` (None: here and now) was called in `commit`, by git's detection."""
         inside = self.inside(path)
-        compared = [
-            "diff",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--ignore-submodules=all",
-            "--diff-filter=R",
-            "--name-status",
-            "-M",
-            "-z",
-            commit,
-            *([until] if until else []),
-        ]
-        follow = [
-            "log",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--follow",
-            "--diff-filter=R",
-            "--name-status",
-            "-M",
-            "-z",
-            "--format=",
-        ]
+        renames = (*_AS_STORED, "--diff-filter=R", "--name-status", "-M", "-z")
+        compared = ["diff", *renames, "--ignore-submodules=all", commit, *([until] if until else [])]
+        follow = ["log", *renames, "--follow", "--format="]
         try:
             # From one end to the other, else step by step: after many edits the ends may have little in common.
             for command in (compared, [*follow, f"{commit}..{until or 'HEAD'}", "--", str(self.root / str(inside))]):
@@ -179,7 +160,7 @@ def changed_since(folder: Path, revision: str) -> frozenset[str]:
     commit = checkout.commit(revision)
     if commit is None:
         raise UserError(f"--since {revision}: no such revision; `git log --oneline` lists some")
-    quiet = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
+    quiet = (*_AS_STORED, "--ignore-submodules=all")
     try:
         listed = checkout.run("diff", *quiet, "--name-only", "--relative", "--no-renames", "-z", commit, "--", ".")
         new = checkout.run("ls-files", "--others", "--exclude-standard", "-z", "--", ".")

@@ -1,10 +1,10 @@
 """The one way to start git.
 
-A repository may have come with somebody else's suite, its `.git` included. Whatever is only looked at is looked at
-without hooks, fsmonitor, filters, external diffs, signatures, fetching, credentials and the system's settings, and
-without a write. Commits and pushes are made in repositories of the user's own: there, how a remote is reached and who
-commits is as the user configured it; hooks are off all the same, since `core.hooksPath` may lead into the working tree,
-which a pull request may have changed.
+A repository may have come with somebody else's suite, its `.git` included. Commands that only look run without hooks,
+fsmonitor, filters, external diffs, signatures, fetching, credentials and the system's settings, and write nothing.
+Commits and pushes are made in repositories of the user's own: there, how a remote is reached and who commits is as the
+user configured it; hooks are off all the same, since `core.hooksPath` may lead into the working tree, which a pull
+request may have changed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from convex_evals.config import is_secret
 from convex_evals.process import kill_group
@@ -156,18 +157,7 @@ def _run(
     argv = ["git", "--no-pager", *(word for option in options for word in ("-c", option)), *command]
     # Files, since they can be limited; a pipe is read to its end, wherever that is.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        try:
-            process = subprocess.Popen(
-                argv,
-                cwd=folder,
-                env=dict(environment),
-                stdin=subprocess.PIPE,
-                stdout=out,
-                stderr=err,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            raise GitFailed(str(error)) from None
+        process = _start(argv, folder, environment, out, err)
         try:
             if limited:
                 _limit(process.pid)
@@ -181,11 +171,28 @@ def _run(
         if process.returncode < 0:
             most = f"{_LONGEST_OUTPUT >> 20} MiB"
             raise GitFailed(f"git {command[0]} was killed, or ended for printing more than {most}")
-        for file in (out, err):
-            file.seek(0)
         if process.returncode:
+            err.seek(0)
             raise GitFailed(err.read(_LONGEST_ERROR).decode("utf-8", "replace").strip())
+        out.seek(0)
         return out.read()
+
+
+def _start(
+    argv: Sequence[str], folder: Path, environment: Mapping[str, str], out: IO[bytes], err: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            argv,
+            cwd=folder,
+            env=dict(environment),
+            stdin=subprocess.PIPE,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise GitFailed(str(error)) from None
 
 
 def _limit(pid: int) -> None:

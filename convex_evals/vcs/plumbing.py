@@ -1,0 +1,129 @@
+"""A repository of the user's in git's smallest steps: objects, references and indexes, without its working tree."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from convex_evals.vcs.git_command import GitFailed, write_git
+
+_TOKENS = ("GH_TOKEN", "GITHUB_TOKEN")
+_LONGEST_COMPLAINT = 500  # characters
+
+
+@dataclass(frozen=True)
+class Files:
+    """Contents that are stored already, by path relative to the top of the repository."""
+
+    blobs: dict[str, str]
+    folders: tuple[str, ...]  # all of `blobs` stand below these
+
+    @property
+    def index_info(self) -> str:
+        return "".join(f"100644 {blob}\t{path}\0" for path, blob in sorted(self.blobs.items()))
+
+
+@dataclass(frozen=True)
+class Plumbing:
+    """What git does in one repository. Every method raises `GitFailed`, with one line, where it says nothing else."""
+
+    root: Path  # the top of its working tree
+
+    def run(self, *command: str, stdin: str = "", env: dict[str, str] | None = None) -> str:
+        """What git prints."""
+        try:
+            return write_git(self.root, command, stdin, {**_tokens(), **(env or {})})
+        except GitFailed as error:
+            raise GitFailed(_complaint(str(error))) from None
+
+    def ask(self, *command: str) -> str:
+        """What git prints; nothing where it fails."""
+        try:
+            return self.run(*command)
+        except GitFailed:
+            return ""
+
+    def revision(self, name: str) -> str | None:
+        """The object that `name` means; None where it means none."""
+        return self.ask("rev-parse", "--verify", "-q", name) or None
+
+    def merge_base(self, one: str, other: str) -> str | None:
+        """The newest commit that both come from; None where there is none."""
+        return self.ask("merge-base", one, other) or None
+
+    def store(self, paths: Sequence[str]) -> dict[str, str]:
+        """Store files of the working tree, as they are; the names of their blobs by path."""
+        # A filter is a command, and the working tree says which one applies.
+        lines = "".join(f"{path}\n" for path in paths)
+        hashed = self.run("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=lines).split()
+        return dict(zip(paths, hashed, strict=True))
+
+    def blobs(self, commit: str, folders: Sequence[str]) -> dict[str, str]:
+        """The blobs of a commit below `folders`, by path."""
+        listed = self.run("ls-tree", "-r", "-z", commit, "--", *folders).split("\0")
+        return {path: meta.split()[2] for meta, _, path in (line.partition("\t") for line in listed if line)}
+
+    def changed(self, before: str, after: str) -> set[str]:
+        """The paths at which two commits differ."""
+        listed = self.run("diff-tree", "-r", "-z", "--no-renames", "--name-only", before, after)
+        return set(filter(None, listed.split("\0")))
+
+    def tree(self, base: str | None, files: Files) -> str:
+        """The tree of `base` (None: an empty one) with `files`, made in an index of its own."""
+        with tempfile.TemporaryDirectory(prefix="index-") as folder:
+            env = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
+            self.run("read-tree", base or "--empty", env=env)
+            self.run("update-index", "--add", "-z", "--index-info", stdin=files.index_info, env=env)
+            return self.run("write-tree", env=env)
+
+    def commit_tree(self, tree: str, parent: str | None, message: str) -> str:
+        """A commit of `tree`, signed where the user signs; no branch is moved."""
+        sign = ["-S"] if self.ask("config", "--type=bool", "--get", "commit.gpgsign") == "true" else []
+        return self.run("commit-tree", *sign, *(["-p", parent] if parent else []), tree, stdin=message)
+
+    def stage(self, files: Files) -> None:
+        """Add `files` to the user's index; what else is staged stays staged."""
+        self.run("update-index", "--add", "-z", "--index-info", stdin=files.index_info)
+
+    def move_branch(self, name: str, before: str | None, after: str, why: str) -> None:
+        """Let a branch that stands at `before` (None: it is not there) stand at `after`."""
+        self.run("update-ref", "-m", why, f"refs/heads/{name}", after, before or "0" * 40)
+
+    def switch_files(self, before: str, after: str) -> None:
+        """Change the working tree and the index from one commit to another, as far as nothing uncommitted is lost."""
+        self.ask("update-index", "-q", "--refresh")
+        self.run("read-tree", "-m", "-u", before, after)
+
+    def fetch(self, remote: str, branch: str) -> str | None:
+        """The newest commit of the remote's branch; None where there is no such branch yet."""
+        tracking = f"refs/remotes/{remote}/{branch}"
+        try:
+            self.run("fetch", "-q", "--no-tags", remote, f"+refs/heads/{branch}:{tracking}")
+        except GitFailed as error:
+            if "couldn't find remote ref" in str(error):
+                return None
+            raise
+        return self.revision(tracking)
+
+    def push(self, commit: str, remote: str, branch: str) -> None:
+        """Let the remote's branch stand at `commit`, where that comes after what is there."""
+        self.run("push", "-q", remote, f"{commit}:refs/heads/{branch}")
+
+
+def _tokens() -> dict[str, str]:
+    """Of the keys that git does not see, those that its credential helpers look for."""
+    return {name: os.environ[name] for name in _TOKENS if name in os.environ}
+
+
+def _complaint(text: str) -> str:
+    """What git said, on one line: its complaints alone, and no password of a URL."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith(("hint:", "To "))]
+    told = [x for x in lines if re.search(r"rejected|denied|fatal:|error:|remote:|ERROR|not found", x)] or lines
+    told = [
+        re.sub(r"^(remote:\s*)?(fatal|error):\s*", r"\1", x) for x in told if not x.startswith("error: failed to push")
+    ]
+    return re.sub(r"//[^/@\s]+@", "//", "; ".join(told))[:_LONGEST_COMPLAINT] or "git said nothing"
