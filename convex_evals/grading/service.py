@@ -160,36 +160,42 @@ async def open_service(
     """A grading service for `suite` with so many `workers`, in `folder`; all its processes end with the context."""
     packages.root.mkdir(parents=True, exist_ok=True)
     readable = readable_paths(packages, suite, tester.suite_packages)
+    version = sha256_parts([toolchain.version, backend.identity.kind, backend.identity.version])
+
+    def prepared() -> Prepared:
+        made = Path(tempfile.mkdtemp(prefix="prepared-", dir=folder))
+        return Prepared(made, version, packages, tester.suite_packages, strict_types)
+
+    def new_checker(processors: tuple[int, ...] = ()) -> Checker:
+        scratch = Path(tempfile.mkdtemp(prefix="checker-", dir=folder))
+        return Checker(toolchain, tester.sandbox, scratch, folder, readable, processors)
+
+    @asynccontextmanager
+    async def fresh() -> AsyncIterator[Tools]:
+        async with new_checker() as for_project, new_checker() as for_suite:
+            yield Tools(for_project, for_suite, packages, backend, tester, prepared())
+
     async with AsyncExitStack() as stack:
-        queue: asyncio.Queue[Worker] = asyncio.Queue()
-        places = shares(workers)
-        for first in range(0, workers, _WORKERS_OF_A_CHECKER):
-            pair = places[first : first + _WORKERS_OF_A_CHECKER]
-            scratch = Path(tempfile.mkdtemp(prefix="checker-", dir=folder))
-            either = tuple(sorted({p for processors in pair for p in processors}))
-            checker = Checker(toolchain, tester.sandbox, scratch, folder, readable, either)
-            await stack.enter_async_context(checker)
-            for processors in pair:
-                queue.put_nowait(Worker(checker, processors))
-        version = sha256_parts([toolchain.version, backend.identity.kind, backend.identity.version])
-
-        def prepared() -> Prepared:
-            made = Path(tempfile.mkdtemp(prefix="prepared-", dir=folder))
-            return Prepared(made, version, packages, tester.suite_packages, strict_types)
-
-        def new_checker() -> Checker:
-            scratch = Path(tempfile.mkdtemp(prefix="checker-", dir=folder))
-            return Checker(toolchain, tester.sandbox, scratch, folder, readable)
-
-        @asynccontextmanager
-        async def fresh() -> AsyncIterator[Tools]:
-            async with new_checker() as for_project, new_checker() as for_suite:
-                yield Tools(for_project, for_suite, packages, backend, tester, prepared())
-
+        queue = await _start_workers(stack, workers, new_checker)
         for_suite = await stack.enter_async_context(new_checker())
         yield GradingService(
             toolchain, packages, backend, tester, folder, for_suite, queue, prepared(), Gate(workers), fresh
         )
+
+
+async def _start_workers(
+    stack: AsyncExitStack, count: int, new_checker: Callable[[tuple[int, ...]], Checker]
+) -> asyncio.Queue[Worker]:
+    """So many workers, a checker for each few of them; `stack` ends the checkers."""
+    queue: asyncio.Queue[Worker] = asyncio.Queue()
+    places = shares(count)
+    for first in range(0, count, _WORKERS_OF_A_CHECKER):
+        group = places[first : first + _WORKERS_OF_A_CHECKER]
+        checker = new_checker(tuple(sorted({p for processors in group for p in processors})))
+        await stack.enter_async_context(checker)
+        for processors in group:
+            queue.put_nowait(Worker(checker, processors))
+    return queue
 
 
 @dataclass(frozen=True)

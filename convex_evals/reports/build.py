@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
-from convex_evals.analysis.trial import read_source
 from convex_evals.errors import UserError
 from convex_evals.records import Counts, Outcome, RunPlan, StepName, StepOutcome, Summary, TrialGrade
 from convex_evals.render.results import counted, dollars, duration, headline
-from convex_evals.reports.actions import Repository
-from convex_evals.reports.classify import Decision, propose, read_decision
-from convex_evals.reports.failure_groups import FailureGroup, checks_of, groups_of, patterns
-from convex_evals.reports.human_sections import Document, SectionKey
+from convex_evals.reports.failure_groups import FailureGroup, groups_of, patterns
+from convex_evals.reports.failures import LONGEST_HEADLINE, Failures, Tell
+from convex_evals.reports.human_sections import Document
 from convex_evals.reports.links import Linker
 from convex_evals.reports.model import (
     Classification,
     EvalHistory,
     Failure,
     Impact,
-    Judgement,
     Part,
     Previous,
     Report,
@@ -30,61 +26,20 @@ from convex_evals.reports.model import (
     Unscored,
 )
 from convex_evals.reports.previous import Past, against, past_runs
-from convex_evals.reports.relevant_lines import focus_of, focused_diff
-from convex_evals.reports.signature import gist, signatures
-from convex_evals.store.runs import Run, RunStore
+from convex_evals.reports.sources import Sources
+from convex_evals.store.runs import Run
 from convex_evals.store.summary import summarize, why_unscored
-from convex_evals.suite.extract import extract
-from convex_evals.suite.suite import Eval
-
-MOST_CHECKS = 3
-Tell = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class Sources:
-    """What reports are built from, read once for all of a command."""
-
-    store: RunStore
-    home: Path  # the repository that the report stands in
-    suite: Path
-    evals: Mapping[str, Eval]
-    repository: Repository
-    decisions: Sequence[Decision]  # of all reports
-    others: Mapping[str, Mapping[str, Counts]]  # by model that was asked: its newest counts by eval
-
-    def asked(self, eval_id: str, model: str) -> tuple[int, int]:
-        """How many other models were asked this eval, and how many passed it at least once."""
-        counts = [c[eval_id] for m, c in self.others.items() if m != model and eval_id in c]
-        return sum(c.scored > 0 for c in counts), sum(c.passed > 0 for c in counts)
-
-
-def newest_counts(store: RunStore) -> dict[str, dict[str, Counts]]:
-    """By model, what came of each eval in its newest complete run; synthetic ones are no models."""
-    found: dict[str, dict[str, Counts]] = {}
-    for model in store.models():
-        for run in store.of_model(model):
-            summary = None if run.plan.synthetic else run.summary()
-            if summary:
-                found[model] = {e: s.counts for e, s in summary.evals.items()}
-                break
-    return found
 
 
 def build(run: Run, sources: Sources, path: Path, document: Document | None, tell: Tell = lambda a, b: None) -> Report:
     """The report on `run`, to stand in `path`; `document` is the one that stands there now.
 
-    Raises `UserError` where nothing of the run is graded, or a person's classification is none.
-    """
-    plan = run.plan
-    complete = run.summary()
-    summary = complete or summarize(run)
-    if not summary.evals:
-        raise UserError(f"{run.folder}: nothing of it is graded yet; `cli status {plan.run_id}` says how far it is")
+    Raises `UserError` where nothing of the run is graded, or a person's classification is none."""
+    plan, (summary, complete) = run.plan, _summary(run)
     graded = _grades(run, summary)
     groups = [g for eval_id, grades in graded.items() for g in groups_of(eval_id, grades)]
     linker = Linker(sources.home, sources.suite, sources.repository, run, path)
-    failures = list(_failures(run, groups, sources, linker, path, document, tell))
+    failures = list(Failures(run, sources, linker, path, document).show(groups, tell))
     past = past_runs(sources.store, run)
     previous, no_previous = _previous(past, run, path)
     failed = {f.eval for f in failures}
@@ -118,21 +73,13 @@ def build(run: Run, sources: Sources, path: Path, document: Document | None, tel
     )
 
 
-def _failures(
-    run: Run,
-    groups: Sequence[FailureGroup],
-    sources: Sources,
-    linker: Linker,
-    path: Path,
-    document: Document | None,
-    tell: Tell,
-) -> Iterator[Failure]:
-    """With what people decided in `document`, which stands in `path`, and in other reports."""
-    shown = str(os.path.relpath(path, sources.home)).replace(os.sep, "/")
-    earlier = [d for d in sources.decisions if d.report != shown]
-    for done, group in enumerate(groups):
-        tell(done, len(groups))
-        yield _failure(run, group, sources, linker, earlier, _decided(group, document, shown))
+def _summary(run: Run) -> tuple[Summary, bool]:
+    """What came out so far, and whether that is all of it. Raises `UserError` where it is nothing."""
+    complete = run.summary()
+    summary = complete or summarize(run)
+    if not summary.evals:
+        raise UserError(f"{run.folder}: nothing of it is graded yet; `cli status {run.plan.run_id}` says how far it is")
+    return summary, complete is not None
 
 
 def _previous(past: Sequence[Past], run: Run, path: Path) -> tuple[Previous | None, str]:
@@ -150,63 +97,13 @@ def _grades(run: Run, summary: Summary) -> dict[str, tuple[TrialGrade, ...]]:
     return {e: run.grade_file(e, s.grade).trials for e, s in sorted(wanted.items())}
 
 
-def _decided(group: FailureGroup, document: Document | None, where: str) -> Judgement | None:
-    place = SectionKey("classification", group.eval_id, group.kind.key)
-    written = document.places.get(place) if document else None
-    found = read_decision(written, where) if written else None
-    return Judgement(found[0], found[1], "a person", True) if found else None
-
-
-def _failure(
-    run: Run,
-    group: FailureGroup,
-    sources: Sources,
-    linker: Linker,
-    earlier: Sequence[Decision],
-    decided: Judgement | None,
-) -> Failure:
-    verdict, trial, eval_id = group.first.verdict, group.first.trial, group.eval_id
-    source = read_source(run, eval_id, sources.evals.get(eval_id))
-    place = run.eval_folder(eval_id) / f"{trial}.md"
-    reply = run.reply(eval_id, trial)
-    files = dict(extract(reply).files) if reply is not None else {}
-    checks = list(checks_of(verdict))
-    diff, note = focused_diff(source.expected, files, focus_of([c.message for c in checks], files))
-    if reply is None:
-        note = "The reply is no longer here."
-    step = verdict.caught_by or StepName.TESTS
-    tests = [t for t in verdict.tests if t.outcome != "skipped"]
-    return Failure(
-        eval=eval_id,
-        trials=tuple(g.trial for g in group.grades),
-        of_trials=run.plan.trials,
-        step=step.value,
-        gist=gist(verdict),
-        headline=headline(verdict.reason, 240),
-        signature=group.kind,
-        also=signatures(verdict)[1:],
-        checks=tuple(checks[:MOST_CHECKS]),
-        checks_left_out=max(0, len(checks) - MOST_CHECKS),
-        passed_tests=sum(t.outcome == "passed" for t in tests),
-        tests=len(tests),
-        task=source.task,
-        diff=diff,
-        diff_note=note,
-        notes=source.notes,
-        reply=linker.file(place, f"reply {trial}"),
-        files=tuple(linker.of_eval(eval_id)),
-        proposed=propose(eval_id, group.kind, verdict, earlier, *sources.asked(eval_id, run.plan.model)),
-        decided=decided,
-    )
-
-
 def _unscored(run: Run, graded: Mapping[str, Sequence[TrialGrade]]) -> Iterator[Unscored]:
     for eval_id, grades in graded.items():
         lost = [g for g in grades if g.verdict.outcome is Outcome.UNSCORED]
         own = run.generations(eval_id) if lost else {}
         for grade in lost:
             why, reason = why_unscored(grade.verdict, own[grade.trial]), grade.verdict.reason
-            yield Unscored(eval_id, grade.trial, headline(reason, 240) if reason else why)
+            yield Unscored(eval_id, grade.trial, headline(reason, LONGEST_HEADLINE) if reason else why)
 
 
 def _categories(summary: Summary) -> Iterator[Part]:

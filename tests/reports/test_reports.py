@@ -19,7 +19,7 @@ from convex_evals.errors import UserError
 from convex_evals.records import Verdict
 from convex_evals.reports.actions import Repository
 from convex_evals.reports.analyze import read_answer
-from convex_evals.reports.build import Sources, build
+from convex_evals.reports.build import build
 from convex_evals.reports.classify import read_decision
 from convex_evals.reports.files import Folder
 from convex_evals.reports.human_sections import CLOSING, FENCES_END, Document, SectionKey, Written, opening, parse
@@ -27,6 +27,7 @@ from convex_evals.reports.model import Report
 from convex_evals.reports.relevant_lines import focus_of, focused_diff
 from convex_evals.reports.render import SHIPPED, render
 from convex_evals.reports.signature import gist, signature, signatures
+from convex_evals.reports.sources import Sources
 from convex_evals.store.runs import Run, RunStore, grade_name
 from convex_evals.store.summary import summarize
 from convex_evals.suite.suite import load_suite

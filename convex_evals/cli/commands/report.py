@@ -14,9 +14,9 @@ from convex_evals.render.output import complain, say, say_json, say_markdown
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
     from convex_evals.models.retries import ModelSolver
-    from convex_evals.reports.build import Sources
     from convex_evals.reports.files import ExistingReport, Folder
     from convex_evals.reports.model import Report
+    from convex_evals.reports.sources import Sources
     from convex_evals.store.runs import Run
 
 _QUIET_SECONDS = 2.0
@@ -155,7 +155,7 @@ def _write_index(folder: Folder) -> None:
 
 def _sources(workspace: Workspace, folder: Folder, runs: Sequence[Run]) -> Sources:
     from convex_evals.reports.actions import Repository
-    from convex_evals.reports.build import Sources, newest_counts
+    from convex_evals.reports.sources import Sources, newest_counts
     from convex_evals.store.runs import RunStore
     from convex_evals.suite.suite import load_suite
 
