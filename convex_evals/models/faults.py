@@ -75,7 +75,7 @@ class Fault(Enum):
         return self.value.remedy
 
 
-# Trying again at once changes nothing: one attempt in a round is enough.
+# Trying again at once changes nothing: one attempt in a command is enough.
 HOPELESS = frozenset({Fault.CONTEXT, Fault.REQUEST, Fault.BUDGET, Fault.OVER_LIMIT})
 BY_WORD = {fault.word: fault for fault in Fault}
 
