@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 from enum import IntEnum
+
+_WRITE_ADVICE = {
+    errno.ENOSPC: "the disk is full; free some space and run the command again",
+    errno.EDQUOT: "the disk quota is used up; free some space and run the command again",
+    errno.EROFS: "the file system is read-only; {elsewhere}",
+    errno.EACCES: "no permission to write; fix the permissions or {elsewhere}",
+    errno.EPERM: "no permission to write; fix the permissions or {elsewhere}",
+    errno.ENOTDIR: "a file is in the way of a folder; move it away",
+}
 
 
 class ExitCode(IntEnum):
@@ -25,12 +35,18 @@ class InfrastructureError(Exception):
 class ProcessFault(InfrastructureError):
     """A process that handled a project died, or did not answer in time.
 
-    The project may have caused it: the grading is repeated beside a canary before anybody is blamed.
+    The project may have caused it: the grading is repeated beside a canary before the project is blamed.
     """
 
 
 class InstallFault(ProcessFault):
-    """A project's packages could not be installed, or not in time; a canary's installation tells whose fault it is."""
+    """A project's packages could not be installed, or not in time; installing a canary's tells whose fault it is."""
+
+
+def write_advice(code: int | None, elsewhere: str) -> str | None:
+    """Why a write failed with this `errno`, and what to do; `elsewhere` says how to choose another folder."""
+    found = _WRITE_ADVICE.get(code or 0)
+    return found.format(elsewhere=elsewhere) if found else None
 
 
 def first_cause(error: BaseException) -> BaseException:

@@ -1,4 +1,4 @@
-"""Text files as everybody here reads them, and text of others made visible."""
+"""Text files read the same way everywhere, text of others made visible, and the wording of numbers."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def well_formed(text: str) -> str:
 def spelled_out(text: str, keep: str = "") -> str:
     """With what cannot be seen spelled out, line ends, tabs and the characters of `keep` aside.
 
-    That are control characters, what reorders text (bidirectional marks), invisible ones, halves of surrogate pairs,
-    and combining marks that no script piles up so high.
+    These are control characters, what reorders text (bidirectional marks), invisible ones, halves of surrogate pairs,
+    and more combining marks on a letter than any script has.
     """
     return _SUSPECT.sub(lambda found: _spelled_out(found[0], keep), text)
 
@@ -80,6 +80,21 @@ def printable(text: str, keep: str = "") -> str:
     Text of others must neither steer a terminal nor a CI log. Doing it twice changes nothing more.
     """
     return _COMMAND.sub(r"\g<0>\\", spelled_out(text, keep))
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 eval`, `2 evals`"""
+    return f"{number} {plural(number, noun)}"
+
+
+def plural(number: int, noun: str) -> str:
+    """The form of a noun, that takes an `s`, behind this number."""
+    return noun if number == 1 else f"{noun}s"
+
+
+def and_more(number: int, of: str = "more") -> str:
+    """` (and 2 more)` behind the first of several; nothing where there is no other."""
+    return f" (and {number} {of})" if number > 0 else ""
 
 
 def one_line(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import re
 import shutil
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 
+from convex_evals.errors import write_advice
 from convex_evals.grading.node import Node
 from convex_evals.inputs.bounded_json import Limits, decode
 from convex_evals.process import OUTPUT_LIMIT, Completed, run
@@ -53,11 +55,9 @@ _PROJECT_FAULTS = frozenset(
 # but not at the beginning of a line.
 _TORN = re.compile(r"^npm warn tar TAR_ENTRY_ERROR (E\w+)", re.M | re.I)
 _FULL = re.compile(r"^npm (?:error|ERR!) (?:code |nospc )?ENOSPC\b", re.M)
-_ADVICE = {
-    "ENOSPC": "the disk is full; free some space and run the command again",
-    "EROFS": "the file system is read-only; choose another cache folder with CONVEX_EVALS_CACHE",
-    "EACCES": "no permission to write; choose another cache folder with CONVEX_EVALS_CACHE",
-}
+# No place to write to: what a set of packages has no part in.
+_MACHINE_FAULTS = {"ENOSPC": errno.ENOSPC, "EROFS": errno.EROFS, "EACCES": errno.EACCES}
+_ELSEWHERE = "choose another cache folder with CONVEX_EVALS_CACHE"
 # Of all that one project's packages unpack.
 _LARGEST_BYTES, _MOST_FILES = 2 * 2**30, 300_000
 _HEAP_MIB = 2048
@@ -93,8 +93,7 @@ class NpmFailure:
 
     @property
     def is_machines_fault(self) -> bool:
-        """No place to write to: what a set of packages has no part in."""
-        return self.code in _ADVICE
+        return self.code in _MACHINE_FAULTS
 
     @property
     def advice(self) -> str:
@@ -103,7 +102,8 @@ class NpmFailure:
             return (
                 f"the npm registry cannot be reached ({self.code}); connect to the network once, then it works offline"
             )
-        return _ADVICE.get(self.code, f"npm says {self.code}: {self.summary}")
+        advice = write_advice(_MACHINE_FAULTS.get(self.code), _ELSEWHERE)
+        return advice or f"npm says {self.code}: {self.summary}"
 
 
 async def npm(

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from convex_evals.analysis.compare import Comparison, Side, compare
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
+from convex_evals.guidelines.price import CostEstimate
 from convex_evals.guidelines.revisions import Version
 from convex_evals.models.budget import Budget
 from convex_evals.records.hashes import sha256_text
 from convex_evals.records.journal import MAX_COMMANDS
-from convex_evals.render.results import dollars
 from convex_evals.runs.plan import RunRequest, generation_key
 from convex_evals.runs.request import Order, Resolved, estimate
 from convex_evals.stats import Confirmation, confirm, flipped
@@ -74,22 +74,6 @@ class Answered:
     def days(self) -> frozenset[str]:
         """On which the rounds were begun."""
         return frozenset(run.plan.date for sides in self.rounds for run in sides)
-
-
-@dataclass(frozen=True)
-class CostEstimate:
-    """What is still to be asked."""
-
-    calls: int
-    usual_usd: float | None  # None: nobody knows
-    most_usd: float | None
-
-    @property
-    def words(self) -> str:
-        calls = f"{self.calls:,} call{'s' if self.calls != 1 else ''}"
-        if self.usual_usd is None or self.most_usd is None:
-            return f"{calls}, no price known"
-        return f"{calls}, usually {dollars(self.usual_usd)}, at most {dollars(self.most_usd)}"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from convex_evals.analysis.compare import Comparison, Side, compare
 from convex_evals.guidelines.revisions import Version
 from convex_evals.stats import Conclusion, EvalPair, Paired, family
 from convex_evals.store.runs import Run, RunStore
+from convex_evals.text import counted
 
 # What people look for first.
 ORDER = [
@@ -113,16 +114,12 @@ def _compared(before: Version, a: Sequence[Run], after: Version, b: Sequence[Run
     sides = [(before, *asked_alike(a)), (after, *asked_alike(b))]
     found = compare(*(Side(version.label, tuple(runs)) for version, runs, _ in sides))
     notes = [
-        f"{_runs(others)} with {version.label} {'were' if len(others) > 1 else 'was'} left out: another prompt around "
-        f"the same guidelines, or other parameters, than {runs[0].plan.run_id}."
+        f"{counted(len(others), 'run')} with {version.label} {'were' if len(others) > 1 else 'was'} left out: "
+        f"another prompt around the same guidelines, or other parameters, than {runs[0].plan.run_id}."
         for version, runs, others in sides
         if others
     ]
     return replace(found, notes=(*found.notes, *notes))
-
-
-def _runs(runs: Sequence[Run]) -> str:
-    return f"{len(runs)} run{'s' if len(runs) > 1 else ''}"
 
 
 def asked_alike(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:

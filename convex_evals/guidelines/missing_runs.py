@@ -10,8 +10,8 @@ from typing import Any
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
 from convex_evals.guidelines.effect import Lack
+from convex_evals.guidelines.price import CostEstimate
 from convex_evals.guidelines.revisions import Version
-from convex_evals.render.results import dollars
 from convex_evals.runs.plan import RunRequest
 from convex_evals.runs.request import Order, Resolved, estimate
 from convex_evals.runs.status import RunWords
@@ -45,7 +45,7 @@ class Gap:
         return sum(e["calls"] for e in self.estimates) if self.estimates else None
 
     def cost(self, name: str) -> float | None:
-        """Dollars, `usual_usd` or `most_usd`; None where nobody knows a price."""
+        """Dollars, `usual_usd` or `most_usd`; None where a price is not known."""
         amounts = [e[name] for e in self.estimates]
         return round(sum(amounts), 4) if amounts and None not in amounts else None
 
@@ -54,12 +54,8 @@ class Gap:
         """Calls and dollars, in words."""
         if self.calls is None:
             return "; ".join(self.problems)
-        usual, most = self.cost("usual_usd"), self.cost("most_usd")
-        money = (
-            "no price known" if usual is None or most is None else f"usually {dollars(usual)}, at most {dollars(most)}"
-        )
-        calls = f"{self.calls:,} call{'s' if self.calls != 1 else ''}"
-        return "; ".join([f"{calls}, {money}, before reuse of earlier replies", *self.problems])
+        price = CostEstimate(self.calls, self.cost("usual_usd"), self.cost("most_usd"))
+        return "; ".join([f"{price.words}, before reuse of earlier replies", *self.problems])
 
     def to_data(self) -> dict[str, Any]:
         return {

@@ -15,8 +15,9 @@ from convex_evals.guidelines.diff_terminal import changes_text, trials
 from convex_evals.guidelines.hunks import Hunk
 from convex_evals.render.markdown import code, folded, inline
 from convex_evals.render.markdown import table as table_lines
-from convex_evals.render.results import counted, headline, table
+from convex_evals.render.results import headline, table
 from convex_evals.stats import Conclusion, Confirmation, Retested
+from convex_evals.text import counted
 
 _HEADER = ["verdict", "model", "points", "95 % interval", "p", "evals", "flipped", "detects"]
 _EVAL_HEADER = ["screening", "again", "p", "confirmed"]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from convex_evals.records import CategorySummary, Counts, RunPlan, Summary, Verdict, dump_json
+from convex_evals.render.marks import MARKS
 from convex_evals.stats import wilson
 from convex_evals.store.runs import Run
 from convex_evals.text import one_line, spelled_out
@@ -93,11 +94,6 @@ def duration(milliseconds: float) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60} h {minutes % 60:02} min" if minutes >= 60 else f"{minutes} min {rest:02} s"
-
-
-def counted(n: int, noun: str) -> str:
-    """`1 eval`, `2 evals`"""
-    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 def unscored_lines(summary: Summary) -> list[str]:
@@ -240,6 +236,7 @@ def verdict_text(verdict: Verdict) -> str:
         if step.reason and step.outcome.value == "failed" and step.step.value != "tests":
             lines += [f"      {line}" for line in step.reason.splitlines()]
     for test in verdict.tests:
-        lines.append(f"    {'✓' if test.outcome == 'passed' else '✗'} {test.name} ({test.duration_ms} ms)")
+        mark = MARKS["passed" if test.outcome == "passed" else "failed"]
+        lines.append(f"    {mark} {test.name} ({test.duration_ms} ms)")
         lines += [f"        {line}" for line in (test.message or "").splitlines()]
     return "\n".join(lines)

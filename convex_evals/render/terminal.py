@@ -18,10 +18,11 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from convex_evals.render.marks import MARKS
 from convex_evals.render.output import say
 from convex_evals.text import one_line, printable
 
-_MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "unscored": ("?", "yellow"), "off": ("!", "red")}
+_COLOURS = {"passed": "green", "failed": "red", "unscored": "yellow", "off": "red"}
 _PLAIN = {"passed": "pass", "failed": "FAIL", "unscored": "????", "off": "OFF "}
 
 
@@ -82,7 +83,8 @@ class Display:
         """One item is finished."""
         if self._live and self._items is not None:
             tail = f" {_shown(note)}" if note else ""
-            self._live.console.print(Text.assemble(_MARKS[mark], f" {_shown(name)} ", (f"{seconds:.1f}s{tail}", "dim")))
+            front = (MARKS[mark], _COLOURS[mark])
+            self._live.console.print(Text.assemble(front, f" {_shown(name)} ", (f"{seconds:.1f}s{tail}", "dim")))
             self._live.advance(self._items)
         else:
             self._line(f"{_PLAIN[mark]} {name} {seconds:.1f}s{'  ' + note if note else ''}")

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from convex_evals.errors import UserError
 from convex_evals.records import Counts, Outcome, RunPlan, StepName, StepOutcome, Summary, TrialGrade
-from convex_evals.render.results import counted, dollars, duration, headline
+from convex_evals.render.results import dollars, duration, headline
 from convex_evals.reports.failure_groups import FailureGroup, groups_of, patterns
 from convex_evals.reports.failures import LONGEST_HEADLINE, Failures, Tell
 from convex_evals.reports.human_sections import Document
@@ -29,6 +29,7 @@ from convex_evals.reports.previous import Past, against, past_runs
 from convex_evals.reports.sources import Sources
 from convex_evals.store.runs import Run
 from convex_evals.store.summary import summarize, why_unscored
+from convex_evals.text import counted
 
 
 def build(run: Run, sources: Sources, path: Path, document: Document | None, tell: Tell = lambda a, b: None) -> Report:

@@ -13,9 +13,10 @@ from convex_evals.analysis.compare import points, span
 from convex_evals.analysis.compare.to_markdown import MARKS
 from convex_evals.records import Counts
 from convex_evals.render import markdown
-from convex_evals.render.results import counted, dollars, duration, interval, percent
+from convex_evals.render.results import dollars, duration, interval, percent
 from convex_evals.render.templates import Vocabulary
 from convex_evals.reports.human_sections import GENERAL, KINDS
+from convex_evals.text import counted
 
 NAME = f"{__name__}:make_vocabulary"
 _LONGEST_CHECK = 25  # lines

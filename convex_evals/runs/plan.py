@@ -20,6 +20,7 @@ from convex_evals.records.names import is_eval_id
 from convex_evals.store.runs import Run
 from convex_evals.suite.prompt import Prompt
 from convex_evals.suite.suite import Eval, read_project
+from convex_evals.text import and_more
 
 # Raised by hand when the meaning of a pass changes.
 GRADING_PROTOCOL = 2
@@ -138,8 +139,7 @@ def refuse_broken_graders(checks: Mapping[str, GraderCheck]) -> None:
     """Raise `UserError` for graders that cannot be parsed: a mistake of the suite, found before any work is done."""
     errors = [line for check in checks.values() for line in check.errors]
     if errors:
-        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        raise UserError(f"{errors[0]}; fix it{more}")
+        raise UserError(f"{errors[0]}; fix it{and_more(len(errors) - 1)}")
 
 
 def refuse_other_work(run: Run, now: RunPlan) -> None:

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 from pathlib import Path
 
-from convex_evals.errors import UserError
+from convex_evals.errors import UserError, write_advice
 from convex_evals.inputs import confined
 
 MOST_TEXT = 32 * 1024 * 1024  # bytes of a reply, or a report
-_ADVICE = {
-    errno.ENOSPC: "the disk is full; free some space and run the command again",
-    errno.EDQUOT: "the disk quota is used up; free some space and run the command again",
-    errno.EROFS: "the file system is read-only; choose another folder (--runs-dir, CONVEX_EVALS_CACHE, OUTPUT_TEMPDIR)",
-    errno.EACCES: "no permission to write; fix the permissions or choose another folder",
-    errno.EPERM: "no permission to write; fix the permissions or choose another folder",
-    errno.ENOTDIR: "a file is in the way of a folder; move it away",
-}
+_ELSEWHERE = "choose another folder (--runs-dir, CONVEX_EVALS_CACHE, OUTPUT_TEMPDIR)"
 
 
 def write_atomic(path: Path, text: str, root: Path | None = None) -> None:
@@ -58,5 +50,5 @@ def decoded(data: bytes, path: Path, *, keep_mark: bool = False) -> str:
 
 def write_error(path: Path, error: OSError) -> UserError:
     """The one line for a failed write."""
-    advice = _ADVICE.get(error.errno or 0, "see the reason above")
+    advice = write_advice(error.errno, _ELSEWHERE) or "see the reason above"
     return UserError(f"cannot write {path}: {error.strerror}; {advice}")

@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import re
 
+from convex_evals.inputs.reserved_names import is_reserved
+
 _PLAIN = re.compile(r"[a-z0-9._-]")
-_RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$")
 _LONGEST = 60
 
 
 def slug_folders(slug: str) -> tuple[str, str]:
     """Two folder names for a model's slug: provider and the rest.
 
-    Injective, lower case and legal on every file system: whatever is not `a-z 0-9 . _ -` is percent-encoded,
+    Injective, lower case and legal on every file system: all but `a-z 0-9 . _ -` is percent-encoded,
     names that Windows reserves and dots at either end are too, and a long name ends in a hash of the whole.
     """
     provider, _, name = slug.partition("/")
@@ -26,7 +27,7 @@ def _folder(name: str) -> str:
         encoded = _percent(".") + encoded[1:]
     if encoded.endswith("."):
         encoded = encoded[:-1] + _percent(".")
-    if _RESERVED.match(encoded):
+    if is_reserved(encoded):
         encoded = _percent(encoded[0]) + encoded[1:]
     if len(encoded) > _LONGEST:
         digest = hashlib.sha256(name.encode()).hexdigest()[:16]

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from convex_evals.inputs.reserved_names import is_reserved
 from convex_evals.suite.blocks import Fenced, Heading, blocks
 
 MAX_FILES = 1_000
@@ -21,7 +22,6 @@ _AT_ONCE = 32_768
 _MAX_NAME = 200
 _MAX_PATH = 400
 _MAX_DEPTH = 20
-_RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def path_problem(path: str) -> str | None:
             return f"has a part longer than {_MAX_NAME} bytes"
         if part.endswith((".", " ")) or part.startswith(" "):
             return "has a part that ends in a dot or a space"
-        if _RESERVED.match(part):
+        if is_reserved(part):
             return "has a reserved name"
         if part.casefold() in {"node_modules", ".git"}:
             return f"is inside {part}"

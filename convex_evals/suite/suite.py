@@ -20,6 +20,7 @@ from convex_evals.inputs.suite_files import (
 )
 from convex_evals.records import EvalConfig, StepName
 from convex_evals.records.human import parse_human
+from convex_evals.text import and_more
 
 GRADER_NAME = "grader.test.ts"
 TASK_NAME = "TASK.txt"
@@ -158,8 +159,7 @@ def refuse_incomplete(evals: Sequence[Eval]) -> None:
     """Raise `UserError` where one of `evals` lacks something."""
     problems = [line for e in evals for line in e.problems()]
     if problems:
-        more = f" (and {len(problems) - 1} more like it)" if len(problems) > 1 else ""
-        raise UserError(problems[0] + more)
+        raise UserError(problems[0] + and_more(len(problems) - 1, "more like it"))
 
 
 def load_suite(root: Path) -> Suite:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from convex_evals.errors import UserError
 from convex_evals.inputs.confined import TEMPORARY
-from convex_evals.text import spelled_out
+from convex_evals.text import and_more, spelled_out
 from convex_evals.vcs.git import working_tree
 from convex_evals.vcs.git_command import GitFailed
 from convex_evals.vcs.plumbing import Files, Plumbing
@@ -145,7 +145,7 @@ class Branch:
         if fixed:
             raise UserError(
                 f"{self._remote}/{self.upstream} has {fixed[0]} with other contents"
-                f"{f' (and {len(fixed) - 1} more)' if len(fixed) > 1 else ''}: another process did the same work; "
+                f"{and_more(len(fixed) - 1)}: another process did the same work; "
                 "results are never changed, so remove yours and `git pull`, or give another --run-id"
             )
         tree = self._git.tree(theirs, committed.files)

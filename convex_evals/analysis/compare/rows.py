@@ -10,6 +10,7 @@ from convex_evals.analysis.compare.sides import LeftOut, Side
 from convex_evals.analysis.compare.words import p_value, points, rate, span
 from convex_evals.render.results import dollars, duration
 from convex_evals.stats import Flip, Paired, Surety
+from convex_evals.text import counted
 
 CATEGORY_HEADER = ["category", "evals", "A", "B", "difference", "95 % interval", "p", "verdict"]
 FLIP_HEADER = ["eval", "A", "B", "p", "how sure"]
@@ -91,7 +92,7 @@ def unscored_line(name: str, unscored: Mapping[str, int]) -> str | None:
     if not unscored:
         return None
     total = sum(unscored.values())
-    return f"{name} has {total} unscored trial{'s' if total > 1 else ''} of these evals: " + ", ".join(
+    return f"{name} has {counted(total, 'unscored trial')} of these evals: " + ", ".join(
         f"{n} x {why}" for why, n in unscored.items()
     )
 
@@ -101,7 +102,7 @@ def left_out_line(left_out: Sequence[LeftOut]) -> str | None:
     if not left_out:
         return None
     reasons = ", ".join(f"{why} ({len(evals)})" for why, evals in by_reason(left_out).items())
-    return f"{len(left_out)} eval{'s are' if len(left_out) > 1 else ' is'} in no pair: {reasons}"
+    return f"{counted(len(left_out), 'eval')} {'are' if len(left_out) > 1 else 'is'} in no pair: {reasons}"
 
 
 def by_reason(left_out: Sequence[LeftOut]) -> dict[str, list[str]]:

@@ -22,6 +22,7 @@ from convex_evals.analysis.compare.rows import (
 from convex_evals.analysis.compare.words import advice, rate, verdict_line
 from convex_evals.render.markdown import folded, inline, table
 from convex_evals.stats import Conclusion
+from convex_evals.text import counted
 
 MARKS = {Conclusion.IMPROVED: "🟢", Conclusion.REGRESSED: "🔴"}
 _OTHER_MARK = "⚪"
@@ -49,7 +50,7 @@ def _parts(found: Comparison) -> Iterator[str]:
     for name, flips in directions(found.flips).items():
         if flips:
             rows, at_once = [flip_row(f) for f in flips], shown_at_once(flips)
-            yield f"### {name}: {len(flips)} eval{'s' if len(flips) > 1 else ''}"
+            yield f"### {name}: {counted(len(flips), 'eval')}"
             yield _table(FLIP_HEADER, rows[:at_once], right=range(1, 4))
             if rest := rows[at_once:_MOST]:
                 left_out = f"\n\n{len(rows) - _MOST} more are left out." if len(rows) > _MOST else ""
@@ -66,7 +67,7 @@ def _parts(found: Comparison) -> Iterator[str]:
     yield from (inline(line) for line in lost if line)
     if found.left_out:
         body = _table(["why", "evals"], [[why, ", ".join(e)] for why, e in by_reason(found.left_out).items()])
-        yield folded(f"In no pair: {len(found.left_out)} eval{'s' if len(found.left_out) > 1 else ''}", body)
+        yield folded(f"In no pair: {counted(len(found.left_out), 'eval')}", body)
 
 
 def _facts(found: Comparison) -> Iterator[str]:

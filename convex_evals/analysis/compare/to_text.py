@@ -22,6 +22,7 @@ from convex_evals.analysis.compare.rows import (
 )
 from convex_evals.analysis.compare.words import advice, rate, verdict_line
 from convex_evals.render.results import table
+from convex_evals.text import counted
 
 _NAMES = 5
 
@@ -86,7 +87,7 @@ def _flips(found: Comparison) -> Iterator[str]:
 
 def _left_out(found: Comparison) -> Iterator[str]:
     if found.left_out:
-        yield f"In no pair: {len(found.left_out)} eval{'s' if len(found.left_out) > 1 else ''}"
+        yield f"In no pair: {counted(len(found.left_out), 'eval')}"
     for reason, evals in by_reason(found.left_out).items():
         more = ", ..." if len(evals) > _NAMES else ""
         number = f" ({len(evals)})" if len(evals) > 1 else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from convex_evals.stats import RELEVANT, Conclusion, Paired
+from convex_evals.text import counted
 
 
 def points(difference: float | None) -> str:
@@ -34,7 +35,7 @@ def verdict_line(found: Paired) -> str:
     """The whole answer on one line."""
     if not found.evals:
         return f"{found.verdict.words}: no eval was scored on both sides"
-    evals = f"over {found.evals} eval{'s' if found.evals != 1 else ''}"
+    evals = f"over {counted(found.evals, 'eval')}"
     given = [f"95 % interval {span(found.interval)}"] if found.interval else []
     if found.p is not None:
         given.append(f"p {p_value(found.p)}" if found.p >= 0.001 else "p < 0.001")
@@ -56,5 +57,4 @@ def advice(found: Paired) -> str | None:
     wanted = f"{RELEVANT * 100:.0f} points"
     if found.more_trials is None:
         return f"{line} More trials would not get it down to {wanted}; more evals would."
-    plural = "s" if found.more_trials != 1 else ""
-    return f"{line} About {found.more_trials} more trial{plural} per eval would detect {wanted}."
+    return f"{line} About {counted(found.more_trials, 'more trial')} per eval would detect {wanted}."

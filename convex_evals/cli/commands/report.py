@@ -70,6 +70,7 @@ def report(
     from convex_evals.records import dump_json
     from convex_evals.reports.files import Folder
     from convex_evals.store.runs import RunStore
+    from convex_evals.text import and_more
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     folder = Folder(workspace.home / "reports")
@@ -89,7 +90,7 @@ def report(
     if index:
         _write_index(folder)
     if problems:
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        more = and_more(len(problems) - 1)
         raise UserError(f"--analyze {analyze}: {problems[0]}{more}; give the command again for what is left")
 
 
@@ -240,7 +241,8 @@ def _solver(workspace: Workspace, model: str, budget: float | None) -> ModelSolv
 
 
 def _line(path: Path, made: Report) -> str:
-    from convex_evals.render.results import counted, percent
+    from convex_evals.render.results import percent
+    from convex_evals.text import counted
 
     impact = made.impact
     rate = f"{percent(made.counts)} passed ({made.counts.passed} of {made.counts.scored})"
