@@ -14,31 +14,25 @@ from functools import cache
 from pathlib import Path
 
 from convex_evals.records import (
-    BackendIdentity,
-    EvalPlan,
     Generation,
     GenerationFile,
     GradeFile,
     Outcome,
-    Pipeline,
     RunPlan,
     StepName,
-    StepOutcome,
-    StepResult,
-    ToolVersions,
     TrialGrade,
     Usage,
-    Verdict,
 )
 from convex_evals.records.hashes import sha256_text
 from convex_evals.store.paths import slug_folders
 from convex_evals.store.runs import GENERATION_NAME, PLAN_NAME, SUMMARY_NAME, Run, grade_name
 from convex_evals.store.summary import summarize
 from convex_evals.suite.prompt import guidelines_sha256
+from tests import factories
+from tests.factories import GENERATION_KEY, GRADING_KEY
 
 PATH = "guidelines/convex.md"
 CATEGORIES = 8
-GRADING_KEY, GENERATION_KEY = "4" * 64, "3" * 64
 _WORDS = [*["read", "write", "index", "page", "cursor", "table", "field", "value", "query", "action"]]
 _WORDS += [*["handler", "router", "crypto", "header", "token", "batch"]]
 
@@ -156,15 +150,7 @@ def make_plan(
     model: str, experiment: str, number: int, evals: Sequence[str], trials: int = 1, guidelines: str | None = None
 ) -> RunPlan:
     """The plan of a run; its day and its name follow from `number`. `guidelines`: what they hash to."""
-    planned = EvalPlan(
-        task_sha256="0" * 64,
-        answer_sha256="1" * 64,
-        grader_sha256="2" * 64,
-        pipeline=Pipeline.FULL,
-        generation_key=GENERATION_KEY,
-        grading_key=GRADING_KEY,
-    )
-    return RunPlan(
+    return factories.make_plan(
         run_id=f"{experiment}-{number:08x}",
         date=f"2026-{1 + number // 28 % 12:02}-{1 + number % 28:02}",
         model=model,
@@ -173,33 +159,14 @@ def make_plan(
         synthetic=False,
         guidelines=PATH if guidelines else None,
         guidelines_sha256=guidelines,
-        suite_commit=None,
-        grading_protocol=1,
-        backend=BackendIdentity(kind="embedded", version="1"),
-        toolchain=ToolVersions(
-            node="24.0.0",
-            typescript="5.9.3",
-            eslint="10.0.0",
-            vitest="3.2.0",
-            convex="1.48.0",
-            lockfile_sha256="5" * 64,
-            lint_rules_sha256="6" * 64,
-        ),
-        evals=dict.fromkeys(evals, planned),
+        evals=dict.fromkeys(evals, factories.make_eval_plan()),
     )
 
 
-def _verdict(passed: bool) -> Verdict:
-    caught_by = None if passed else StepName.TESTS
-    steps = tuple(
-        StepResult(step=s, outcome=StepOutcome.FAILED if s is caught_by else StepOutcome.PASSED, duration_ms=100)
-        for s in StepName
-    )
-    outcome = Outcome.PASSED if passed else Outcome.FAILED
-    return Verdict(outcome=outcome, caught_by=caught_by, score=float(passed), steps=steps)
-
-
-_VERDICTS = {passed: _verdict(passed) for passed in (True, False)}
+_VERDICTS = {
+    True: factories.make_verdict(),
+    False: factories.make_verdict(Outcome.FAILED, StepName.TESTS),
+}
 
 
 def eval_files(run: str, eval_id: str, passes: Sequence[bool]) -> dict[str, str]:

@@ -30,6 +30,8 @@ from convex_evals.records.hashes import sha256_text
 from convex_evals.store.runs import Run, RunStore
 from convex_evals.store.summary import summarize
 
+EVAL = "000-fundamentals/000-answer"
+GENERATION_KEY, GRADING_KEY = "5" * 64, "6" * 64
 PACKAGE_JSON = json.dumps({"name": "project", "dependencies": {"convex": "1.48.0"}})
 QUERY = """import { query } from "./_generated/server";
 export const answer = query({ args: {}, handler: async () => 42 });
@@ -55,9 +57,7 @@ def write_files(folder: Path, files: Mapping[str, str]) -> Path:
     return folder
 
 
-def make_eval(
-    root: Path, eval_id: str = "000-fundamentals/000-answer", files: Mapping[str, str | None] | None = None
-) -> Path:
+def make_eval(root: Path, eval_id: str = EVAL, files: Mapping[str, str | None] | None = None) -> Path:
     """An eval that works, with some files replaced, or left out by None."""
     whole: dict[str, str | None] = {
         "TASK.txt": "A query main:answer without arguments that returns 42.\n",
@@ -76,6 +76,17 @@ def make_git_repo(folder: Path) -> Path:
         identity = ["-c", "user.name=Test", "-c", "user.email=test@example.org"]
         subprocess.run(["git", *identity, *command], cwd=folder, check=True)
     return folder
+
+
+def make_eval_plan() -> EvalPlan:
+    return EvalPlan(
+        task_sha256="2" * 64,
+        answer_sha256="3" * 64,
+        grader_sha256="4" * 64,
+        pipeline=Pipeline.FULL,
+        generation_key=GENERATION_KEY,
+        grading_key=GRADING_KEY,
+    )
 
 
 def make_plan(**changes: object) -> RunPlan:
@@ -99,16 +110,7 @@ def make_plan(**changes: object) -> RunPlan:
             lockfile_sha256="0" * 64,
             lint_rules_sha256="1" * 64,
         ),
-        evals={
-            "000-fundamentals/000-answer": EvalPlan(
-                task_sha256="2" * 64,
-                answer_sha256="3" * 64,
-                grader_sha256="4" * 64,
-                pipeline=Pipeline.FULL,
-                generation_key="5" * 64,
-                grading_key="6" * 64,
-            )
-        },
+        evals={EVAL: make_eval_plan()},
     )
     return plan.model_copy(update=changes)
 
@@ -151,13 +153,13 @@ def make_generation(trial: int = 1) -> Generation:
     )
 
 
-def make_generation_file(eval_id: str = "000-fundamentals/000-answer") -> GenerationFile:
-    return GenerationFile(eval=eval_id, generation_key="5" * 64, trials=(make_generation(),))
+def make_generation_file(eval_id: str = EVAL) -> GenerationFile:
+    return GenerationFile(eval=eval_id, generation_key=GENERATION_KEY, trials=(make_generation(),))
 
 
-def make_grade_file(eval_id: str = "000-fundamentals/000-answer", verdict: Verdict | None = None) -> GradeFile:
+def make_grade_file(eval_id: str = EVAL, verdict: Verdict | None = None) -> GradeFile:
     grade = TrialGrade(trial=1, generation_id=f"{1:016}", verdict=verdict or make_verdict())
-    return GradeFile(eval=eval_id, grading_key="6" * 64, sandbox="strict", trials=(grade,))
+    return GradeFile(eval=eval_id, grading_key=GRADING_KEY, sandbox="strict", trials=(grade,))
 
 
 def make_run(
@@ -176,7 +178,7 @@ def make_run(
     `failures` are the verdicts of an eval's failed trials.
     """
     letters = {"p": (Outcome.PASSED, None), "f": (Outcome.FAILED, StepName.TESTS), "u": (Outcome.UNSCORED, None)}
-    planned = next(iter(make_plan().evals.values()))
+    planned = make_eval_plan()
     trials = max(map(len, outcomes.values()))
     own = {"model": "acme/model-1", "synthetic": False, "trials": trials, "evals": dict.fromkeys(outcomes, planned)}
     run = RunStore(runs).create(make_plan(**{**own, **changes}))
@@ -219,8 +221,8 @@ def make_run(
 def known_chances(evals: Mapping[str, int], *, better: Mapping[str, float] | None = None) -> dict[str, float]:
     """The chance of each eval to pass, known to the test: `evals` says how many a category has.
 
-    Easy and hard ones in turn; in the categories that are `better`, so large a share of the failures is mended
-    (negative: of the passes lost).
+    Easy and hard ones in turn; in the categories that are `better`, so large a share of the failures becomes passes
+    (negative: of the passes, failures).
     """
     ladder = (0.97, 0.9, 0.3, 0.99, 0.75, 0.1, 0.95, 0.5)
     found = {}

@@ -6,7 +6,7 @@ import os
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -118,49 +118,49 @@ class Tester:
 
         Raises `ProcessFault` where no verdict comes back in time.
         """
+        grading = _Grading(self, ev, compiled, project, scratch, ports)
         try:
-            return await self._run(ev, compiled, project, scratch, ports)
+            return await grading.run()
         except _VitestNeeded:
-            return await self._run(ev, None, project, scratch, ports)
+            return await replace(grading, compiled=None).run()
 
-    async def _run(
-        self, ev: Eval, compiled: CompiledGrader | None, project: GradedProject, scratch: Path, ports: Ports | None
-    ) -> TestReport:
-        limit = ev.config.timeouts.tests
+
+@dataclass(frozen=True)
+class _Grading:
+    """One run of one grader."""
+
+    tester: Tester
+    ev: Eval
+    compiled: CompiledGrader | None
+    project: GradedProject
+    scratch: Path
+    ports: Ports | None
+
+    async def run(self) -> TestReport:
+        sandbox = self.tester.sandbox
         token = secrets.token_hex(16)
         async with AsyncExitStack() as programs:
-            network = ports.network if ports else await programs.enter_async_context(self.sandbox.network())
-            place = self._place(project, scratch, network, ports)
-            ends = await programs.enter_async_context(serve_programs(place))
-            read_end, child = await self._start(ev, compiled, project, scratch, ports, network, ends)
-            return await self._verdict(read_end, child, token, limit)
+            network = self.ports.network if self.ports else await programs.enter_async_context(sandbox.network())
+            ends = await programs.enter_async_context(serve_programs(self._place(network)))
+            read_end, child = await self._start(network, ends)
+            return await self._verdict(read_end, child, token)
 
-    async def _start(
-        self,
-        ev: Eval,
-        compiled: CompiledGrader | None,
-        project: GradedProject,
-        scratch: Path,
-        ports: Ports | None,
-        network: Network,
-        ends: list[int],
-    ) -> tuple[int, Child]:
+    async def _start(self, network: Network, ends: list[int]) -> tuple[int, Child]:
         """The tester's process, and the descriptor from which its verdict can be read."""
         read_end, write_end = os.pipe()
         try:
             with ExitStack() as stack:
                 stack.callback(os.close, write_end)
                 pass_fds = [write_end]
-                if compiled:
-                    pass_fds.append(stack.enter_context(compiled.file.open("rb")).fileno())
-                pass_fds += ends
-                launch = self._launch(ev, compiled, project, scratch, ports, network, pass_fds)
-                return read_end, await self.sandbox.launch(launch)
+                if self.compiled:
+                    pass_fds.append(stack.enter_context(self.compiled.file.open("rb")).fileno())
+                return read_end, await self.tester.sandbox.launch(self._launch(network, [*pass_fds, *ends]))
         except BaseException:
             os.close(read_end)
             raise
 
-    async def _verdict(self, read_end: int, child: Child, token: str, limit: float) -> TestReport:
+    async def _verdict(self, read_end: int, child: Child, token: str) -> TestReport:
+        limit = self.ev.config.timeouts.tests
         async with child:
             # On a command line every process of the same user could read it.
             child.stdin.write(f"{token}\n".encode())
@@ -171,48 +171,40 @@ class Tester:
                 raise ProcessFault(f"the tests did not finish within {limit:.0f} s") from None
             return _parse(data, token, child)
 
-    def _place(
-        self, project: GradedProject, scratch: Path, network: Network, ports: Ports | None
-    ) -> ProgramEnvironment:
+    def _place(self, network: Network) -> ProgramEnvironment:
         """Where the grader's programs run: with the project's packages, without anything of the suite."""
-        packages = [project.packages] if project.packages else []
-        asked = [ports.project, ports.project_site] if ports else []
-        return ProgramEnvironment(self.sandbox, project.folder, scratch, packages, network, asked)
+        packages = [self.project.packages] if self.project.packages else []
+        asked = [self.ports.project, self.ports.project_site] if self.ports else []
+        return ProgramEnvironment(self.tester.sandbox, self.project.folder, self.scratch, packages, network, asked)
 
-    def _launch(
-        self,
-        ev: Eval,
-        compiled: CompiledGrader | None,
-        project: GradedProject,
-        scratch: Path,
-        ports: Ports | None,
-        network: Network,
-        pass_fds: Sequence[int],
-    ) -> Launch:
-        node = self.toolchain.node
-        last = 3 + len(pass_fds)
-        directly = (*_CONDITIONS, self.toolchain.script("tester/direct.bundle.mjs"), "--compiled-fd", "4")
-        in_vitest = (self.toolchain.script("tester/main.bundle.mjs"), "--grader", ev.grader)
-        argv: list[str | Path] = [
-            *(self.toolchain.sealed_node, "--disable-sigusr1", *(directly if compiled else in_vitest)),
-            *("--suite", ev.root, "--verdict-fd", "3", "--programs-fds", f"{last - 2},{last - 1}"),
-            *(word for folder in self.suite_packages for word in ("--packages", folder)),
-            *("--test-timeout", str(int(ev.config.timeouts.tests * 500))),
-        ]
-        env = {**node.environment(scratch), "MODEL_OUTPUT_DIR": str(project.folder)}
+    def _launch(self, network: Network, pass_fds: Sequence[int]) -> Launch:
+        ports, packages = self.ports, self.tester.suite_packages
+        env = {**self.tester.toolchain.node.environment(self.scratch), "MODEL_OUTPUT_DIR": str(self.project.folder)}
         facts = [ports.answer_facts, ports.project_facts] if ports else []
         # A grader in one piece needs no more of the suite than its packages.
-        suite = package_files(ev.root) if compiled and compiled.self_contained else grader_files(ev.root)
+        needed = package_files if self.compiled and self.compiled.self_contained else grader_files
         return Launch(
-            argv,
-            scratch,
+            self._command(last=3 + len(pass_fds)),
+            self.scratch,
             {**env, **(ports.environment() if ports else {})},
-            readable=[*suite, *self.suite_packages, *filter(None, [project.packages, *facts])],
-            writable=[scratch, project.folder],
+            readable=[*needed(self.ev.root), *packages, *filter(None, [self.project.packages, *facts])],
+            writable=[self.scratch, self.project.folder],
             pass_fds=pass_fds,
             network=network,
             ports=[ports.project, ports.project_site, ports.answer] if ports else [],
         )
+
+    def _command(self, last: int) -> list[str | Path]:
+        """What is executed; its descriptors end before `last`."""
+        toolchain = self.tester.toolchain
+        directly = (*_CONDITIONS, toolchain.script("tester/direct.bundle.mjs"), "--compiled-fd", "4")
+        in_vitest = (toolchain.script("tester/main.bundle.mjs"), "--grader", self.ev.grader)
+        return [
+            *(toolchain.sealed_node, "--disable-sigusr1", *(directly if self.compiled else in_vitest)),
+            *("--suite", self.ev.root, "--verdict-fd", "3", "--programs-fds", f"{last - 2},{last - 1}"),
+            *(word for folder in self.tester.suite_packages for word in ("--packages", folder)),
+            *("--test-timeout", str(int(self.ev.config.timeouts.tests * 500))),
+        ]
 
 
 def _parse(data: bytes, token: str, child: Child) -> TestReport:
