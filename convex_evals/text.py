@@ -39,13 +39,19 @@ def read_text(path: Path) -> str:
             data = file.read(_MOST_BYTES + 1)
         if len(data) > _MOST_BYTES:
             raise UserError(f"{path}: more than {_MOST_BYTES:,} bytes")
-        return data.decode("utf-8-sig").replace("\r\n", "\n")
+        return decoded(data, path).replace("\r\n", "\n")
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
+
+
+def decoded(data: bytes, where: str | Path, *, keep_mark: bool = False) -> str:
+    """As UTF-8, without a byte order mark unless it is kept. Raises `UserError`."""
+    try:
+        return data.decode("utf-8" if keep_mark else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{where}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
 
 
 def well_formed(text: str) -> str:

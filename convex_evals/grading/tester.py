@@ -22,8 +22,8 @@ from convex_evals.records import TestResult
 from convex_evals.suite.suite import Eval, grader_files, package_files
 
 _VERDICT = Limits(4 * 1024 * 1024, values=50_000, depth=8)
-# Under which vitest lets packages choose what they export: node/tester/resolution.ts.
-_CONDITIONS = ("--conditions=node", "--conditions=development")
+# Under which vitest lets packages choose what they export, as node/tester/resolution.ts has them.
+CONDITIONS = ("--conditions=node", "--conditions=development")
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class _Grading:
     def _command(self, last: int) -> list[str | Path]:
         """What is executed; its descriptors end before `last`."""
         toolchain = self.tester.toolchain
-        directly = (*_CONDITIONS, toolchain.script("tester/direct.bundle.mjs"), "--compiled-fd", "4")
+        directly = (*CONDITIONS, toolchain.script("tester/direct.bundle.mjs"), "--compiled-fd", "4")
         in_vitest = (toolchain.script("tester/main.bundle.mjs"), "--grader", self.ev.grader)
         return [
             *(toolchain.sealed_node, "--disable-sigusr1", *(directly if self.compiled else in_vitest)),

@@ -21,14 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from convex_evals.errors import UserError
+from convex_evals.inputs.unlinked import FILE, FOLDER, HAS_OPEN_FOLDERS, open_folder
 
 TEMPORARY = ".tmp-"
 MOST_ENTRIES = 100_000
 _WHERE = "nothing is read or written through links; remove it, or put what it leads to in its place"
-# Without these (Windows) each component is looked at before the path is used.
-_BY_FOLDER = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,7 @@ def read_bytes(path: Path, root: Path, most: int) -> bytes | None:
         with _parent(path, root) as place:
             if place is None or _kind(place, path) is None:
                 return None
-            fd = os.open(place.name, _READ, **place.where)
+            fd = os.open(place.name, FILE, **place.where)
             with os.fdopen(fd, "rb") as file:
                 if not stat.S_ISREG(os.fstat(fd).st_mode):
                     raise UserError(f"{path}: not a file; move it away")
@@ -79,7 +76,7 @@ def entries(path: Path, root: Path, most: int = MOST_ENTRIES) -> dict[str, str]:
         with _parent(path, root) as place:
             if place is None or _kind(place, path) != "folder":
                 return {}
-            fd = os.open(place.name, _FOLDER, **place.where) if _BY_FOLDER else None
+            fd = os.open(place.name, FOLDER, **place.where) if HAS_OPEN_FOLDERS else None
             try:
                 return _entries(path if fd is None else fd, path, most)
             finally:
@@ -132,7 +129,7 @@ def write(path: Path, root: Path, data: bytes) -> None:
     with _parent(path, root, create=True) as place:
         assert place is not None, "its folder was made"
         name = f"{TEMPORARY}{os.getpid()}-{secrets.token_hex(4)}"
-        temporary = _Place(name if _BY_FOLDER else str(path.with_name(name)), place.folder)
+        temporary = _Place(name if HAS_OPEN_FOLDERS else str(path.with_name(name)), place.folder)
         try:
             _write_whole(temporary, data)
             _replace(temporary, place)
@@ -161,7 +158,7 @@ def remove_tree(path: Path, root: Path) -> None:
     with _parent(path, root) as place:
         if place is None or _kind(place, path) != "folder":
             return
-        if _BY_FOLDER and shutil.rmtree.avoids_symlink_attacks:
+        if HAS_OPEN_FOLDERS and shutil.rmtree.avoids_symlink_attacks:
             shutil.rmtree(place.name, ignore_errors=True, dir_fd=place.folder)
         else:
             shutil.rmtree(path, ignore_errors=True)
@@ -193,49 +190,28 @@ def _parent(path: Path, root: Path, *, create: bool = False) -> Iterator[_Place 
         raise UserError(f"{path}: not below {root}")
     if create:
         root.mkdir(parents=True, exist_ok=True)
-    if not _BY_FOLDER:
+    if not HAS_OPEN_FOLDERS:
         yield _checked(path, root, parts, create)
         return
     fd: int | None = None
     try:
-        fd = _descend(root, parts[:-1], create)
+        fd = _descend(path, root, parts, create)
         yield None if fd is None else _Place(parts[-1], fd)
     finally:
         if fd is not None:
             os.close(fd)
 
 
-def _descend(root: Path, parts: tuple[str, ...], create: bool) -> int | None:
-    """The open folder `root`/`parts`; None where it is not there, or a file is in the way."""
+def _descend(path: Path, root: Path, parts: tuple[str, ...], create: bool) -> int | None:
+    """The open folder that `path` stands in; None where it is not there, or a file is in the way."""
     try:
-        fd = os.open(root, _FOLDER & ~getattr(os, "O_NOFOLLOW", 0))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    path = root
-    for part in parts:
-        path = path / part
-        try:
-            inner = _open_folder(part, fd, path, create)
-        finally:
-            os.close(fd)
-        if inner is None:
-            return None
-        fd = inner
-    return fd
-
-
-def _open_folder(name: str, folder: int, path: Path, create: bool) -> int | None:
-    if create:
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(name, dir_fd=folder)
-    try:
-        return os.open(name, _FOLDER, dir_fd=folder)
+        return open_folder(root, parts[:-1], create=create)
     except FileNotFoundError:
         return None
     except OSError as error:
         if error.errno not in (errno.ENOTDIR, errno.ELOOP):
             raise
-        _kind(_Place(name, folder), path)  # raises where it is a link
+        _checked(path, root, parts, create=False)  # says where a link is
         if create:
             raise
         return None
@@ -262,7 +238,7 @@ def _replace(source: _Place, target: _Place) -> None:
 
 def _write_whole(place: _Place, data: bytes) -> None:
     """Make a file with `data`. Where the file system can, it has no name before it is complete."""
-    nameless = getattr(os, "O_TMPFILE", None) if _BY_FOLDER else None
+    nameless = getattr(os, "O_TMPFILE", None) if HAS_OPEN_FOLDERS else None
     try:
         fd = os.open(".", nameless | os.O_WRONLY, 0o644, **place.where) if nameless else -1
     except OSError as error:

@@ -14,16 +14,14 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path, PurePosixPath
 
 from convex_evals.errors import UserError
-from convex_evals.text import spelled_out
+from convex_evals.inputs.unlinked import open_below
+from convex_evals.text import decoded, spelled_out
 
 LONGEST_FILE = 4 * 1024 * 1024  # bytes
 MOST_FILES = 5_000  # of one project
 MOST_FOLDERS = 10_000  # in one folder
 DEEPEST = 32  # folders in folders
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._+@-]{0,99}")
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Without waiting for the other end of a pipe.
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def read_inside(root: Path, path: str | Path, limit: int = LONGEST_FILE) -> str:
@@ -33,7 +31,7 @@ def read_inside(root: Path, path: str | Path, limit: int = LONGEST_FILE) -> str:
     """
     shown = _shown(root / path)
     try:
-        fd = _open(root, _parts(root, path))
+        fd = open_below(root, _parts(root, path))
         with os.fdopen(fd, "rb") as file:
             status = os.fstat(fd)
             if not stat.S_ISREG(status.st_mode):
@@ -45,10 +43,7 @@ def read_inside(root: Path, path: str | Path, limit: int = LONGEST_FILE) -> str:
         raise UserError(_why(shown, error)) from None
     if max(len(data), status.st_size) > limit:
         raise UserError(f"{shown}: larger than {limit:,} bytes; make it shorter")
-    try:
-        return data.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{shown}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    return decoded(data, shown).replace("\r\n", "\n")
 
 
 def is_there(root: Path, path: str | Path) -> bool:
@@ -59,7 +54,7 @@ def is_there(root: Path, path: str | Path) -> bool:
 def problem_with(root: Path, path: Path, *, folder: bool = False) -> str | None:
     """What is wrong with a file or folder that is there, in words; None where it can be read."""
     try:
-        fd = _open(root, _parts(root, path))
+        fd = open_below(root, _parts(root, path))
     except OSError as error:
         return _why(_shown(path), error)
     try:
@@ -140,21 +135,6 @@ def _parts(root: Path, path: str | Path) -> tuple[str, ...]:
     if place.is_absolute() or ".." in place.parts or "\0" in str(path):
         raise UserError(f"{_shown(place)}: leads out of {_shown(root)}; name a file in there")
     return place.parts
-
-
-def _open(root: Path, parts: tuple[str, ...]) -> int:
-    """Open what is below `root`, folder by folder; a link among them is refused by the system."""
-    at = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        for n, part in enumerate(parts):
-            last = n == len(parts) - 1
-            inner = os.open(part, _FILE if last else _FOLDER, dir_fd=at)
-            os.close(at)
-            at = inner
-    except BaseException:
-        os.close(at)
-        raise
-    return at
 
 
 def _why(shown: str, error: OSError) -> str:

@@ -16,8 +16,9 @@ from convex_evals.render.markdown import cell, code
 from convex_evals.render.results import interval, percent
 from convex_evals.reports.classify import Decision, decisions
 from convex_evals.reports.human_sections import Document, parse, read_trailer
-from convex_evals.store.files import MOST_TEXT, decoded, write_atomic
+from convex_evals.store.files import MOST_TEXT, write_atomic
 from convex_evals.store.paths import slug_folders
+from convex_evals.text import decoded
 
 INDEX = "README.md"
 _REPORT_NAME = re.compile(r".*_\d{4}-\d\d-\d\d\.md")

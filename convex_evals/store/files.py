@@ -7,6 +7,7 @@ from pathlib import Path
 
 from convex_evals.errors import UserError, write_advice
 from convex_evals.inputs import confined
+from convex_evals.text import decoded
 
 MOST_TEXT = 32 * 1024 * 1024  # bytes of a reply, or a report
 _ELSEWHERE = "choose another folder (--runs-dir, CONVEX_EVALS_CACHE, OUTPUT_TEMPDIR)"
@@ -38,14 +39,6 @@ def read_confined(path: Path, root: Path, most: int = MOST_TEXT) -> str | None:
     """A text file below `root` with LF line ends; None where there is none. Raises `UserError`."""
     data = confined.read_bytes(path, root, most)
     return None if data is None else decoded(data, path).replace("\r\n", "\n")
-
-
-def decoded(data: bytes, path: Path, *, keep_mark: bool = False) -> str:
-    """As UTF-8, without a byte order mark unless it is kept. Raises `UserError`."""
-    try:
-        return data.decode("utf-8" if keep_mark else "utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
 
 
 def write_error(path: Path, error: OSError) -> UserError:

@@ -14,7 +14,8 @@ from convex_evals.inputs import confined
 from convex_evals.inputs.bounded_json import Limits, decode
 from convex_evals.records import FileRecord
 from convex_evals.records.human import explain
-from convex_evals.store.files import decoded, write_atomic
+from convex_evals.store.files import write_atomic
+from convex_evals.text import decoded
 
 F = TypeVar("F", bound=FileRecord)
 Migration = Callable[[dict[str, Any]], dict[str, Any]]

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from convex_evals.errors import UserError
+from convex_evals.text import decoded
 from convex_evals.vcs.git_command import GitFailed, read_git, read_git_text
 from convex_evals.vcs.git_folder import refuse_borrowed
 
@@ -103,10 +104,7 @@ class Checkout:
             return None
         if size > LONGEST_TEXT:
             raise UserError(f"{path}@{commit[:12]}: {size} bytes, more than {LONGEST_TEXT}; make it shorter")
-        try:
-            return None if data is None else data.decode("utf-8-sig").replace("\r\n", "\n")
-        except UnicodeDecodeError as error:
-            raise UserError(f"{path}@{commit[:12]}: not UTF-8 text (byte {error.start})") from None
+        return None if data is None else decoded(data, f"{path}@{commit[:12]}").replace("\r\n", "\n")
 
     def earlier_path(self, path: str, commit: str, until: str | None) -> str | None:
         """What the file that is `path` in `until` (None: here and now) was called in `commit`, by git's detection."""

@@ -46,6 +46,33 @@ class Running:
     group: ControlGroup | None = None
 
 
+# Why each end is reported once, and no signal reaches a stranger: a process keeps its number, ended or not, until
+# `waitpid` has returned it; from then on the kernel may give the number to another process. So a number is in
+# `_running` from `fork` until `waitpid`, and requests to kill any other are ignored. What one launch looks like:
+#
+#   what asks                    this process                               launched processes
+#   launch, id 3            ->   fork: 4711, into _running
+#                           <-   {"id": 3, "pid": 4711}
+#                                                                           4711: setsid, executes, starts 4712
+#                                                                           4711 ends, 4712 goes on
+#                                SIGCHLD: a byte in the wake pipe
+#   kill 4711 (late)        ->   (stays in the socket)
+#                                _reap: waitpid gives 4711, out of _running
+#                                killpg 4711                                4712 ends
+#                           <-   {"exited": 4711, "status": 0, ...}
+#                                _receive: kill 4711, which is not in _running: nothing
+#
+# - The wake pipe: a SIGCHLD that comes between `_reap` and `select` would otherwise be noticed at the next message
+#   only, which may never come. Several ends may make one SIGCHLD, so `_reap` asks until there are no more.
+# - A `kill` that is read before `_reap` meets a process that ended and is not waited for: it does no harm.
+# - `killpg` after `waitpid`: the group's number is not given away while 4712 is in the group. Where none is left in it,
+#   there is no such group, and the call fails.
+# - What is just forked has not called `setsid` yet and is in this process's group: `_kill` signals it by its own number
+#   as well, or a kill that follows the launch at once would miss it.
+# - `reason` is set before the exit is sent: an exit without one is the project's own doing.
+# - The answer to a launch is always sent before its exit, since both are sent by this one thread.
+
+
 class Launcher:
     """Serves one socket until its other end is closed."""
 
