@@ -4,19 +4,39 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass, fields
+from datetime import datetime
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from convex_evals.render.output import say, say_json, say_markdown
+from convex_evals.runs.options import RunOptions
+from convex_evals.runs.shard import Shard, parse_shard
 
 if TYPE_CHECKING:
     from convex_evals.grading.sandbox.choice import Containment
     from convex_evals.runs.delivery import Delivery
-    from convex_evals.runs.request import Order
 
 F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
+
+
+def collect(name: str, kind: type[Any]) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Pass the options that are fields of the dataclass `kind` as one argument `name`."""
+    names = [option.name for option in fields(kind)]
+
+    def decorate(command: Callable[..., R]) -> Callable[..., R]:
+        @wraps(command)
+        def call(*arguments: Any, **parameters: Any) -> R:
+            group = kind(**{option: parameters.pop(option) for option in names})
+            return command(*arguments, **parameters, **{name: group})
+
+        return call
+
+    return decorate
 
 
 def filter_options(command: F) -> F:
@@ -42,7 +62,7 @@ def workers_option(command: F) -> F:
 
 
 def containment_options(command: F) -> F:
-    """How the code that is graded is contained; `containment_of` reads it."""
+    """How the code that is graded is contained."""
     command = click.option(
         "--unsafe-no-sandbox",
         is_flag=True,
@@ -56,8 +76,21 @@ def containment_options(command: F) -> F:
     )(command)
 
 
+@dataclass(frozen=True)
+class GradingOptions:
+    """What `workers_option` and `containment_options` say."""
+
+    workers: int | None
+    sandbox: str | None
+    unsafe_no_sandbox: bool
+
+    def containment(self, *, reviewed: bool = False) -> Containment:
+        """Raises `click.UsageError`."""
+        return containment_of(self.sandbox, self.unsafe_no_sandbox, reviewed=reviewed)
+
+
 def containment_of(sandbox: str | None, unsafe: bool, *, reviewed: bool = False) -> Containment:
-    """What `containment_options` say. Raises `click.UsageError` where they contradict each other."""
+    """Raises `click.UsageError` where the options contradict each other."""
     from convex_evals.grading.sandbox.base import Level
     from convex_evals.grading.sandbox.choice import Containment
 
@@ -113,27 +146,31 @@ def suite_path(ctx: click.Context) -> Path | None:
     return Path(ctx.obj) if ctx.obj else None
 
 
-def order_options(command: F) -> F:
-    """What is asked of whom; `order_of` reads it."""
+def model_options(command: F) -> F:
+    """Who is asked, and how."""
+    command = click.option(
+        "-e",
+        "--experiment",
+        "experiments",
+        multiple=True,
+        metavar="NAME",
+        help="How it is asked: default, no_guidelines, web_search, web_search_no_guidelines, or one of "
+        "convex-evals.yaml; repeatable.  [env: EVALS_EXPERIMENT]",
+    )(command)
+    return click.option(
+        "-m",
+        "--model",
+        "models",
+        multiple=True,
+        metavar="MODEL",
+        help="Who answers: a model of models.yaml, `demo` (recorded replies, good and bad), `reference` (the "
+        "suite's own answers), or `replay:PATH`; repeatable.  [env: MODELS, comma-separated]",
+    )(command)
+
+
+def trial_options(command: F) -> F:
+    """What is asked, how often, and as which run."""
     options = [
-        click.option(
-            "-m",
-            "--model",
-            "models",
-            multiple=True,
-            metavar="MODEL",
-            help="Who answers: a model of models.yaml, `demo` (recorded replies, good and bad), `reference` (the "
-            "suite's own answers), or `replay:PATH`; repeatable.  [env: MODELS, comma-separated]",
-        ),
-        click.option(
-            "-e",
-            "--experiment",
-            "experiments",
-            multiple=True,
-            metavar="NAME",
-            help="How it is asked: default, no_guidelines, web_search, web_search_no_guidelines, or one of "
-            "convex-evals.yaml; repeatable.  [env: EVALS_EXPERIMENT]",
-        ),
         filter_options,
         click.option(
             "--trials", type=click.IntRange(1, 100), default=1, show_default=True, metavar="K", help="Per eval."
@@ -141,7 +178,6 @@ def order_options(command: F) -> F:
         click.option(
             "--guidelines",
             metavar="PATH",
-            envvar="CUSTOM_GUIDELINES_PATH",
             help="Other guidelines than the experiment's; `path@REV` reads them from Git.  "
             "[env: CUSTOM_GUIDELINES_PATH]",
         ),
@@ -150,6 +186,7 @@ def order_options(command: F) -> F:
             "--date",
             "day",
             type=click.DateTime(["%Y-%m-%d"]),
+            callback=_iso_day,
             help="UTC day of planning, with --run-id. Default: today.",
         ),
     ]
@@ -158,50 +195,82 @@ def order_options(command: F) -> F:
     return command
 
 
+def shard_option(command: F) -> F:
+    return click.option(
+        "--shard",
+        metavar="I/N",
+        callback=_shard,
+        help="Only the I-th of N shares of the evals, with an N-th of the budget.",
+    )(command)
+
+
+def _iso_day(_ctx: click.Context, _option: click.Parameter, value: datetime | None) -> str | None:
+    return value.date().isoformat() if value else None
+
+
+def _shard(_ctx: click.Context, _option: click.Parameter, value: str | None) -> Shard | None:
+    """Raises `UserError`."""
+    return parse_shard(value) if value else None
+
+
 def on_terminal() -> bool:
     """Whether somebody is there to be asked."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def order_of(words: dict[str, Any], *, menu: bool = False) -> Order:
-    """What `order_options` and the environment ask for; with `menu`, the model may be left open."""
+def pass_run_options(command: Callable[[RunOptions], R]) -> Callable[..., R]:
+    """Call `command` with all options of the command line; they are fields of `RunOptions`."""
+
+    @wraps(command)
+    def call(**parameters: Any) -> R:
+        return command(RunOptions(suite=suite_path(click.get_current_context()), **parameters))
+
+    return call
+
+
+def complete_run_options(options: RunOptions, *, menu: bool = False) -> RunOptions:
+    """With the environment; with `menu`, the model may be left open.
+
+    Raises `click.UsageError` where options contradict each other.
+    """
     import os
     import re
 
-    from convex_evals.runs.request import DEFAULT_EXPERIMENT, Order
-
-    models = words["models"] or _split(os.environ.get("MODELS"))
-    if not models and not menu:
+    if options.shard and not (options.runs or options.run_id):
+        raise click.UsageError("--shard needs --run RUN, or --run-id and --date, so that all shards do the same run")
+    if options.runs:
+        _refuse_settled(options)
+        return options
+    options = options.with_environment(os.environ)
+    if not options.models and not menu:
         raise click.UsageError("Missing option '-m' / '--model'; `-m demo` shows a run that needs no key")
-    run_id, day = words["run_id"], words["day"]
-    if run_id is not None and not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,59}", run_id):
-        raise click.UsageError(f"--run-id {run_id}: a name is lower-case letters, digits, '_' and '-', 60 at most")
-    if day is not None and run_id is None:
+    if options.run_id is not None and not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,59}", options.run_id):
+        raise click.UsageError(
+            f"--run-id {options.run_id}: a name is lower-case letters, digits, '_' and '-', 60 at most"
+        )
+    if options.day is not None and options.run_id is None:
         raise click.UsageError("--date needs --run-id: together they name a run")
-    return Order(
-        models=models,
-        experiments=words["experiments"] or _split(os.environ.get("EVALS_EXPERIMENT")) or (DEFAULT_EXPERIMENT,),
-        pattern=words["pattern"] or os.environ.get("TEST_FILTER"),
-        categories=words["categories"],
-        trials=words["trials"],
-        guidelines=words["guidelines"],
-        run_id=run_id,
-        day=day.date().isoformat() if day else None,
-    )
+    return options
 
 
-def given_options(ctx: click.Context, *names: str) -> list[str]:
+def _refuse_settled(options: RunOptions) -> None:
+    """Raises `click.UsageError` for options that the plans of `--run` have settled."""
+    settled = _typed("experiments", "pattern", "categories", "trials", "guidelines", "run_id", "day")
+    if settled:
+        raise click.UsageError(f"--run says what is planned; leave out {', '.join(settled)}")
+    if len(options.models) > 1 or (options.models and len(options.runs) > 1):
+        raise click.UsageError("with --run, -m says where the recorded replies of one run are; give one of each")
+
+
+def _typed(*names: str) -> list[str]:
     """Those of the parameters `names` that stand on the command line, as they are written there."""
+    ctx = click.get_current_context()
     typed = click.core.ParameterSource.COMMANDLINE
     return [
         max(p.opts, key=len)
         for p in ctx.command.params
         if p.name in names and p.name is not None and ctx.get_parameter_source(p.name) is typed
     ]
-
-
-def _split(text: str | None) -> tuple[str, ...]:
-    return tuple(word.strip() for word in (text or "").split(",") if word.strip())
 
 
 def delivery_options(command: F) -> F:

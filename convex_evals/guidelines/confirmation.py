@@ -20,15 +20,16 @@ from convex_evals.guidelines.revisions import Version
 from convex_evals.models.budget import Budget
 from convex_evals.records.hashes import sha256_text
 from convex_evals.records.journal import MAX_COMMANDS
+from convex_evals.runs.options import RunOptions, named_experiment
 from convex_evals.runs.plan import RunRequest, generation_key
-from convex_evals.runs.request import Order, Resolved, estimate
+from convex_evals.runs.request import Resolved, estimate
 from convex_evals.stats import Confirmation, confirm, flipped
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
 from convex_evals.store.runs import CONFIRMATION, Run, RunStore
 from convex_evals.suite.suite import pattern_of
 
-Resolver = Callable[[Order], Resolved]
+Resolver = Callable[[RunOptions], Resolved]
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,7 @@ class Rounds:
     budget: Budget
     resolver: Resolver
     experiment: str
-    pattern: str | None
-    categories: Sequence[str]
-    trials: int  # of the screening, per eval and side
+    options: RunOptions  # of the screening: which evals, and how many trials per eval and side
     again: int  # rounds, of one trial
 
     def screening(self, questions: Sequence[Question]) -> dict[tuple[str, str | None], RunRequest]:
@@ -96,8 +95,7 @@ class Rounds:
         for question in questions:
             for version in question.sides:
                 if (question.model, version.sha256) not in found:
-                    order = self._order(question, version, self.pattern, self.categories, self.trials)
-                    found[question.model, version.sha256] = self._request(order, version)
+                    found[question.model, version.sha256] = self._request(self._asking(question, version), version)
         return found
 
     def screened(self, question: Question, runs: Mapping[tuple[str, str | None], Run]) -> Screened:
@@ -140,8 +138,14 @@ class Rounds:
     def _confirming(self, screened: Screened, version: Version, began: Mapping[str, str]) -> list[RunRequest]:
         """One side of each round. `began` has the days of the runs that are there."""
         name = self._name(screened, version)
-        order = self._order(screened.question, version, pattern_of(screened.flipped), (), 1, run_id=name)
-        one = self._request(order, version)
+        options = replace(
+            self._asking(screened.question, version),
+            pattern=pattern_of(screened.flipped),
+            categories=(),
+            trials=1,
+            run_id=name,
+        )
+        one = self._request(options, version)
         ids = [f"{name}-{number:02}" for number in range(1, self.again + 1)]
         return [replace(one, run_id=i, date=began.get(i, one.date)) for i in ids]
 
@@ -157,26 +161,23 @@ class Rounds:
         facts = [screened.model, self.experiment, version.sha256, self.again, evals]
         return f"{CONFIRMATION}{sha256_text(json.dumps(facts, sort_keys=True))[:12]}"
 
-    def _order(
-        self,
-        question: Question,
-        version: Version,
-        pattern: str | None,
-        categories: Sequence[str],
-        trials: int,
-        run_id: str | None = None,
-    ) -> Order:
+    def _asking(self, question: Question, version: Version) -> RunOptions:
+        """The screening of one side."""
         usual = self.workspace.config.experiment(self.experiment).guidelines
-        guidelines = None if version.source == usual else version.source
-        return Order((question.model,), (self.experiment,), pattern, categories, trials, guidelines, run_id=run_id)
+        return replace(
+            self.options,
+            models=(question.model,),
+            experiments=named_experiment(self.experiment),
+            guidelines=None if version.source == usual else version.source,
+        )
 
-    def _request(self, order: Order, version: Version) -> RunRequest:
-        resolved = self.resolver(order)
+    def _request(self, options: RunOptions, version: Version) -> RunRequest:
+        resolved = self.resolver(options)
         if not resolved.requests:
             raise UserError("; ".join(resolved.skipped))
         (request,) = resolved.requests
         if request.guidelines_sha256 != version.sha256:
-            raise UserError(f"-m {order.models[0]}: is given no guidelines; name a model of models.yaml")
+            raise UserError(f"-m {options.models[0]}: is given no guidelines; name a model of models.yaml")
         return request
 
     def _compare(self, question: Question, rounds: Sequence[tuple[Run, Run]]) -> Comparison:

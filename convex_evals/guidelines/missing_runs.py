@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,10 +12,9 @@ from convex_evals.errors import UserError
 from convex_evals.guidelines.effect import Lack
 from convex_evals.guidelines.price import CostEstimate
 from convex_evals.guidelines.revisions import Version
+from convex_evals.runs.options import RunOptions, named_experiment
 from convex_evals.runs.plan import RunRequest
-from convex_evals.runs.request import Order, Resolved, estimate
-from convex_evals.runs.status import RunWords
-from convex_evals.suite.suite import pattern_of
+from convex_evals.runs.request import Resolved, estimate
 
 TRIALS = 3  # where no run says how many: enough to see how much an eval varies by itself
 
@@ -75,34 +74,38 @@ def find_gaps(
     experiment: str,
     workspace: Workspace,
     suite_evals: Sequence[str],
-    resolver: Callable[[Order], Resolved],
-    suite_words: Sequence[str] = (),
-    rest_words: Sequence[str] = (),
+    resolver: Callable[[RunOptions], Resolved],
+    where: RunOptions,
 ) -> list[Gap]:
-    """What to run, models that lack the same together; `resolver` says what is asked of one of them."""
+    """What to run, models that lack the same together; `resolver` says what is asked of one of them.
+
+    `where` has the options about folders, which every command that is proposed shares.
+    """
     usual = workspace.config.experiment(experiment).guidelines
-    grouped: dict[tuple[str | None, int, tuple[str, ...], bool], list[Lack]] = {}
+    grouped: dict[tuple[RunOptions, bool], list[Lack]] = {}
     for lack in lacks:
-        guidelines = None if lack.version.source == usual else lack.version.source
-        trials = lack.other.plan.trials if lack.other else TRIALS
+        options = replace(
+            where,
+            experiments=named_experiment(experiment),
+            guidelines=None if lack.version.source == usual else lack.version.source,
+            trials=lack.other.plan.trials if lack.other else TRIALS,
+        )
         there = [e for e in lack.other.plan.evals if e in suite_evals] if lack.other else []
-        grouped.setdefault((guidelines, trials, tuple(there or suite_evals), lack.unpaired), []).append(lack)
-    found = []
-    for (guidelines, trials, evals, unpaired), group in grouped.items():
-        models = tuple(lack.model for lack in group)
-        words = RunWords(models, experiment, guidelines, trials, evals)
-        command = words.command(suite_evals, suite_words, rest_words)
-        pattern = None if set(evals) == set(suite_evals) else pattern_of(evals)
-        requests: list[RunRequest] = []
-        problems: list[str] = []
-        for model in models:
-            try:
-                resolved = resolver(Order((model,), (experiment,), pattern, (), trials, guidelines))
-            except UserError as error:
-                problems.append(str(error))
-            else:
-                requests += resolved.requests
-                problems += resolved.skipped
-        told = tuple(dict.fromkeys(problems))
-        found.append(Gap(group[0].version, models, command, tuple(requests), told, unpaired))
-    return found
+        grouped.setdefault((options.choosing(there or suite_evals, suite_evals), lack.unpaired), []).append(lack)
+    return [_gap(options, unpaired, group, resolver) for (options, unpaired), group in grouped.items()]
+
+
+def _gap(options: RunOptions, unpaired: bool, lacks: Sequence[Lack], resolver: Callable[[RunOptions], Resolved]) -> Gap:
+    models = tuple(lack.model for lack in lacks)
+    requests: list[RunRequest] = []
+    problems: list[str] = []
+    for model in models:
+        try:
+            resolved = resolver(replace(options, models=(model,)))
+        except UserError as error:
+            problems.append(str(error))
+        else:
+            requests += resolved.requests
+            problems += resolved.skipped
+    command = replace(options, models=models).command()
+    return Gap(lacks[0].version, models, command, tuple(requests), tuple(dict.fromkeys(problems)), unpaired)

@@ -111,7 +111,7 @@ class Recipe:
             for of_whole in (True, False)
         )
         diff = _diff(rounds, before, after, [s for s in screened if s.question.hunk is None])
-        return ValidationReport(diff, rounds.trials, rounds.again, whole, changed, alone)
+        return ValidationReport(diff, rounds.options.trials, rounds.again, whole, changed, alone)
 
 
 def _judged(answers: Sequence[Answered]) -> list[Answered]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from convex_evals.records import CategorySummary, Counts, RunPlan, Summary, Verdict, dump_json
+from convex_evals.records import CategorySummary, Counts, Summary, Verdict, dump_json
 from convex_evals.render.marks import MARKS
 from convex_evals.stats import wilson
 from convex_evals.store.runs import Run
@@ -105,40 +105,37 @@ def unscored_lines(summary: Summary) -> list[str]:
     ]
 
 
-def run_report(run: Run, summary: Summary | None, so_far: Summary | None = None) -> str:
-    """What came of a run, for the one who started it; `so_far` is what there is of one without a summary."""
+def run_report(run: Run, summary: Summary | None, so_far: Summary | None = None, *, resume: str) -> str:
+    """What came of a run, for the one who started it.
+
+    `so_far` is what there is of one without a summary; `resume` is the command that does the rest of it.
+    """
     plan = run.plan
     lines = [f"{plan.model}  {plan.experiment}{'  (synthetic: no model was asked)' if plan.synthetic else ''}"]
     if summary is None:
         if so_far and so_far.categories:
             lines += [category_table(so_far), _spent(so_far), *unscored_lines(so_far)]
         # The same command would start over with --fresh.
-        how = f"`{go_on(plan)}` goes on" if plan.fresh else "give the same command again to go on"
+        how = f"`{resume}` goes on" if plan.fresh else "give the same command again to go on"
         lines.append(f"Some trials could not be scored, or were not asked; {how}.")
         lines.append(f"How far it is: cli status {plan.run_id}")
     else:
         lines += [category_table(summary), _spent(summary)]
         lines += unscored_lines(summary)
-        lines += _missing(run, summary)
+        lines += _missing(run, summary, resume)
     known = summary or so_far
     if known and "none" in known.sandbox:
         lines.append("Sandbox: none (what was graded could do whatever you can)")
     return "\n".join([*lines, f"Results: {run.folder}", f"Look at them: cli show {plan.run_id}"])
 
 
-def go_on(plan: RunPlan) -> str:
-    """The `cli run` command that does the rest of exactly this run; a plan does not say what it replays."""
-    recorded = " -m replay:PATH" if plan.model.startswith("replay/") else ""
-    return f"cli run --run {plan.run_id}{recorded}"
-
-
-def _missing(run: Run, summary: Summary) -> list[str]:
+def _missing(run: Run, summary: Summary, resume: str) -> list[str]:
     if not summary.missing:
         return []
     named = ", ".join(summary.missing[:5]) + (", ..." if len(summary.missing) > 5 else "")
     return [
         f"Missing: {len(summary.missing)} of {len(run.plan.evals)} evals: {named}",
-        f"Complete it: {go_on(run.plan)}",
+        f"Complete it: {resume}",
     ]
 
 

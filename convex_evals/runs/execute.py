@@ -21,6 +21,7 @@ from convex_evals.records.journal import JournalEntry
 from convex_evals.render.results import headline
 from convex_evals.render.terminal import Display
 from convex_evals.runs.costs import spent_on
+from convex_evals.runs.options import RunOptions
 from convex_evals.runs.plan import RunRequest, make_plan, refuse_other_work
 from convex_evals.runs.runner import Runner, TrialDone
 from convex_evals.runs.shard import Shard
@@ -168,6 +169,21 @@ class Work:
 
 def _all_passed(run: Run, totals: Summary) -> bool:
     return not totals.missing and all(e.counts.passed == run.plan.trials for e in totals.evals.values())
+
+
+def make_work(options: RunOptions, workspace: Workspace, display: Display, containment: Containment) -> Work:
+    """What `cli run` with `options` does."""
+    return Work(
+        workspace,
+        RunStore(workspace.runs_dir),
+        display,
+        containment,
+        workers=options.workers,
+        fresh=options.fresh,
+        retry_unscored=options.retry_unscored,
+        shard=options.shard,
+        final=options.commit or options.push,
+    )
 
 
 def carry_out(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from convex_evals.errors import UserError
 from convex_evals.records import Summary
-from convex_evals.render.results import go_on
+from convex_evals.runs.options import resume
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import Run
 from convex_evals.store.summary import summarize
@@ -21,9 +21,8 @@ def finish_run(run: Run, journal_dir: Path) -> Summary:
     with journal.locked():
         summary = summarize(run)
         if not summary.evals:
-            raise UserError(
-                f"{run.folder}: nothing of it is delivered; `git pull` what shards pushed, or `{go_on(run.plan)}`"
-            )
+            rest = resume(run.plan).command()
+            raise UserError(f"{run.folder}: nothing of it is delivered; `git pull` what shards pushed, or `{rest}`")
         run.write_summary(summary)
         if not summary.missing:
             journal.drop()

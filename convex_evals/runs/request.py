@@ -24,14 +24,15 @@ from convex_evals.models.retries import ModelSolver
 from convex_evals.models.solvers import SolverFactory
 from convex_evals.models.tokens import usual_tokens
 from convex_evals.records import Usage
+from convex_evals.runs.options import DEFAULT_EXPERIMENT, RunOptions
 from convex_evals.runs.plan import RunRequest
-from convex_evals.store.runs import Run
+from convex_evals.runs.shard import Shard
+from convex_evals.store.runs import Run, RunStore
 from convex_evals.suite.prompt import SHIPPED, Prompt, PromptSource, guidelines_sha256
 from convex_evals.suite.suite import Eval, load_suite, refuse_incomplete
 from convex_evals.text import read_text
 from convex_evals.vcs.git import clean_commit, text_at
 
-DEFAULT_EXPERIMENT = "default"
 _LEADS_ELSEWHERE = re.compile(r"(?i)(^|_)(URL|URI|BASE|ENDPOINT|PROXY|HOST|SERVERS)$")
 _NOT_SECRET = frozenset(
     {
@@ -43,44 +44,46 @@ _USUAL_REPLY = 2_500  # tokens: a project of this suite, with some reasoning
 
 
 @dataclass(frozen=True)
-class Order:
-    """The words of a command line."""
-
-    models: Sequence[str]
-    experiments: Sequence[str] = (DEFAULT_EXPERIMENT,)
-    pattern: str | None = None
-    categories: Sequence[str] = ()
-    trials: int = 1
-    guidelines: str | None = None  # instead of what the experiments say
-    recorded: bool = False  # `guidelines` are what a run's plan says, and nobody typed
-    run_id: str | None = None  # of the one run that these words mean; None: one is made up
-    day: str | None = None  # of planning; None: today
-
-
-@dataclass(frozen=True)
 class Resolved:
     requests: list[RunRequest]
     skipped: list[str]  # lines: what was asked for and cannot be
 
 
-def resolve(order: Order, workspace: Workspace, solvers: SolverFactory) -> Resolved:
-    """The runs that `order` means. Raises `UserError` where a word of it means nothing."""
+def make_solvers(workspace: Workspace, budget: Budget, concurrency: int | None = None) -> SolverFactory:
+    """The models of `workspace`, with keys from its .env, and a budget that all of them share. Raises `UserError`."""
+    load_environment(workspace.home)
+    return SolverFactory(load_models(workspace.home), concurrency or workspace.config.concurrency, budget)
+
+
+def make_resolver(workspace: Workspace, budget: Budget) -> Callable[[RunOptions], Resolved]:
+    """`resolve` with the solvers of `make_solvers`."""
+    solvers = make_solvers(workspace, budget)
+    return lambda options: resolve(options, workspace, solvers)
+
+
+def resolve(options: RunOptions, workspace: Workspace, solvers: SolverFactory) -> Resolved:
+    """The runs that `options` mean: planned ones (`--run`), or new ones. Raises `UserError` where one means nothing."""
+    if options.runs:
+        store = RunStore(workspace.runs_dir)
+        planned = {run.folder: run for run in map(store.find, options.runs)}.values()
+        model = next(iter(options.models), None)
+        return Resolved([_resolve_planned(run, model, workspace, solvers) for run in planned], [])
     suite = load_suite(workspace.suite)
-    evals = suite.select(order.pattern, order.categories)
-    found = _resolve(order, evals, workspace, solvers)
-    if order.run_id and len(found.requests) > 1:
-        raise UserError(f"--run-id {order.run_id}: names one run; give one model and one experiment")
+    evals = suite.select(options.pattern, options.categories)
+    found = _resolve(options, evals, workspace, solvers)
+    if options.run_id and len(found.requests) > 1:
+        raise UserError(f"--run-id {options.run_id}: names one run; give one model and one experiment")
     return found
 
 
-def make_resolver(workspace: Workspace, budget: Budget) -> Callable[[Order], Resolved]:
-    """`resolve`, for the models of `workspace`, with keys from its .env, and a budget that all of them share."""
-    load_environment(workspace.home)
-    solvers = SolverFactory(load_models(workspace.home), workspace.config.concurrency, budget)
-    return lambda order: resolve(order, workspace, solvers)
+def part_of(request: RunRequest, shard: Shard) -> RunRequest:
+    """What `shard` does of `request`."""
+    ids = shard.share(e.id for e in request.evals)
+    evals = [e for e in request.evals if e.id in ids]
+    return replace(request, evals=evals, prompts={e.id: request.prompts[e.id] for e in evals})
 
 
-def resolve_planned(run: Run, model: str | None, workspace: Workspace, solvers: SolverFactory) -> RunRequest:
+def _resolve_planned(run: Run, model: str | None, workspace: Workspace, solvers: SolverFactory) -> RunRequest:
     """What `run` planned; `model` names it as a command line does, where its slug does not say who answers.
 
     Raises `UserError` where that is no longer possible here.
@@ -95,33 +98,35 @@ def resolve_planned(run: Run, model: str | None, workspace: Workspace, solvers: 
     if model is None and plan.model.startswith("replay/"):
         raise UserError(f"--run {plan.run_id}: recorded replies answer; say where they are: -m replay:PATH")
     own = workspace.config.experiments.get(plan.experiment)
-    order = Order(
+    options = RunOptions(
         models=(model or plan.model,),
         experiments=(plan.experiment,),
         trials=plan.trials,
         guidelines=plan.guidelines if own and plan.guidelines != own.guidelines else None,
         run_id=plan.run_id,
         day=plan.date,
-        recorded=True,
     )
-    found = _resolve(order, [by_id[e] for e in plan.evals], workspace, solvers)
+    found = _resolve(options, [by_id[e] for e in plan.evals], workspace, solvers, recorded=True)
     if len(found.requests) != 1 or found.requests[0].solver.model != plan.model:
         raise UserError(f"--run {plan.run_id}: was planned for {plan.model}; -m {model or plan.model} is not that")
     return replace(found.requests[0], planned=run)
 
 
-def _resolve(order: Order, evals: Sequence[Eval], workspace: Workspace, solvers: SolverFactory) -> Resolved:
+def _resolve(
+    options: RunOptions, evals: Sequence[Eval], workspace: Workspace, solvers: SolverFactory, *, recorded: bool = False
+) -> Resolved:
+    """`recorded`: the guidelines are what a run's plan says, not what the user typed."""
     refuse_incomplete(evals)
     found = Resolved([], [])
     commit = clean_commit(workspace.suite)
-    for name in dict.fromkeys(order.models):
+    for name in dict.fromkeys(options.models):
         stand_in = solvers.synthetic(name)
         if stand_in is not None:
             chosen = _recorded(stand_in, evals, found.skipped)
             prompts = {e.id: Prompt("", e.task) for e in chosen}
-            found.requests.append(_request(order, stand_in, chosen, prompts, DEFAULT_EXPERIMENT, None, None, commit))
+            found.requests.append(_request(options, stand_in, chosen, prompts, DEFAULT_EXPERIMENT, None, None, commit))
             continue
-        for experiment_name in dict.fromkeys(order.experiments):
+        for experiment_name in dict.fromkeys(options.experiments or [DEFAULT_EXPERIMENT]):
             experiment = workspace.config.experiment(experiment_name)
             if experiment.web_search and not solvers.searches(name):
                 found.skipped.append(
@@ -129,10 +134,10 @@ def _resolve(order: Order, evals: Sequence[Eval], workspace: Workspace, solvers:
                 )
                 continue
             solver = solvers.model(name, web_search=experiment.web_search, extra=experiment.parameters)
-            where, source = _source(experiment, order, workspace)
+            where, source = _source(experiment, options.guidelines, workspace, recorded)
             prompts = source.render_all({e.id: e.task for e in evals})
             digest = None if source.guidelines is None else guidelines_sha256(source.guidelines)
-            found.requests.append(_request(order, solver, evals, prompts, experiment_name, where, digest, commit))
+            found.requests.append(_request(options, solver, evals, prompts, experiment_name, where, digest, commit))
     return replace(found, requests=_once(found.requests))
 
 
@@ -146,7 +151,7 @@ def _once(requests: Sequence[RunRequest]) -> list[RunRequest]:
 
 
 def _request(
-    order: Order,
+    options: RunOptions,
     solver: Solver,
     evals: Sequence[Eval],
     prompts: Mapping[str, Prompt],
@@ -159,14 +164,14 @@ def _request(
         solver=solver,
         evals=evals,
         prompts=prompts,
-        trials=order.trials,
+        trials=options.trials,
         experiment=experiment,
         guidelines=guidelines,
         guidelines_sha256=guidelines_sha256,
-        run_id=order.run_id or f"{experiment}-{secrets.token_hex(4)}",
-        date=order.day or datetime.now(UTC).date().isoformat(),
+        run_id=options.run_id or f"{experiment}-{secrets.token_hex(4)}",
+        date=options.day or datetime.now(UTC).date().isoformat(),
         suite_commit=commit,
-        named=order.run_id is not None,
+        named=options.run_id is not None,
     )
 
 
@@ -185,17 +190,19 @@ def _recorded(solver: Solver, evals: Sequence[Eval], skipped: list[str]) -> Sequ
     return chosen
 
 
-def _source(experiment: Experiment, order: Order, workspace: Workspace) -> tuple[str | None, PromptSource]:
-    """Where guidelines come from, and what the prompt is made of."""
+def _source(
+    experiment: Experiment, guidelines: str | None, workspace: Workspace, recorded: bool
+) -> tuple[str | None, PromptSource]:
+    """Where guidelines come from (`guidelines` replaces the experiment's), and what the prompt is made of."""
     suite, path = workspace.suite, experiment.prompt
     ours = path == Experiment().prompt and not is_there(suite, path)
-    where = experiment.guidelines and (order.guidelines or experiment.guidelines)
-    typed = order.guidelines is not None and not order.recorded
+    where = experiment.guidelines and (guidelines or experiment.guidelines)
+    typed = guidelines is not None and not recorded
     _refuse_hidden(path)
     if where and not typed:
         _refuse_hidden(where)
     template = read_text(SHIPPED) if ours else read_inside(suite, path)
-    if where and order.recorded and not is_there(suite, where) and is_there(workspace.home, where):
+    if where and recorded and not is_there(suite, where) and is_there(workspace.home, where):
         text: str | None = read_inside(workspace.home, where)  # what validate-guidelines made there
     else:
         text = guidelines_text(where, suite, given=typed) if where else None

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from convex_evals.config import Experiment
-from convex_evals.records import Outcome, RunPlan, Summary
+from convex_evals.records import Outcome, Summary
 from convex_evals.records.journal import JournalEntry
-from convex_evals.render.results import category_table, go_on, run_to_data, unscored_lines
+from convex_evals.render.results import category_table, run_to_data, unscored_lines
+from convex_evals.runs.options import RunOptions, repeat, resume
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import Run
 from convex_evals.store.summary import given_up, summarize
@@ -77,11 +76,11 @@ def status_of(run: Run, journal: Journal, suite_evals: Sequence[str], experiment
         if (entry := journal.read(eval_id, trial)) is not None
     ]
     busy = found is None and journal.is_busy()
-    command = None
+    rest: RunOptions | None = None
     if not busy and (summary.counts.unscored or len(summary.evals) < len(run.plan.evals)):
-        command = again(run.plan, suite_evals, experiments) if found else go_on(run.plan)
+        rest = repeat(run.plan, suite_evals, experiments) if found else resume(run.plan)
         if found and given_up(run, found):
-            command += " --retry-unscored"
+            rest = replace(rest, retry_unscored=True)
     waiting = Counter(why for e in entries if (why := _why_again(e)))
     return Status(
         run=run,
@@ -91,7 +90,7 @@ def status_of(run: Run, journal: Journal, suite_evals: Sequence[str], experiment
         busy=busy,
         graded=sum(e.verdict is not None and e.verdict.outcome is not Outcome.UNSCORED for e in entries),
         waiting=dict(sorted(waiting.items())),
-        command=command,
+        command=rest.command() if rest else None,
     )
 
 
@@ -101,52 +100,3 @@ def _why_again(entry: JournalEntry) -> str | None:
     if not entry.generation.received:
         return entry.generation.fault or "not received"
     return "grading" if entry.verdict else "not graded yet"
-
-
-def again(plan: RunPlan, suite_evals: Sequence[str], experiments: Mapping[str, Experiment]) -> str:
-    """The `cli run` command that means the same work as `plan`, as far as the plan tells."""
-    usual = experiments.get(plan.experiment)
-    other = plan.guidelines if plan.guidelines and usual and plan.guidelines != usual.guidelines else None
-    words = RunWords((_model_word(plan),), plan.experiment, other, plan.trials, tuple(plan.evals))
-    return words.command(suite_evals)
-
-
-@dataclass(frozen=True)
-class RunWords:
-    """What a `cli run` command says."""
-
-    models: Sequence[str]
-    experiment: str
-    guidelines: str | None  # other ones than the experiment's
-    trials: int
-    evals: Sequence[str]
-
-    def command(self, suite_evals: Sequence[str], suite: Sequence[str] = (), rest: Sequence[str] = ()) -> str:
-        """As it is typed; `suite` and `rest` are words about where, before and after the command's name."""
-        words = ["cli", *suite, "run", *(word for model in self.models for word in ("-m", model))]
-        if self.experiment != "default":
-            words += ["-e", self.experiment]
-        if self.guidelines:
-            words += ["--guidelines", self.guidelines]
-        if self.trials != 1:
-            words += ["--trials", str(self.trials)]
-        return shlex.join([*words, *_choice(list(self.evals), suite_evals), *rest])
-
-
-def _model_word(plan: RunPlan) -> str:
-    """What `-m` takes: stand-ins go by the first part of their slug; a plan does not say what it replays."""
-    provider = plan.model.partition("/")[0]
-    if provider == "replay":
-        return "replay:PATH"
-    return provider if plan.synthetic else plan.model
-
-
-def _choice(chosen: Sequence[str], suite_evals: Sequence[str]) -> list[str]:
-    """The options that choose these evals and no others of the suite."""
-    if set(chosen) == set(suite_evals):
-        return []
-    categories = sorted({e.partition("/")[0] for e in chosen})
-    if set(chosen) == {e for e in suite_evals if e.partition("/")[0] in categories}:
-        return [word for category in categories for word in ("-c", category)]
-    names = "|".join(re.escape(name).replace("\\-", "-") for name in chosen)
-    return ["-f", f"^({names})$" if len(chosen) > 1 else f"^{names}$"]

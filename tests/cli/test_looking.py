@@ -14,8 +14,8 @@ from convex_evals.config import EXPERIMENTS
 from convex_evals.records import Outcome, StepName
 from convex_evals.records.hashes import sha256_files, sha256_text
 from convex_evals.records.journal import JournalEntry
-from convex_evals.render.results import category_table, go_on, run_report
-from convex_evals.runs.status import again
+from convex_evals.render.results import category_table, run_report
+from convex_evals.runs.options import repeat, resume
 from convex_evals.stats import wilson
 from convex_evals.store.journal import Journal
 from convex_evals.store.records import write_record
@@ -73,7 +73,7 @@ def test_the_table_after_a_run(tmp_path: Path, golden: Golden, invoke: Invoke) -
     make_eval(tmp_path)
     summary = run.summary()
     assert summary is not None
-    golden("report.txt", run_report(run, summary).replace(str(tmp_path), "DIR") + "\n")
+    golden("report.txt", run_report(run, summary, resume="").replace(str(tmp_path), "DIR") + "\n")
     assert category_table(summary) in invoke("show", "last").out
     shown = json.loads(invoke("show", "last", "--json").out)
     low, high = shown["pass_rates"]["000-fundamentals"]["interval"]
@@ -138,15 +138,15 @@ def test_the_command_that_means_the_same() -> None:
 
     def command(*ids: str, **changes: object) -> str:
         plan = make_plan(**{"synthetic": False, "model": "a/b/c", **changes, "evals": dict.fromkeys(ids, planned)})
-        return again(plan, suite, EXPERIMENTS)
+        return repeat(plan, suite, EXPERIMENTS).command()
 
     assert command(*suite) == "cli run -m a/b/c"
     assert command("a/x", "a/y", guidelines="guidelines/convex.md") == "cli run -m a/b/c -c a"
     assert command("a/x", "b/y-2", guidelines="g.md@v1") == "cli run -m a/b/c --guidelines g.md@v1 -f '^(a/x|b/y-2)$'"
     assert command(*suite, synthetic=True, model="reference/answers") == "cli run -m reference"
     assert command(*suite, synthetic=True, model="replay/x") == "cli run -m replay:PATH"
-    assert go_on(make_plan()) == "cli run --run default-00000000"
-    assert go_on(make_plan(model="replay/x")) == "cli run --run default-00000000 -m replay:PATH"
+    assert resume(make_plan()).command() == "cli run --run default-00000000"
+    assert resume(make_plan(model="replay/x")).command() == "cli run --run default-00000000 -m replay:PATH"
 
 
 def test_history(suite: Path, invoke: Invoke, golden: Golden) -> None:

@@ -144,6 +144,6 @@ def test_what_is_on_the_command_line_is_not_asked(suite: Path) -> None:
     with terminal(suite, "-c", "idioms", "-f", "convex_test", "--trials", "2") as screen:
         screen.wait_for("Models:")
         screen.type(DOWN, SPACE, ENTER)  # reference
-        screen.wait_for("cli run -c idioms -f convex_test --trials 2 -m reference")
+        screen.wait_for("cli run -m reference --trials 2 -c idioms -f convex_test")
         screen.type(CTRL_C)
         assert screen.end() == 130

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from convex_evals.guidelines.document import read_guidelines
-from convex_evals.runs.request import DEFAULT_EXPERIMENT
+from convex_evals.runs.options import DEFAULT_EXPERIMENT
 from convex_evals.suite.prompt import PromptSource, without_comments
 from convex_evals.suite.starter import FILES
 from convex_evals.suite.suite import load_suite

@@ -5,15 +5,10 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import cast
 
-import click
 import pytest
 
-from convex_evals.cli.app import cli
-from convex_evals.cli.commands.run import _same_again
-from convex_evals.cli.commands.run import run as run_command
 from convex_evals.config import open_workspace
 from convex_evals.errors import UserError
 from convex_evals.grading.service import GradingService
@@ -28,7 +23,6 @@ from convex_evals.runs.delivery import message
 from convex_evals.runs.execute import Finished, Work, open_run
 from convex_evals.runs.finalize import finish_run
 from convex_evals.runs.plan import RunRequest
-from convex_evals.runs.runner import Runner
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import Run, RunStore, grade_name
 from convex_evals.store.summary import given_up, summarize
@@ -101,7 +95,7 @@ def test_one_trial_without_a_verdict_leaves_a_table(suite: Path) -> None:
         "001-more/000-later", JournalEntry(generation=lost, response=None, verdict=make_verdict(Outcome.UNSCORED))
     )
     found = Finished(run, None, (EVAL,), work._journalled(run, journal))
-    report = run_report(run, None, found.so_far)
+    report = run_report(run, None, found.so_far, resume="")
     assert found.so_far.missing == ("001-more/000-later",) and "give the same command again" in report
     assert "unscored in 001-more: 1 x server_error" in report
     assert [line.split()[:4] for line in report.splitlines() if line.startswith("all ")] == [["all", "1", "0", "1"]]
@@ -146,26 +140,3 @@ def test_open_run_says_what_it_cannot_do(suite: Path, monkeypatch: pytest.Monkey
         opened(request, retry_unscored=True)
     anew = opened(replace(request, planned=None), fresh=True, retry_unscored=False)
     assert anew.plan.fresh and anew.plan.run_id == "other" and not run.plan.fresh
-
-
-@pytest.mark.parametrize(
-    ("words", "advice"),
-    [
-        (["-m", "reference"], "the same command"),
-        (["--run-id", "x", "--fresh"], "the same command"),
-        (["--run", "x", "--fresh"], "the same command"),
-        (
-            ["-m", "reference", "--fresh", "--budget", "2.5", "--commit", "--runs-dir", "a b", "-w", "3"],
-            "`cli -C there run --run default-00000000 --budget 2.5 --workers 3 --commit --runs-dir 'a b'`",
-        ),
-    ],
-)
-def test_what_goes_on_after_an_interruption(words: list[str], advice: str, suite: Path) -> None:
-    run = make_run(suite / "runs", {EVAL: "p"}, complete=False)
-    with Display() as display:
-        at = Work(open_workspace(suite, None, suite), RunStore(suite / "runs"), display, fresh="--fresh" in words)
-    at.runners.append(cast(Runner, SimpleNamespace(run=run)))
-    context = run_command.make_context(
-        "run", list(words), obj="there", parent=click.Context(cli, **cli.context_settings)
-    )
-    assert _same_again(context, at) == advice

@@ -139,13 +139,12 @@ def _gaps(
 ) -> Sequence[Gap]:
     from convex_evals.guidelines.missing_runs import find_gaps
     from convex_evals.models.budget import Budget
+    from convex_evals.runs.options import RunOptions
     from convex_evals.runs.request import make_resolver
 
     resolver = make_resolver(workspace, Budget(budget))
-    suite = ["-C", str(suite_path(ctx))] if suite_path(ctx) else []
-    runs_dir = ctx.params["runs_dir"]
-    rest = ["--runs-dir", str(runs_dir)] if runs_dir else []
-    return find_gaps(lacks, experiment, workspace, evals, resolver, suite, rest)
+    where = RunOptions(suite=suite_path(ctx), runs_dir=ctx.params["runs_dir"])
+    return find_gaps(lacks, experiment, workspace, evals, resolver, where)
 
 
 def _run(gaps: Sequence[Gap], workspace: Workspace, store: RunStore, words: dict[str, Any]) -> int:

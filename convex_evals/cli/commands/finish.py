@@ -35,6 +35,7 @@ def finish(
     from convex_evals.errors import ExitCode, UserError
     from convex_evals.render.results import run_report, run_to_data
     from convex_evals.runs.finalize import finish_run
+    from convex_evals.runs.options import resume
     from convex_evals.store.runs import RunStore
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
@@ -50,7 +51,7 @@ def finish(
     if as_json:
         say_json(json.dumps([run_to_data(r, s) for r, s in finished], indent=2))
     elif finished:
-        say("\n\n".join(run_report(r, s) for r, s in finished))
+        say("\n\n".join(run_report(r, s, resume=resume(r.plan).command()) for r, s in finished))
     for line in errors:
         complain(line)
     if delivery:

@@ -120,16 +120,17 @@ def check(ctx: click.Context, names: tuple[str, ...], smoke: bool, as_json: bool
 
 def _smoke(ctx: click.Context, slugs: list[str], as_json: bool) -> int:
     """`cli run` over the first evals of two categories, or over the first two evals."""
+    from convex_evals.runs.options import RunOptions
     from convex_evals.suite.suite import load_suite, pattern_of
 
     evals = load_suite(_workspace(ctx).suite).evals
     firsts = list({e.category: e for e in reversed(evals)}.values())[::-1]
     chosen = [e.id for e in (firsts if len(firsts) > 1 else evals)[:2]]
     root = ctx.find_root()
-    assert isinstance(root.command, click.Group)
-    run = root.command.get_command(root, "run")
-    assert run is not None
-    status: int = root.invoke(run, models=tuple(slugs), pattern=pattern_of(chosen), fresh=True, as_json=as_json)
+    options = RunOptions(
+        suite=suite_path(root), models=tuple(slugs), pattern=pattern_of(chosen), fresh=True, as_json=as_json
+    )
+    status: int = root.command.main(options.arguments(), prog_name="cli", standalone_mode=False)
     return status
 
 

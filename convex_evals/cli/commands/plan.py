@@ -3,42 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from convex_evals.cli.options import (
+    complete_run_options,
     delivery_options,
     json_option,
+    model_options,
     open_delivery,
-    order_of,
-    order_options,
+    pass_run_options,
     runs_dir_option,
-    suite_path,
+    trial_options,
 )
 from convex_evals.render.output import say, say_json
 
 if TYPE_CHECKING:
+    from convex_evals.runs.options import RunOptions
     from convex_evals.store.runs import Run
 
 
 @click.command()
-@order_options
+@model_options
+@trial_options
 @click.option("--fresh", is_flag=True, help="A new run with new replies, even where one like it is planned or done.")
 @delivery_options
 @runs_dir_option
 @json_option
-@click.pass_context
-def plan(
-    ctx: click.Context,
-    /,
-    fresh: bool,
-    commit: bool,
-    push: bool,
-    runs_dir: Path | None,
-    as_json: bool,
-    **words: Any,
-) -> None:
+@pass_run_options
+def plan(options: RunOptions) -> None:
     """Write the run.json of what `cli run` with the same options would do, and ask nobody.
 
     Several processes then do it: `cli run --run RUN --shard I/N`, and `cli finish RUN`. With --run-id and --date the
@@ -53,26 +47,23 @@ def plan(
 
     from convex_evals.config import open_workspace
     from convex_evals.models.budget import Budget
-    from convex_evals.models.catalog import load_models
-    from convex_evals.models.solvers import SolverFactory
     from convex_evals.render.terminal import Display
     from convex_evals.runs.execute import plan_runs
-    from convex_evals.runs.request import load_environment, resolve
+    from convex_evals.runs.request import make_solvers, resolve
 
-    order = order_of(words)
-    workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
-    load_environment(workspace.home)
-    models = load_models(workspace.home)
+    options = complete_run_options(options)
+    workspace = open_workspace(options.suite, options.runs_dir, Path.cwd())
+    solvers = make_solvers(workspace, Budget(None))
     with Display() as display:
-        resolved = resolve(order, workspace, SolverFactory(models, workspace.config.concurrency, Budget(None)))
+        resolved = resolve(options, workspace, solvers)
         for line in resolved.skipped:
             display.warn(line)
-        delivery = open_delivery(workspace.runs_dir, commit, push)
-        runs = asyncio.run(plan_runs(resolved.requests, workspace, display, fresh=fresh))
-    _report(runs, as_json)
+        delivery = open_delivery(workspace.runs_dir, options.commit, options.push)
+        runs = asyncio.run(plan_runs(resolved.requests, workspace, display, fresh=options.fresh))
+    _report(runs, options.as_json)
     if delivery:
         for line in delivery.deliver([run for run in runs if not run.is_complete], "plan"):
-            say(line, err=as_json)
+            say(line, err=options.as_json)
 
 
 def _report(runs: list[Run], as_json: bool) -> None:

@@ -72,7 +72,8 @@ def _find(run: Run, part: str) -> str:
 
 
 def _run(run: Run, as_json: bool) -> None:
-    from convex_evals.render.results import category_table, go_on, headline, run_to_json, table
+    from convex_evals.render.results import category_table, headline, run_to_json, table
+    from convex_evals.runs.options import resume
 
     summary = run.summary()
     if as_json:
@@ -93,7 +94,7 @@ def _run(run: Run, as_json: bool) -> None:
     if summary:
         say("\n" + category_table(summary))
     else:
-        say(f"\nNot complete; `{go_on(plan)}` resumes it.")
+        say(f"\nNot complete; `{resume(plan).command()}` resumes it.")
 
 
 def _eval(

@@ -114,6 +114,7 @@ def validate_guidelines(
 def _rounds(workspace: Workspace, experiment: str, words: dict[str, Any]) -> Rounds:
     from convex_evals.guidelines.confirmation import Rounds
     from convex_evals.models.budget import Budget
+    from convex_evals.runs.options import RunOptions
     from convex_evals.runs.request import make_resolver
     from convex_evals.store.runs import RunStore
 
@@ -124,9 +125,7 @@ def _rounds(workspace: Workspace, experiment: str, words: dict[str, Any]) -> Rou
         budget=budget,
         resolver=make_resolver(workspace, budget),
         experiment=experiment,
-        pattern=words["pattern"],
-        categories=words["categories"],
-        trials=words["trials"],
+        options=RunOptions(pattern=words["pattern"], categories=words["categories"], trials=words["trials"]),
         again=words["again"],
     )
 

@@ -1,0 +1,183 @@
+"""What a `cli run` command line says: read from one, resolved into requests, and written where a command is proposed.
+
+The command line itself is declared in `cli/`; a test holds that it reads what `RunOptions.arguments` writes.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from convex_evals.runs.shard import Shard
+
+if TYPE_CHECKING:
+    # Options are declared where commands are: without waiting for pydantic.
+    from convex_evals.config import Experiment
+    from convex_evals.records import RunPlan
+
+DEFAULT_EXPERIMENT = "default"
+
+
+# In the order in which a proposed command has them, each as it is written there; -C stands before the command's name.
+_FLAGS = {
+    "runs": "--run",
+    "models": "-m",
+    "experiments": "-e",
+    "guidelines": "--guidelines",
+    "trials": "--trials",
+    "categories": "-c",
+    "pattern": "-f",
+    "run_id": "--run-id",
+    "day": "--date",
+    "shard": "--shard",
+    "budget": "--budget",
+    "concurrency": "--concurrency",
+    "workers": "--workers",
+    "sandbox": "--sandbox",
+    "unsafe_no_sandbox": "--unsafe-no-sandbox",
+    "dry_run": "--dry-run",
+    "fresh": "--fresh",
+    "retry_unscored": "--retry-unscored",
+    "fail_on_failure": "--fail-on-failure",
+    "commit": "--commit",
+    "push": "--push",
+    "runs_dir": "--runs-dir",
+    "as_json": "--json",
+}
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of `cli run`, as they are given."""
+
+    suite: Path | None = None
+    runs: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    experiments: tuple[str, ...] = ()  # none: the default one
+    guidelines: str | None = None  # instead of what the experiments say
+    trials: int = 1
+    categories: tuple[str, ...] = ()
+    pattern: str | None = None
+    run_id: str | None = None  # of the one run that is meant; None: one is made up
+    day: str | None = None  # of planning, YYYY-MM-DD; None: today
+    shard: Shard | None = None
+    budget: float | None = None  # dollars, of all shards together
+    concurrency: int | None = None
+    workers: int | None = None
+    sandbox: str | None = None
+    unsafe_no_sandbox: bool = False
+    dry_run: bool = False
+    fresh: bool = False
+    retry_unscored: bool = False
+    fail_on_failure: bool = False
+    commit: bool = False
+    push: bool = False
+    runs_dir: Path | None = None
+    as_json: bool = False
+
+    def arguments(self) -> list[str]:
+        """What follows the program's name; an option with its default value is left out."""
+        words = [] if self.suite is None else ["-C", str(self.suite)]
+        words.append("run")
+        plain = RunOptions()
+        for name, flag in _FLAGS.items():
+            value = getattr(self, name)
+            if value != getattr(plain, name):
+                words += _words(flag, value)
+        return words
+
+    def command(self) -> str:
+        """The command line, quoted for a shell."""
+        return shlex.join(["cli", *self.arguments()])
+
+    def with_environment(self, environment: Mapping[str, str]) -> RunOptions:
+        """With the variables that stand for options that are not given."""
+        guidelines = self.guidelines
+        if guidelines is None:
+            guidelines = environment.get("CUSTOM_GUIDELINES_PATH") or None
+        return replace(
+            self,
+            models=self.models or _split(environment.get("MODELS", "")),
+            experiments=self.experiments or _split(environment.get("EVALS_EXPERIMENT", "")),
+            pattern=self.pattern or environment.get("TEST_FILTER"),
+            guidelines=guidelines,
+        )
+
+    def resuming(self, run_ids: Sequence[str]) -> RunOptions:
+        """The same for runs that are there: without what their plans say."""
+        plain = RunOptions()
+        settled = ("models", "experiments", "guidelines", "trials", "categories", "pattern", "run_id", "day", "fresh")
+        return replace(self, runs=tuple(run_ids), **{name: getattr(plain, name) for name in settled})
+
+    def continuing(self, run_ids: Sequence[str]) -> RunOptions | None:
+        """What goes on with the runs that these options made; None: they do, given again."""
+        if not run_ids or not self.fresh or self.runs or self.run_id:
+            return None
+        return self.resuming(run_ids)
+
+    def choosing(self, evals: Collection[str], suite_evals: Collection[str]) -> RunOptions:
+        """The same for these evals and no others of the suite."""
+        from convex_evals.suite.suite import pattern_of
+
+        chosen, categories = set(evals), sorted({e.partition("/")[0] for e in evals})
+        if chosen == set(suite_evals):
+            return replace(self, categories=(), pattern=None)
+        if chosen == {e for e in suite_evals if e.partition("/")[0] in categories}:
+            return replace(self, categories=tuple(categories), pattern=None)
+        pattern = pattern_of(list(evals))
+        # One id needs no group.
+        return replace(self, categories=(), pattern=f"^{pattern[2:-2]}$" if len(chosen) == 1 else pattern)
+
+    @property
+    def chooses_nothing(self) -> bool:
+        """Whether it is left open who is asked, and what."""
+        return self.resuming(self.runs) == replace(self, fresh=False)
+
+    @property
+    def own_budget(self) -> float | None:
+        """Dollars of this process: each of N shards has an N-th."""
+        return self.budget if self.budget is None or self.shard is None else self.budget / self.shard.of
+
+
+def resume(plan: RunPlan) -> RunOptions:
+    """What does the rest of exactly this run."""
+    # A plan does not say where the replies are that it replays.
+    recorded = ("replay:PATH",) if plan.model.startswith("replay/") else ()
+    return RunOptions(runs=(plan.run_id,), models=recorded)
+
+
+def repeat(plan: RunPlan, suite_evals: Sequence[str], experiments: Mapping[str, Experiment]) -> RunOptions:
+    """What means the same work as `plan`, as far as the plan tells."""
+    usual = experiments.get(plan.experiment)
+    other = plan.guidelines if plan.guidelines and usual and plan.guidelines != usual.guidelines else None
+    options = RunOptions(
+        models=(_model_word(plan),), experiments=named_experiment(plan.experiment), guidelines=other, trials=plan.trials
+    )
+    return options.choosing(tuple(plan.evals), suite_evals)
+
+
+def named_experiment(name: str) -> tuple[str, ...]:
+    """`RunOptions.experiments` for one experiment."""
+    return () if name == DEFAULT_EXPERIMENT else (name,)
+
+
+def _model_word(plan: RunPlan) -> str:
+    """What `-m` takes: stand-ins go by the first part of their slug; a plan does not say what it replays."""
+    provider = plan.model.partition("/")[0]
+    if provider == "replay":
+        return "replay:PATH"
+    return provider if plan.synthetic else plan.model
+
+
+def _words(flag: str, value: Any) -> list[str]:
+    if value is True:
+        return [flag]
+    values = value if isinstance(value, tuple) else (value,)
+    return [word for one in values for word in (flag, str(one))]
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())

@@ -1,0 +1,100 @@
+"""What `cli run` is told, as words and as `RunOptions`: the command line reads what is proposed."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convex_evals.cli.app import cli
+from convex_evals.cli.commands.run import run as run_command
+from convex_evals.cli.options import pass_run_options
+from convex_evals.runs.options import RunOptions
+from convex_evals.runs.shard import Shard
+
+# Windows aside, a word of a command line is any text without NUL.
+texts = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
+words = st.lists(texts, max_size=3).map(tuple)
+paths = texts.map(Path)
+shards = st.integers(1, 9999).flatmap(lambda of: st.integers(1, of).map(lambda number: Shard(number, of)))
+
+
+def optional(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.none() | strategy
+
+
+options = st.builds(
+    RunOptions,
+    suite=optional(paths),
+    runs=words,
+    models=words,
+    experiments=words,
+    guidelines=optional(texts),
+    trials=st.integers(1, 100),
+    categories=words,
+    pattern=optional(texts),
+    run_id=optional(texts),
+    day=optional(st.dates().map(lambda day: day.isoformat())),
+    shard=optional(shards),
+    budget=optional(st.floats(0, allow_nan=False)),
+    concurrency=optional(st.integers(1, 1000)),
+    workers=optional(st.integers(1, 64)),
+    sandbox=optional(st.sampled_from(["strict", "landlock", "container"])),
+    runs_dir=optional(paths),
+    **dict.fromkeys(
+        ["unsafe_no_sandbox", "dry_run", "fresh", "retry_unscored", "fail_on_failure", "commit", "push", "as_json"],
+        st.booleans(),
+    ),
+)
+
+
+def read(arguments: Sequence[str]) -> RunOptions:
+    """What `cli` with these arguments gives to `cli run`."""
+    with mock.patch.object(run_command, "callback", pass_run_options(lambda options: options)):
+        found: RunOptions = cli.main(list(arguments), prog_name="cli", standalone_mode=False)
+    return found
+
+
+@given(options)
+def test_options_and_arguments_are_the_same(options: RunOptions) -> None:
+    assert read(options.arguments()) == options
+    assert shlex.split(options.command()) == ["cli", *options.arguments()]
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (["-m", "reference"], None),
+        (["--run-id", "x", "--fresh"], None),
+        (["--run", "x", "--fresh"], None),
+        (
+            ["-m", "reference", "--fresh", "--budget", "2.5", "--commit", "--runs-dir", "a b", "-w", "3"],
+            "cli -C there run --run default-00000000 --budget 2.5 --workers 3 --commit --runs-dir 'a b'",
+        ),
+    ],
+)
+def test_what_goes_on_after_an_interruption(words: list[str], advice: str | None) -> None:
+    rest = read(["-C", "there", "run", *words]).continuing(["default-00000000"])
+    assert (rest and rest.command()) == advice
+
+
+def test_the_environment_stands_for_what_is_not_given() -> None:
+    environment = {
+        "MODELS": "a, b,",
+        "EVALS_EXPERIMENT": "no_guidelines",
+        "TEST_FILTER": "crons",
+        "CUSTOM_GUIDELINES_PATH": "other.md",
+    }
+    found = RunOptions().with_environment(environment)
+    assert found == RunOptions(
+        models=("a", "b"), experiments=("no_guidelines",), pattern="crons", guidelines="other.md"
+    )
+    typed = RunOptions(models=("c",), experiments=("default",), pattern="x", guidelines="g.md")
+    assert typed.with_environment(environment) == typed
+    assert RunOptions().with_environment({"MODELS": "", "CUSTOM_GUIDELINES_PATH": ""}).chooses_nothing
