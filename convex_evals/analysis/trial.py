@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from convex_evals.errors import UserError
 from convex_evals.records import Generation, Outcome, TrialGrade
 from convex_evals.records.hashes import sha256_files, sha256_text
 from convex_evals.render.results import verdict_text
@@ -41,6 +42,15 @@ class Trial:
     reply: str | None  # as it came; None where nothing was received, or it is no longer there
     pruned: str | None  # the day on which the run's replies were dropped
     files: Mapping[str, str]  # of the reply
+
+
+def find_eval(run: Run, part: str) -> str:
+    """The eval of `run` that has this id, or the only one whose id has this part. Raises `UserError`."""
+    found = [part] if part in run.plan.evals else [e for e in run.plan.evals if part in e]
+    if len(found) == 1:
+        return found[0]
+    what = f"fits {len(found)} evals: {', '.join(found[:5])}" if found else "no such eval in this run"
+    raise UserError(f"{part}: {what}; `cli show {run.plan.run_id}` lists them")
 
 
 def read_source(run: Run, eval_id: str, ev: Eval | None) -> Source:
@@ -153,3 +163,21 @@ def trial_to_data(trial: Trial, source: Source, sections: Sequence[str]) -> dict
     if "verdict" in sections:
         data["verdict"] = trial.grade.verdict.model_dump(mode="json", by_alias=True)
     return data
+
+
+def eval_to_data(
+    run: Run, eval_id: str, source: Source, trials: Sequence[Trial], sections: Sequence[str]
+) -> dict[str, Any]:
+    """The chosen sections of an eval and of these trials of it."""
+    data: dict[str, Any] = {
+        "run_id": run.plan.run_id,
+        "model": run.plan.model,
+        "experiment": run.plan.experiment,
+        "eval": eval_id,
+        "notes": list(source.notes),
+    }
+    if "task" in sections:
+        data["task"] = source.task
+    if "expected" in sections:
+        data["expected"] = source.expected
+    return {**data, "trials": [trial_to_data(t, source, sections) for t in trials]}

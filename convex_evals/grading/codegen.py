@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from convex_evals.config import Workspace
 from convex_evals.errors import UserError
+from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.grading.service import GradingService
+from convex_evals.grading.setup import ready_service
 from convex_evals.inputs.confined import remove_file
 from convex_evals.inputs.suite_files import refuse_links
+from convex_evals.render.terminal import Display
 from convex_evals.store.files import write_atomic
 from convex_evals.suite.suite import Eval, read_generated
 
@@ -49,3 +53,22 @@ async def generate(service: GradingService, ev: Eval) -> Generated:
     stale = [path for path, text in files.items() if present.get(path) != text]
     surplus = present.keys() - files.keys()
     return Generated(ev, files, tuple(sorted(stale)), tuple(sorted(surplus)), time.monotonic() - start)
+
+
+async def generate_all(
+    workspace: Workspace, evals: Sequence[Eval], display: Display, *, check: bool
+) -> list[Generated]:
+    """Generate the code of `evals`, one after the other, and write it unless this is a `check`. Raises `UserError`."""
+    done = []
+    contained = Containment(reviewed=workspace.is_own)
+    async with ready_service(
+        workspace.suite, workspace.config, 1, display.preparing, display.warn, contained
+    ) as grader:
+        display.start("generating code", len(evals))
+        for ev in evals:
+            generated = await generate(grader, ev)
+            if not check:
+                generated.write()
+            display.item("passed" if generated.is_current or not check else "off", ev.id, generated.seconds)
+            done.append(generated)
+    return done

@@ -49,6 +49,16 @@ def inspect_machine() -> list[Finding]:
     return [_python(), _git(), _cache(), *_node(), _backend_local()]
 
 
+async def inspect_all(*, install: bool, progress: Progress, warn: Callable[[str], None]) -> list[Finding]:
+    """What is there, and whether a project can be graded: where the toolchain is installed, or is to be."""
+    findings = inspect_machine()
+    if not install and not any(f.part == "toolchain" and f.status == "ok" for f in findings):
+        return findings
+    graded = await inspect_grading(progress, warn)
+    contained = await inspect_sandboxes() if graded.status == "ok" else []
+    return [*(inspect_machine() if install else findings), *contained, graded]
+
+
 def _python() -> Finding:
     return Finding("Python", "ok", f"{platform.python_version()} ({sys.executable})")
 

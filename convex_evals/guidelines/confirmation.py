@@ -22,7 +22,7 @@ from convex_evals.records.hashes import sha256_text
 from convex_evals.records.journal import MAX_COMMANDS
 from convex_evals.runs.options import RunOptions, named_experiment
 from convex_evals.runs.plan import RunRequest, generation_key
-from convex_evals.runs.request import Resolved, estimate
+from convex_evals.runs.request import Resolved, estimate, make_resolver
 from convex_evals.stats import Confirmation, confirm, flipped
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
@@ -75,6 +75,15 @@ class Answered:
     def days(self) -> frozenset[str]:
         """On which the rounds were begun."""
         return frozenset(run.plan.date for sides in self.rounds for run in sides)
+
+
+def make_rounds(
+    workspace: Workspace, experiment: str, options: RunOptions, *, again: int, budget: float | None
+) -> Rounds:
+    """`budget` is in dollars. Raises `UserError`."""
+    money = Budget(budget)
+    resolver = make_resolver(workspace, money)
+    return Rounds(workspace, RunStore(workspace.runs_dir), money, resolver, experiment, options, again)
 
 
 @dataclass(frozen=True)

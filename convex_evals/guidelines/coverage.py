@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from convex_evals.analysis.compare import Side, compare
-from convex_evals.config import Experiment
-from convex_evals.guidelines.document import Guidelines, Rule
+from convex_evals.config import Experiment, Workspace
+from convex_evals.errors import UserError
+from convex_evals.guidelines.document import Guidelines, Rule, read_guidelines
 from convex_evals.render.results import table
+from convex_evals.runs.request import guidelines_text
 from convex_evals.stats import EvalPair
 from convex_evals.store.runs import RunStore
+from convex_evals.suite.prompt import guidelines_sha256
+from convex_evals.suite.suite import load_suite
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,17 @@ class Benefit:
         """Other evals that pass no more often with guidelines; the least passed first."""
         found = [p for p in self.evals.values() if p.a_passed < p.a_scored and p.difference <= 0]
         return sorted(found, key=lambda p: (p.b_passed / p.b_scored, p.eval))
+
+
+def read_coverage(workspace: Workspace, experiment: str) -> Coverage:
+    """Of the guidelines that `experiment` gives. Raises `UserError` where it gives none."""
+    path = workspace.config.experiment(experiment).guidelines
+    if path is None:
+        raise UserError(f"-e {experiment}: gives no guidelines; name another experiment")
+    found = read_guidelines(guidelines_text(path, workspace.suite))
+    evals = [e.id for e in load_suite(workspace.suite).evals]
+    store, digest = RunStore(workspace.runs_dir), guidelines_sha256(found.text)
+    return Coverage(path, found, evals, find_benefit(store, workspace.config.experiments, experiment, digest))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from convex_evals.config import HUNKS, Workspace
+from convex_evals.errors import UserError
+from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.guidelines.confirmation import Answered, Question, Rounds, Screened
 from convex_evals.guidelines.diff import diff_guidelines
 from convex_evals.guidelines.diff_report import DiffReport
@@ -16,12 +18,34 @@ from convex_evals.guidelines.validation_report import ValidationReport
 from convex_evals.models.budget import Budget
 from convex_evals.models.tokens import offline_counter
 from convex_evals.records.hashes import sha256_text
+from convex_evals.runs.execute import carry_out
 from convex_evals.runs.plan import RunRequest
 from convex_evals.runs.request import make_resolver
 from convex_evals.stats import together
 from convex_evals.store.files import write_atomic
 from convex_evals.store.runs import Run
 from convex_evals.suite.suite import load_suite
+
+
+@dataclass(frozen=True)
+class Worker:
+    """Does the requests of rounds; `complain` is told what was not done."""
+
+    rounds: Rounds
+    containment: Containment
+    workers: int | None
+    complain: Callable[[str], None]
+
+    def do(self, batches: Sequence[Sequence[RunRequest]], fresh: bool) -> Sequence[Run] | None:
+        """The runs of all requests; None where one of them was not finished, which is told."""
+        space, store = self.rounds.workspace, self.rounds.store
+        work = carry_out(space, store, self.containment, self.workers, *batches, fresh=fresh)
+        for line in work.stopped:
+            self.complain(line)
+        left = any(f.summary is None for f in work.done)
+        if left and not work.stopped:
+            self.complain("some trials have no verdict yet; the same command tries them again")
+        return None if left or work.stopped else [f.run for f in work.done]
 
 
 @dataclass(frozen=True)
@@ -37,6 +61,9 @@ class Recipe:
         self, before: Version, after: Version, models: Sequence[str], *, each_hunk: bool
     ) -> ValidationReport | None:
         """What came of it; None where something was not finished, which was told. Raises `UserError`."""
+        for version in (before, after):
+            if version.text is None:
+                raise UserError(f"{version.path}: not in {version.label}; name a revision that has it")
         if before.sha256 == after.sha256:
             return self._report(before, after, [], [], None)
         questions, changed = self._questions(before, after, models, each_hunk)

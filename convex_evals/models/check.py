@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from convex_evals.models.faults import ProviderFault
 from convex_evals.models.price import tariff_of
 from convex_evals.models.provider import Call, stream
 from convex_evals.records.models import ModelEntry
+from convex_evals.suite.suite import Eval
 
 _TOKENS = 64  # enough for a word after some reasoning, where reasoning cannot be switched off
 
@@ -40,3 +42,9 @@ async def check_model(entry: ModelEntry) -> SignOfLife:
     except ProviderFault as fault:
         return SignOfLife(entry.slug, fault.fault.word, str(fault), None, None, priced)
     return SignOfLife(entry.slug, None, None, reply.first_token_ms, reply.duration_ms, priced)
+
+
+def smoke_evals(evals: Sequence[Eval]) -> list[str]:
+    """The ids of two evals that tell whether a model works: the first of two categories, or the first two."""
+    firsts = list({e.category: e for e in reversed(evals)}.values())[::-1]
+    return [e.id for e in (firsts if len(firsts) > 1 else evals)[:2]]

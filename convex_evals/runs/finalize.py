@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from convex_evals.errors import UserError
@@ -27,3 +28,14 @@ def finish_run(run: Run, journal_dir: Path) -> Summary:
         if not summary.missing:
             journal.drop()
     return summary
+
+
+def finish_runs(runs: Iterable[Run], journal_dir: Path) -> tuple[list[tuple[Run, Summary]], list[str]]:
+    """`finish_run` for each of `runs`: those that have a summary now, and why others have none."""
+    finished, errors = [], []
+    for run in runs:
+        try:
+            finished.append((run, finish_run(run, journal_dir)))
+        except UserError as error:
+            errors.append(str(error))
+    return finished, errors

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Any
 
 from convex_evals.store.runs import Run
 
@@ -24,4 +26,34 @@ def to_prune(newest_first: Iterable[Run], keep: int | None, older_than: int | No
         young = older_than is not None and date.fromisoformat(plan.date) >= today - timedelta(days=older_than)
         if not recent and not young and run.replies():
             found.append(run)
+    return found
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What a run loses, or would lose."""
+
+    run: Run
+    replies: int
+    size: int  # bytes
+    done: bool
+
+    def to_data(self) -> dict[str, Any]:
+        return {
+            "run_id": self.run.plan.run_id,
+            "folder": str(self.run.folder),
+            "replies": self.replies,
+            "bytes": self.size,
+            "pruned": self.done,
+        }
+
+
+def prune_runs(runs: Iterable[Run], today: date, *, do: bool) -> list[Loss]:
+    """What `runs` lose; they lose it only where `do` says so."""
+    found = []
+    for run in runs:
+        replies = run.replies()
+        found.append(Loss(run, len(replies), run.size_of(replies), do))
+        if do:
+            run.prune(today.isoformat())
     return found

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from convex_evals.config import Workspace
 from convex_evals.errors import UserError
 from convex_evals.grading.judge import judge
+from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.grading.service import GradingService, check_graders
+from convex_evals.grading.setup import ready_service
+from convex_evals.models.solvers import REVIEWED_MODELS
 from convex_evals.records import Generation, GradeFile, Outcome, RunPlan, Summary, TrialGrade, Verdict
 from convex_evals.records.grading_inputs import GradingInputs
 from convex_evals.records.journal import JournalEntry
 from convex_evals.records.reply import TrialReply
+from convex_evals.render.terminal import Display
 from convex_evals.runs.plan import current_rules, refuse_broken_graders
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import Run, grade_name
 from convex_evals.store.summary import summarize
-from convex_evals.suite.suite import Eval
+from convex_evals.suite.suite import Eval, load_suite, refuse_incomplete
+from convex_evals.vcs.git import changed_since
 
 
 @dataclass(frozen=True)
@@ -203,3 +209,43 @@ class Regrader:
 def reasons(plan: RunPlan, eval_id: str, today: Today) -> tuple[str, ...]:
     """Which inputs of a verdict differ between the run's plan and now."""
     return tuple(map(str, GradingInputs.recorded(plan, eval_id).diff(today.inputs[eval_id])))
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What of the runs is graded again."""
+
+    since: str | None = None  # a Git revision: only evals whose grader or answer changed since
+    edited_tasks: bool = False  # also replies to a task that was edited
+
+
+async def regrade_runs(
+    workspace: Workspace, runs: Sequence[Run], scope: Scope, workers: int, containment: Containment, display: Display
+) -> list[Regrading]:
+    """Grade `runs` again, one after the other. Raises `UserError` where a grader cannot be used."""
+    changed = changed_since(workspace.suite, scope.since) if scope.since else None
+    wanted = {e for run in runs for e in run.plan.evals}
+    evals = [e for e in load_suite(workspace.suite).evals if e.id in wanted]
+    refuse_incomplete(evals)
+
+    def show(run: Run, eval_id: str, trial: int, verdict: Verdict) -> None:
+        name = f"{eval_id} #{trial}" if len(runs) == 1 else f"{run.plan.run_id} {eval_id} #{trial}"
+        display.item(verdict.outcome.value, name, verdict.duration_ms / 1000)
+
+    reviewed = workspace.is_own and all(run.plan.model in REVIEWED_MODELS for run in runs)
+    async with ready_service(
+        workspace.suite,
+        workspace.config,
+        workers,
+        display.preparing,
+        display.warn,
+        replace(containment, reviewed=reviewed),
+    ) as grader:
+        if not evals:
+            return []
+        today = await look_at(grader, evals)
+        only = None if changed is None else today.touched(changed)
+        regrader = Regrader(grader, today, show, scope.edited_tasks, only)
+        display.start("trials to grade", sum(run.plan.trials * len(regrader.to_do(run)[0]) for run in runs))
+        journals = workspace.journal_dir
+        return [await regrader.regrade(run, Journal(journals, run.plan, purpose=".regrade")) for run in runs]

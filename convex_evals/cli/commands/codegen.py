@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from convex_evals.cli.options import filter_options, json_option, suite_path
 from convex_evals.render.output import say, say_json
-
-if TYPE_CHECKING:
-    from convex_evals.config import Workspace
-    from convex_evals.grading.codegen import Generated
-    from convex_evals.render.terminal import Display
-    from convex_evals.suite.suite import Eval
 
 
 @click.command()
@@ -37,13 +29,14 @@ def codegen(ctx: click.Context, pattern: str | None, categories: tuple[str, ...]
 
     from convex_evals.config import open_workspace
     from convex_evals.errors import ExitCode
+    from convex_evals.grading.codegen import generate_all
     from convex_evals.render.terminal import Display
     from convex_evals.suite.suite import load_suite
 
     workspace = open_workspace(suite_path(ctx), None, Path.cwd())
     evals = load_suite(workspace.suite).select(pattern, categories)
     with Display() as display:
-        done = asyncio.run(_generate(workspace, evals, check, display))
+        done = asyncio.run(generate_all(workspace, evals, display, check=check))
     stale = [g for g in done if not g.is_current]
     if as_json:
         say_json(json.dumps([{"eval": g.ev.id, "stale": g.stale, "surplus": g.surplus} for g in stale], indent=2))
@@ -52,23 +45,3 @@ def codegen(ctx: click.Context, pattern: str | None, categories: tuple[str, ...]
             say(f"{g.ev.id}: {'out of date' if check else 'written'}: {', '.join([*g.stale, *g.surplus])}")
         say(f"{len(done) - len(stale)} of {len(done)} up to date")
     return ExitCode.EVALS_FAILED if check and stale else ExitCode.OK
-
-
-async def _generate(workspace: Workspace, evals: list[Eval], check: bool, display: Display) -> list[Generated]:
-    from convex_evals.grading.codegen import generate
-    from convex_evals.grading.sandbox.choice import Containment
-    from convex_evals.grading.setup import ready_service
-
-    done = []
-    contained = Containment(reviewed=workspace.is_own)
-    async with ready_service(
-        workspace.suite, workspace.config, 1, display.preparing, display.warn, contained
-    ) as service:
-        display.start("generating code", len(evals))
-        for ev in evals:
-            generated = await generate(service, ev)
-            if not check:
-                generated.write()
-            display.item("passed" if generated.is_current or not check else "off", ev.id, generated.seconds)
-            done.append(generated)
-    return done

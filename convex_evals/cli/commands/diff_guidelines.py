@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from convex_evals.cli.options import (
-    containment_of,
+    GradingOptions,
+    collect,
     containment_options,
     format_option,
     runs_dir_option,
@@ -17,15 +19,25 @@ from convex_evals.cli.options import (
     workers_option,
 )
 from convex_evals.render.output import complain
+from convex_evals.runs.options import RunOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from convex_evals.config import Workspace
     from convex_evals.guidelines.diff_report import DiffReport
-    from convex_evals.guidelines.missing_runs import Gap
-    from convex_evals.guidelines.revisions import Revisions
-    from convex_evals.store.runs import RunStore
+
+
+@dataclass(frozen=True)
+class Options:
+    """Those of this command alone, and where runs are."""
+
+    base: str
+    head: str | None
+    models: tuple[str, ...]
+    experiment: str
+    fail_on_regression: bool
+    run_missing: bool
+    budget: float | None  # dollars
+    form: str
+    runs_dir: Path | None
 
 
 @click.command("diff-guidelines")
@@ -40,20 +52,10 @@ if TYPE_CHECKING:
 @workers_option
 @containment_options
 @runs_dir_option
+@collect("options", Options)
+@collect("grading", GradingOptions)
 @click.pass_context
-def diff_guidelines(
-    ctx: click.Context,
-    /,
-    base: str,
-    head: str | None,
-    models: tuple[str, ...],
-    experiment: str,
-    fail_on_regression: bool,
-    run_missing: bool,
-    form: str,
-    runs_dir: Path | None,
-    **words: Any,
-) -> int:
+def diff_guidelines(ctx: click.Context, options: Options, grading: GradingOptions) -> int:
     """Show what changed in the guidelines from BASE to HEAD, and what that did to each model.
 
     BASE and HEAD are revisions of Git in any spelling; without HEAD it is the working tree. `main...` is where this
@@ -68,99 +70,27 @@ def diff_guidelines(
       cli diff-guidelines HEAD --run --budget 5
     """
     from convex_evals.config import open_workspace
-    from convex_evals.errors import ExitCode, UserError
+    from convex_evals.errors import ExitCode
+    from convex_evals.guidelines.compare import VersionComparison
     from convex_evals.guidelines.revisions import parse_revisions
-    from convex_evals.store.runs import RunStore
 
-    workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
-    store = RunStore(workspace.runs_dir)
-    revisions = parse_revisions(base, head)
-    slugs = _slugs(models, workspace, store)
-    report = _report(ctx, workspace, store, revisions, experiment, slugs, words["budget"])
-    status: int = ExitCode.OK
-    if run_missing and report.hint:
-        raise UserError("--run: no model has runs with either version; name models with -m")
-    if run_missing and report.gaps:
-        status = _run(report.gaps, workspace, store, words)
-        report = _report(ctx, workspace, store, revisions, experiment, slugs, words["budget"])
-    _print(report, form)
-    if status == ExitCode.OK and fail_on_regression and report.effect.regressed:
-        return ExitCode.EVALS_FAILED
-    return status
-
-
-def _slugs(names: Sequence[str], workspace: Workspace, store: RunStore) -> list[str] | None:
-    from convex_evals.models.catalog import find_slug, load_models
-
-    if not names:
-        return None
-    known = [m.slug for m in load_models(workspace.home)]
-    return [find_slug(name, [*known, *store.models()], "`cli models list` shows what is there") for name in names]
-
-
-def _report(
-    ctx: click.Context,
-    workspace: Workspace,
-    store: RunStore,
-    revisions: Revisions,
-    experiment: str,
-    models: Sequence[str] | None,
-    budget: float | None,
-) -> DiffReport:
-    from convex_evals.guidelines.diff import diff_guidelines as diff
-    from convex_evals.guidelines.diff_report import DiffReport
-    from convex_evals.guidelines.effect import measure
-    from convex_evals.guidelines.revisions import read_versions
-    from convex_evals.models.tokens import offline_counter
-    from convex_evals.suite.suite import load_suite
-
-    before, after = read_versions(workspace, experiment, revisions)
-    evals = [e.id for e in load_suite(workspace.suite).evals]
-    effect = measure(store, before, after, experiment, models)
-    return DiffReport(
-        experiment=experiment,
-        before=before,
-        after=after,
-        diff=diff(before.text or "", after.text or ""),
-        counter=offline_counter(),
-        effect=effect,
-        gaps=_gaps(ctx, workspace, effect.lacks, experiment, evals, budget) if effect.lacks else (),
-        suite_evals=evals,
-    )
-
-
-def _gaps(
-    ctx: click.Context,
-    workspace: Workspace,
-    lacks: Sequence[Any],
-    experiment: str,
-    evals: Sequence[str],
-    budget: float | None,
-) -> Sequence[Gap]:
-    from convex_evals.guidelines.missing_runs import find_gaps
-    from convex_evals.models.budget import Budget
-    from convex_evals.runs.options import RunOptions
-    from convex_evals.runs.request import make_resolver
-
-    resolver = make_resolver(workspace, Budget(budget))
-    where = RunOptions(suite=suite_path(ctx), runs_dir=ctx.params["runs_dir"])
-    return find_gaps(lacks, experiment, workspace, evals, resolver, where)
-
-
-def _run(gaps: Sequence[Gap], workspace: Workspace, store: RunStore, words: dict[str, Any]) -> int:
-    """Do what is missing. Raises `UserError` where a part of it cannot be done."""
-    from convex_evals.errors import ExitCode, UserError
-    from convex_evals.runs.execute import carry_out
-
-    problem = next((line for gap in gaps for line in gap.problems), None)
-    if problem:
-        raise UserError(problem)
-    containment = containment_of(words["sandbox"], words["unsafe_no_sandbox"])
-    requests = [request for gap in gaps for request in gap.requests]
-    work = carry_out(workspace, store, containment, words["workers"], requests)
-    for line in work.stopped:
-        complain(line)
-    return ExitCode.USER_ERROR if work.stopped else ExitCode.OK
+    suite = suite_path(ctx)
+    workspace = open_workspace(suite, options.runs_dir, Path.cwd())
+    revisions = parse_revisions(options.base, options.head)
+    where = RunOptions(suite=suite, runs_dir=options.runs_dir)
+    comparison = VersionComparison(workspace, revisions, options.experiment, options.models, options.budget, where)
+    report = comparison.report()
+    stopped: list[str] = []
+    if options.run_missing:
+        stopped = comparison.run_missing(report, grading.containment(), grading.workers)
+        for line in stopped:
+            complain(line)
+        if report.gaps:
+            report = comparison.report()
+    _print(report, options.form)
+    if stopped:
+        return ExitCode.USER_ERROR
+    return ExitCode.EVALS_FAILED if options.fail_on_regression and report.effect.regressed else ExitCode.OK
 
 
 def _print(report: DiffReport, form: str) -> None:

@@ -30,24 +30,16 @@ def doctor(install: bool, as_json: bool) -> int:
     import json
 
     from convex_evals.errors import ExitCode
-    from convex_evals.grading.health import inspect_grading, inspect_machine, inspect_sandboxes
+    from convex_evals.grading.health import inspect_all
     from convex_evals.render.terminal import Display
 
-    findings = inspect_machine()
     with Display() as display:
-        if install or _is_ok("toolchain", findings):
-            graded = asyncio.run(inspect_grading(display.preparing, display.warn))
-            contained = asyncio.run(inspect_sandboxes()) if graded.status == "ok" else []
-            findings = [*(inspect_machine() if install else findings), *contained, graded]
+        findings = asyncio.run(inspect_all(install=install, progress=display.preparing, warn=display.warn))
     if as_json:
         say_json(json.dumps([f.to_json() for f in findings], indent=2))
     else:
         _print(findings)
     return ExitCode.OK if all(f.status in ("ok", "absent") for f in findings) else ExitCode.USER_ERROR
-
-
-def _is_ok(part: str, findings: list[Finding]) -> bool:
-    return any(f.part == part and f.status == "ok" for f in findings)
 
 
 def _print(findings: list[Finding]) -> None:

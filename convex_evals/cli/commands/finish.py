@@ -32,9 +32,9 @@ def finish(
     import json
 
     from convex_evals.config import open_workspace
-    from convex_evals.errors import ExitCode, UserError
+    from convex_evals.errors import ExitCode
     from convex_evals.render.results import run_report, run_to_data
-    from convex_evals.runs.finalize import finish_run
+    from convex_evals.runs.finalize import finish_runs
     from convex_evals.runs.options import resume
     from convex_evals.store.runs import RunStore
 
@@ -42,12 +42,7 @@ def finish(
     store = RunStore(workspace.runs_dir)
     chosen = {run.folder: run for run in map(store.find, names)}.values()
     delivery = open_delivery(workspace.runs_dir, commit, push)
-    finished, errors = [], []
-    for run in chosen:
-        try:
-            finished.append((run, finish_run(run, workspace.journal_dir)))
-        except UserError as error:
-            errors.append(str(error))
+    finished, errors = finish_runs(chosen, workspace.journal_dir)
     if as_json:
         say_json(json.dumps([run_to_data(r, s) for r, s in finished], indent=2))
     elif finished:

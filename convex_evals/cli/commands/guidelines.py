@@ -38,25 +38,11 @@ def coverage(ctx: click.Context, experiment: str, runs_dir: Path | None, as_json
       cli guidelines coverage -e short --json
     """
     from convex_evals.config import open_workspace
-    from convex_evals.errors import ExitCode, UserError
-    from convex_evals.guidelines.coverage import Coverage, find_benefit
-    from convex_evals.guidelines.document import read_guidelines
+    from convex_evals.errors import ExitCode
+    from convex_evals.guidelines.coverage import read_coverage
     from convex_evals.records import dump_json
-    from convex_evals.runs.request import guidelines_text
-    from convex_evals.store.runs import RunStore
-    from convex_evals.suite.prompt import guidelines_sha256
-    from convex_evals.suite.suite import load_suite
 
-    workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
-    path = workspace.config.experiment(experiment).guidelines
-    if path is None:
-        raise UserError(f"-e {experiment}: gives no guidelines; name another experiment")
-    found = read_guidelines(guidelines_text(path, workspace.suite))
-    evals = [e.id for e in load_suite(workspace.suite).evals]
-    benefit = find_benefit(
-        RunStore(workspace.runs_dir), workspace.config.experiments, experiment, guidelines_sha256(found.text)
-    )
-    result = Coverage(path, found, evals, benefit)
+    result = read_coverage(open_workspace(suite_path(ctx), runs_dir, Path.cwd()), experiment)
     if as_json:
         say_json(dump_json(result.to_data()))
     else:

@@ -119,13 +119,12 @@ def check(ctx: click.Context, names: tuple[str, ...], smoke: bool, as_json: bool
 
 
 def _smoke(ctx: click.Context, slugs: list[str], as_json: bool) -> int:
-    """`cli run` over the first evals of two categories, or over the first two evals."""
+    """`cli run` over two evals."""
+    from convex_evals.models.check import smoke_evals
     from convex_evals.runs.options import RunOptions
     from convex_evals.suite.suite import load_suite, pattern_of
 
-    evals = load_suite(_workspace(ctx).suite).evals
-    firsts = list({e.category: e for e in reversed(evals)}.values())[::-1]
-    chosen = [e.id for e in (firsts if len(firsts) > 1 else evals)[:2]]
+    chosen = smoke_evals(load_suite(_workspace(ctx).suite).evals)
     root = ctx.find_root()
     options = RunOptions(
         suite=suite_path(root), models=tuple(slugs), pattern=pattern_of(chosen), fresh=True, as_json=as_json

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from convex_evals.cli.options import json_option, runs_dir_option, suite_path
 from convex_evals.render.output import say, say_json
+
+if TYPE_CHECKING:
+    from convex_evals.runs.prune import Loss
 
 
 @click.command()
@@ -34,8 +38,7 @@ def prune(
     from datetime import UTC, datetime
 
     from convex_evals.config import open_workspace
-    from convex_evals.render.results import table
-    from convex_evals.runs.prune import to_prune
+    from convex_evals.runs.prune import prune_runs, to_prune
     from convex_evals.store.runs import RunStore
 
     if keep is None and older_than is None:
@@ -43,24 +46,22 @@ def prune(
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     today = datetime.now(UTC).date()
     chosen = to_prune(RunStore(workspace.runs_dir).all(), keep, older_than, today)
-    rows = []
-    for run in chosen:
-        replies = run.replies()
-        size = run.size_of(replies)
-        rows.append((run, len(replies), size))
-        if yes:
-            run.prune(today.isoformat())
+    found = prune_runs(chosen, today, do=yes)
     if as_json:
-        data = [
-            {"run_id": r.plan.run_id, "folder": str(r.folder), "replies": n, "bytes": size, "pruned": yes}
-            for r, n, size in rows
-        ]
-        say_json(json.dumps(data, indent=2))
-        return
-    if not rows:
+        say_json(json.dumps([p.to_data() for p in found], indent=2))
+    elif found:
+        _print(found, yes)
+    else:
         say("Nothing to drop.")
-        return
-    cells = [[r.plan.run_id, r.plan.date, r.plan.model, r.plan.experiment, f"{n}", f"{s:,}"] for r, n, s in rows]
+
+
+def _print(found: list[Loss], done: bool) -> None:
+    from convex_evals.render.results import table
+
+    cells = [
+        [p.run.plan.run_id, p.run.plan.date, p.run.plan.model, p.run.plan.experiment, f"{p.replies}", f"{p.size:,}"]
+        for p in found
+    ]
     say(table(["run", "date", "model", "experiment", "replies", "bytes"], cells))
-    total = sum(size for _, _, size in rows)
-    say(f"{total:,} bytes " + ("dropped." if yes else "would be dropped; --yes does it."))
+    total = sum(p.size for p in found)
+    say(f"{total:,} bytes " + ("dropped." if done else "would be dropped; --yes does it."))

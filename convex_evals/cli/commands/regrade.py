@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from convex_evals.cli.options import (
-    containment_of,
+    GradingOptions,
+    collect,
     containment_options,
     json_option,
     runs_dir_option,
@@ -18,12 +20,19 @@ from convex_evals.cli.options import (
 from convex_evals.render.output import say, say_json
 
 if TYPE_CHECKING:
-    from convex_evals.config import Workspace
-    from convex_evals.grading.sandbox.choice import Containment
-    from convex_evals.records import Verdict
-    from convex_evals.render.terminal import Display
     from convex_evals.runs.regrade import Regrading
-    from convex_evals.store.runs import Run
+
+
+@dataclass(frozen=True)
+class Options:
+    """Those of this command alone, and where runs are."""
+
+    names: tuple[str, ...]
+    since: str | None
+    edited_tasks: bool
+    fail_on_change: bool
+    runs_dir: Path | None
+    as_json: bool
 
 
 @click.command()
@@ -35,19 +44,10 @@ if TYPE_CHECKING:
 @containment_options
 @runs_dir_option
 @json_option
+@collect("options", Options)
+@collect("grading", GradingOptions)
 @click.pass_context
-def regrade(
-    ctx: click.Context,
-    names: tuple[str, ...],
-    since: str | None,
-    edited_tasks: bool,
-    fail_on_change: bool,
-    workers: int | None,
-    sandbox: str | None,
-    unsafe_no_sandbox: bool,
-    runs_dir: Path | None,
-    as_json: bool,
-) -> int:
+def regrade(ctx: click.Context, options: Options, grading: GradingOptions) -> int:
     """Grade stored replies again, with the graders of today. No model is asked.
 
     RUN is a run's id or the beginning of it, its folder, `last`, or a model's slug for all of its runs. Each verdict
@@ -66,60 +66,22 @@ def regrade(
 
     from convex_evals.config import open_workspace
     from convex_evals.errors import ExitCode
-    from convex_evals.models.solvers import REVIEWED_MODELS
     from convex_evals.render.terminal import Display
+    from convex_evals.runs.regrade import Scope, regrade_runs
     from convex_evals.store.runs import RunStore
 
-    workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
-    runs = RunStore(workspace.runs_dir).find_all(names)
-    reviewed = workspace.is_own and all(run.plan.model in REVIEWED_MODELS for run in runs)
-    containment = containment_of(sandbox, unsafe_no_sandbox, reviewed=reviewed)
+    workspace = open_workspace(suite_path(ctx), options.runs_dir, Path.cwd())
+    runs = RunStore(workspace.runs_dir).find_all(options.names)
+    scope = Scope(options.since, options.edited_tasks)
+    workers = grading.workers or workspace.workers
     with Display() as display:
-        found = asyncio.run(_regrade(workspace, runs, since, edited_tasks, workers, containment, display))
-    if as_json:
+        found = asyncio.run(regrade_runs(workspace, runs, scope, workers, grading.containment(), display))
+    if options.as_json:
         say_json(json.dumps([r.to_data() for r in found], indent=2))
     else:
         say("\n\n".join(_report(r) for r in found))
     changed = any(r.changes for r in found)
-    return ExitCode.EVALS_FAILED if fail_on_change and changed else ExitCode.OK
-
-
-async def _regrade(
-    workspace: Workspace,
-    runs: list[Run],
-    since: str | None,
-    edited_tasks: bool,
-    workers: int | None,
-    containment: Containment,
-    display: Display,
-) -> list[Regrading]:
-    from convex_evals.grading.setup import ready_service
-    from convex_evals.runs.regrade import Regrader, look_at
-    from convex_evals.store.journal import Journal
-    from convex_evals.suite.suite import load_suite, refuse_incomplete
-    from convex_evals.vcs.git import changed_since
-
-    changed = changed_since(workspace.suite, since) if since else None
-    wanted = {e for run in runs for e in run.plan.evals}
-    evals = [e for e in load_suite(workspace.suite).evals if e.id in wanted]
-    refuse_incomplete(evals)
-
-    def show(run: Run, eval_id: str, trial: int, verdict: Verdict) -> None:
-        name = f"{eval_id} #{trial}" if len(runs) == 1 else f"{run.plan.run_id} {eval_id} #{trial}"
-        display.item(verdict.outcome.value, name, verdict.duration_ms / 1000)
-
-    count = workers or workspace.workers
-    async with ready_service(
-        workspace.suite, workspace.config, count, display.preparing, display.warn, containment
-    ) as service:
-        today = await look_at(service, evals) if evals else None
-        if today is None:
-            return []
-        only = None if changed is None else today.touched(changed)
-        regrader = Regrader(service, today, show, edited_tasks, only)
-        display.start("trials to grade", sum(run.plan.trials * len(regrader.to_do(run)[0]) for run in runs))
-        journals = workspace.journal_dir
-        return [await regrader.regrade(run, Journal(journals, run.plan, purpose=".regrade")) for run in runs]
+    return ExitCode.EVALS_FAILED if options.fail_on_change and changed else ExitCode.OK
 
 
 def _report(found: Regrading) -> str:

@@ -48,6 +48,7 @@ def show(
       cli show last index_range --diff --verdict
       cli show last index_range --trial 2 --response
     """
+    from convex_evals.analysis.trial import find_eval
     from convex_evals.config import open_workspace
     from convex_evals.store.runs import RunStore
 
@@ -58,17 +59,7 @@ def show(
     if eval_id is None:
         _run(run, as_json)
     else:
-        _eval(workspace, run, _find(run, eval_id), trial, sections, as_json)
-
-
-def _find(run: Run, part: str) -> str:
-    from convex_evals.errors import UserError
-
-    found = [part] if part in run.plan.evals else [e for e in run.plan.evals if part in e]
-    if len(found) == 1:
-        return found[0]
-    what = f"fits {len(found)} evals: {', '.join(found[:5])}" if found else "no such eval in this run"
-    raise UserError(f"{part}: {what}; `cli show {run.plan.run_id}` lists them")
+        _eval(workspace, run, find_eval(run, eval_id), trial, sections, as_json)
 
 
 def _run(run: Run, as_json: bool) -> None:
@@ -102,10 +93,10 @@ def _eval(
 ) -> None:
     from convex_evals.analysis.trial import (
         SECTIONS,
+        eval_to_data,
         most_telling,
         read_source,
         read_trials,
-        trial_to_data,
         trial_to_text,
     )
     from convex_evals.errors import UserError
@@ -121,17 +112,7 @@ def _eval(
         raise UserError(f"--trial {number}: {eval_id} has trials 1 to {len(trials)} in this run")
     wanted = sections or SECTIONS
     if as_json:
-        data = {
-            "run_id": run.plan.run_id,
-            "model": run.plan.model,
-            "experiment": run.plan.experiment,
-            "eval": eval_id,
-            "notes": list(source.notes),
-            **({"task": source.task} if "task" in wanted else {}),
-            **({"expected": source.expected} if "expected" in wanted else {}),
-            "trials": [trial_to_data(t, source, wanted) for t in chosen],
-        }
-        say_json(dump_json(data))
+        say_json(dump_json(eval_to_data(run, eval_id, source, chosen, wanted)))
         return
     shown = most_telling(chosen)
     if len(wanted) > 1:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from convex_evals.cli.options import (
-    containment_of,
+    GradingOptions,
+    collect,
     containment_options,
     filter_options,
     json_option,
@@ -17,12 +19,21 @@ from convex_evals.cli.options import (
 from convex_evals.render.output import say, say_json
 
 if TYPE_CHECKING:
-    from convex_evals.config import Workspace
-    from convex_evals.grading.case_results import BrokenEval, CaseResult
-    from convex_evals.grading.cases import Case
-    from convex_evals.grading.sandbox.choice import Containment
     from convex_evals.grading.validation import Validation
-    from convex_evals.render.terminal import Display
+
+
+@dataclass(frozen=True)
+class Options:
+    """Those of this command alone, and which evals."""
+
+    pattern: str | None
+    categories: tuple[str, ...]
+    wrong: bool
+    foils: bool
+    project: str | None
+    repeat: int
+    grader_limit: float | None  # seconds
+    as_json: bool
 
 
 @click.command()
@@ -35,21 +46,10 @@ if TYPE_CHECKING:
 @click.option("--grader-limit", type=click.FloatRange(0.1), metavar="SECONDS", help="No grader may take longer.")
 @containment_options
 @json_option
+@collect("options", Options)
+@collect("grading", GradingOptions)
 @click.pass_context
-def validate(
-    ctx: click.Context,
-    pattern: str | None,
-    categories: tuple[str, ...],
-    workers: int | None,
-    wrong: bool,
-    foils: bool,
-    project: str | None,
-    repeat: int,
-    grader_limit: float | None,
-    sandbox: str | None,
-    unsafe_no_sandbox: bool,
-    as_json: bool,
-) -> int:
+def validate(ctx: click.Context, options: Options, grading: GradingOptions) -> int:
     """Prove that the graders tell right from wrong.
 
     Grades every answer (must pass), every project under accept/ (must pass) and under wrong/ (must fail, at the
@@ -64,79 +64,36 @@ def validate(
       cli validate -f crons -p wrong/public --repeat 10
       cli -C ../other-suite validate --json > validation.json
     """
-    import asyncio
-    import json
     from pathlib import Path
 
     from convex_evals.config import open_workspace
-    from convex_evals.errors import ExitCode, UserError
-    from convex_evals.grading.cases import cases_of, foils_of, matching
-    from convex_evals.grading.validation import Validation, incomplete
+    from convex_evals.grading.suite_validation import Choice, SuiteValidation
     from convex_evals.render.terminal import Display
-    from convex_evals.suite.suite import load_suite
 
-    containment = containment_of(sandbox, unsafe_no_sandbox, reviewed=suite_path(ctx) is None)
+    containment = grading.containment(reviewed=suite_path(ctx) is None)
     workspace = open_workspace(suite_path(ctx), None, Path.cwd())
-    suite = load_suite(workspace.suite)
-    evals = suite.select(pattern, categories)
-    broken = incomplete(evals)
-    whole = [e for e in evals if e not in [b.ev for b in broken]]
-    cases = cases_of(whole, wrong=wrong) + (foils_of(whole, suite) if foils else [])
-    if project:
-        cases = matching(cases, project)
-    results: list[CaseResult] = []
-    interrupted = False
+    choice = Choice(options.pattern, options.categories, options.wrong, options.foils, options.project, options.repeat)
     with Display() as display:
-        try:
-            if cases:
-                count = workers or workspace.workers
-                asyncio.run(_grade(workspace, cases, repeat, count, containment, display, results, broken))
-        except KeyboardInterrupt:
-            interrupted = True
-    order = {case: i for i, case in enumerate(dict.fromkeys(e.id for e in evals))}
-    results.sort(key=lambda r: (r.repeat, order[r.case.ev.id]))
-    if not results:
-        if interrupted:
-            raise KeyboardInterrupt
-        raise UserError(broken[0].complaint)
-    validation = Validation(tuple(results), tuple(broken), grader_limit)
+        work = SuiteValidation(workspace, choice, grading.workers or workspace.workers, containment, display)
+        validation = work.validate(options.grader_limit)
+    return _tell(validation, work.interrupted, options.as_json)
+
+
+def _tell(validation: Validation, interrupted: bool, as_json: bool) -> int:
+    """Print it; the exit code."""
+    import json
+
+    from convex_evals.errors import ExitCode
+
     if as_json:
         say_json(json.dumps(validation.to_json(), indent=2))
     else:
         _print(validation)
     if interrupted:
-        say(f"interrupted: {len(results)} gradings are counted above, the rest is not", err=True)
+        count = len(validation.results)
+        say(f"interrupted: {count} gradings are counted above, the rest is not", err=True)
         return ExitCode.INTERRUPTED
     return ExitCode.OK if validation.is_clean else ExitCode.EVALS_FAILED
-
-
-async def _grade(
-    workspace: Workspace,
-    cases: list[Case],
-    repeats: int,
-    workers: int,
-    containment: Containment,
-    display: Display,
-    results: list[CaseResult],
-    broken: list[BrokenEval],
-) -> None:
-    """Grade `cases`; `results` and `broken` are filled on the way, and keep what was known at an interruption."""
-    from convex_evals.grading.setup import ready_service
-    from convex_evals.grading.validation import unreadable, validate_cases
-
-    def show(result: CaseResult) -> None:
-        results.append(result)
-        verdict = result.verdict
-        note = result.complaint or (f"caught by {verdict.caught_by}" if verdict.caught_by else "")
-        display.item("passed" if result.as_expected else "off", result.case.name, verdict.duration_ms / 1000, note)
-
-    async with ready_service(
-        workspace.suite, workspace.config, workers, display.preparing, display.warn, containment
-    ) as service:
-        broken += await unreadable(service, list(dict.fromkeys(c.ev for c in cases)))
-        cases = [c for c in cases if c.ev not in [b.ev for b in broken]]
-        display.start("validating projects", len(cases) * repeats)
-        await validate_cases(service, cases, repeats, show)
 
 
 def _print(validation: Validation) -> None:

@@ -1,0 +1,94 @@
+"""`cli validate`: the projects of a suite, graded once or several times; what is known at an interruption is kept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from convex_evals.config import Workspace
+from convex_evals.errors import UserError
+from convex_evals.grading.case_results import BrokenEval, CaseResult
+from convex_evals.grading.cases import Case, cases_of, foils_of, matching
+from convex_evals.grading.sandbox.choice import Containment
+from convex_evals.grading.setup import ready_service
+from convex_evals.grading.validation import Validation, incomplete, unreadable, validate_cases
+from convex_evals.render.terminal import Display
+from convex_evals.suite.suite import Eval, load_suite
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which projects are graded, and how often."""
+
+    pattern: str | None = None  # of evals' ids
+    categories: tuple[str, ...] = ()
+    wrong: bool = True
+    foils: bool = True
+    project: str | None = None  # a pattern of projects' labels
+    repeat: int = 1
+
+
+@dataclass
+class SuiteValidation:
+    """Grades what `choice` says, and shows each result on `display`."""
+
+    workspace: Workspace
+    choice: Choice
+    workers: int
+    containment: Containment
+    display: Display
+    interrupted: bool = False
+    _evals: Sequence[Eval] = ()
+    _results: list[CaseResult] = field(default_factory=list)
+    _broken: list[BrokenEval] = field(default_factory=list)
+
+    def validate(self, grader_limit: float | None) -> Validation:
+        """What came of it; no grader may take longer than `grader_limit` seconds.
+
+        Raises `UserError` where no eval can be graded, and `KeyboardInterrupt` where nothing was yet.
+        """
+        cases = self._cases()
+        try:
+            if cases:
+                asyncio.run(self._grade(cases))
+        except KeyboardInterrupt:
+            self.interrupted = True
+        if not self._results:
+            if self.interrupted:
+                raise KeyboardInterrupt
+            raise UserError(self._broken[0].complaint)
+        order = {e.id: i for i, e in enumerate(self._evals)}
+        results = sorted(self._results, key=lambda r: (r.repeat, order[r.case.ev.id]))
+        return Validation(tuple(results), tuple(self._broken), grader_limit)
+
+    def _cases(self) -> list[Case]:
+        """The projects of all evals that have what they need."""
+        choice = self.choice
+        suite = load_suite(self.workspace.suite)
+        self._evals = suite.select(choice.pattern, choice.categories)
+        self._broken = incomplete(self._evals)
+        whole = self._without_broken(self._evals)
+        cases = cases_of(whole, wrong=choice.wrong) + (foils_of(whole, suite) if choice.foils else [])
+        return matching(cases, choice.project) if choice.project else cases
+
+    async def _grade(self, cases: Sequence[Case]) -> None:
+        space, display = self.workspace, self.display
+        async with ready_service(
+            space.suite, space.config, self.workers, display.preparing, display.warn, self.containment
+        ) as grader:
+            self._broken += await unreadable(grader, list(dict.fromkeys(c.ev for c in cases)))
+            readable = self._without_broken([c.ev for c in cases])
+            cases = [c for c in cases if c.ev in readable]
+            display.start("validating projects", len(cases) * self.choice.repeat)
+            await validate_cases(grader, cases, self.choice.repeat, self._show)
+
+    def _without_broken(self, evals: Sequence[Eval]) -> list[Eval]:
+        broken = [b.ev for b in self._broken]
+        return [e for e in evals if e not in broken]
+
+    def _show(self, result: CaseResult) -> None:
+        self._results.append(result)
+        verdict = result.verdict
+        note = result.complaint or (f"caught by {verdict.caught_by}" if verdict.caught_by else "")
+        self.display.item("passed" if result.as_expected else "off", result.case.name, verdict.duration_ms / 1000, note)

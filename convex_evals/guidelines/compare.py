@@ -1,0 +1,80 @@
+"""`cli diff-guidelines` from its revisions to its report: what changed, what that did, and which runs are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from convex_evals.config import Workspace
+from convex_evals.errors import UserError
+from convex_evals.grading.sandbox.choice import Containment
+from convex_evals.guidelines.diff import diff_guidelines
+from convex_evals.guidelines.diff_report import DiffReport
+from convex_evals.guidelines.effect import measure
+from convex_evals.guidelines.missing_runs import Gap, find_gaps
+from convex_evals.guidelines.revisions import Revisions, read_versions
+from convex_evals.models.budget import Budget
+from convex_evals.models.catalog import find_slug, load_models
+from convex_evals.models.tokens import offline_counter
+from convex_evals.runs.execute import carry_out
+from convex_evals.runs.options import RunOptions
+from convex_evals.runs.request import make_resolver
+from convex_evals.store.runs import RunStore
+from convex_evals.suite.suite import load_suite
+
+
+@dataclass(frozen=True)
+class VersionComparison:
+    """Two versions of the guidelines of one experiment, and the models that ran with them."""
+
+    workspace: Workspace
+    revisions: Revisions
+    experiment: str
+    models: Sequence[str]  # as they are named; none: all that have runs
+    budget: float | None  # dollars, for runs that are missing
+    where: RunOptions  # the options about folders, for commands that are proposed
+
+    def report(self) -> DiffReport:
+        """Raises `UserError` where a name means nothing."""
+        store = RunStore(self.workspace.runs_dir)
+        slugs = self._slugs(store)
+        before, after = read_versions(self.workspace, self.experiment, self.revisions)
+        evals = [e.id for e in load_suite(self.workspace.suite).evals]
+        effect = measure(store, before, after, self.experiment, slugs)
+        gaps: Sequence[Gap] = ()
+        if effect.lacks:
+            resolver = make_resolver(self.workspace, Budget(self.budget))
+            gaps = find_gaps(effect.lacks, self.experiment, self.workspace, evals, resolver, self.where)
+        return DiffReport(
+            experiment=self.experiment,
+            before=before,
+            after=after,
+            diff=diff_guidelines(before.text or "", after.text or ""),
+            counter=offline_counter(),
+            effect=effect,
+            gaps=gaps,
+            suite_evals=evals,
+        )
+
+    def run_missing(self, report: DiffReport, containment: Containment, workers: int | None) -> list[str]:
+        """Do what `report` lacks; why models were asked nothing more, a line each.
+
+        Raises `UserError` where a part of it cannot be done.
+        """
+        if report.hint:
+            raise UserError("--run: no model has runs with either version; name models with -m")
+        problem = next((line for gap in report.gaps for line in gap.problems), None)
+        if problem:
+            raise UserError(problem)
+        requests = [request for gap in report.gaps for request in gap.requests]
+        if not requests:
+            return []
+        store = RunStore(self.workspace.runs_dir)
+        return carry_out(self.workspace, store, containment, workers, requests).stopped
+
+    def _slugs(self, store: RunStore) -> list[str] | None:
+        if not self.models:
+            return None
+        known = [m.slug for m in load_models(self.workspace.home)]
+        advice = "`cli models list` shows what is there"
+        return [find_slug(name, [*known, *store.models()], advice) for name in self.models]

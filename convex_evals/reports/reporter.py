@@ -1,0 +1,102 @@
+"""`cli report`: the reports on several runs, made from each run, the file that is there, and a model's proposals."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from convex_evals.config import Workspace
+from convex_evals.models.retries import ModelSolver
+from convex_evals.render.terminal import Display
+from convex_evals.reports.actions import Repository
+from convex_evals.reports.analyze import analyze, kept, open_questions, with_proposals
+from convex_evals.reports.build import build
+from convex_evals.reports.files import ExistingReport, Folder, read
+from convex_evals.reports.model import Classification, Failure, Judgement, Report
+from convex_evals.reports.render import render
+from convex_evals.reports.sources import Sources, newest_counts
+from convex_evals.store.runs import Run, RunStore
+from convex_evals.suite.suite import load_suite
+
+_QUIET_SECONDS = 2.0
+
+
+@dataclass
+class Reporter:
+    """Makes reports; writes none of them."""
+
+    workspace: Workspace
+    folder: Folder
+    solver: ModelSolver | None  # the model of --analyze
+    warn: Callable[[str], None]
+    problems: list[str] = field(default_factory=list)  # why the model was not asked about some failures
+
+    def reports(self, runs: Sequence[Run], output: Path | None) -> Iterator[tuple[Report, ExistingReport]]:
+        """One by one, each with what stands in its file: `output`, or its place in the folder."""
+        sources = self._sources(runs) if runs else None
+        for run in runs:
+            assert sources is not None
+            path = output.absolute() if output else self.folder.path(run.plan)
+            found = read(path, run.plan, self.workspace.home)
+            yield self._report(run, sources, found), found
+
+    def text(self, report: Report, found: ExistingReport) -> str:
+        """As Markdown, with what people wrote into the file that is there."""
+        return render(report, found.document, self.workspace.home / "templates", str(found.path))
+
+    def _sources(self, runs: Sequence[Run]) -> Sources:
+        space = self.workspace
+        decisions, unread = self.folder.decisions()
+        own = {self.folder.path(run.plan) for run in runs}
+        for path, why in unread.items():
+            # About those that are regenerated an error will say it.
+            if path not in own:
+                self.warn(f"its decisions are not used: {why}")
+        store = RunStore(space.runs_dir)
+        return Sources(
+            store=store,
+            home=space.home,
+            suite=space.suite,
+            evals={e.id: e for e in load_suite(space.suite).evals},
+            repository=Repository(space.suite),
+            decisions=decisions,
+            others=newest_counts(store),
+        )
+
+    def _report(self, run: Run, sources: Sources, found: ExistingReport) -> Report:
+        with Display() as display:
+            tell = _later(display.preparing, f"report on {run.plan.run_id}")
+            made = build(run, sources, found.path, found.document, tell)
+            if found.document:
+                made = with_proposals(made, kept(found.document.data))
+            return self._analyzed(made, sources, display) if self.solver else made
+
+    def _analyzed(self, made: Report, sources: Sources, display: Display) -> Report:
+        """With the model's proposals for failures that have none yet."""
+        assert self.solver is not None
+        questions = open_questions(made)
+        if not questions:
+            return made
+
+        def show(failure: Failure, judgement: Judgement | None) -> None:
+            found: Classification | str = judgement.classification if judgement else ""
+            display.item("passed" if judgement else "unscored", failure.eval, 0, found)
+
+        display.start(f"failures for {self.solver.model}", len(questions))
+        analysis = asyncio.run(analyze(questions, sources.evals, self.solver, show))
+        self.problems += analysis.unasked
+        return with_proposals(made, analysis.judgements)
+
+
+def _later(tell: Callable[[str, int, int], None], what: str) -> Callable[[int, int], None]:
+    """Progress, once it takes long enough to be worth showing."""
+    start = time.monotonic()
+
+    def told(done: int, total: int) -> None:
+        if time.monotonic() - start > _QUIET_SECONDS:
+            tell(what, done, total)
+
+    return told
