@@ -71,7 +71,7 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.option("-C", "suite", metavar="DIR", help="Work on the suite in DIR, which is only read. Default: here.")
+@click.option("-C", "suite", metavar="DIR", help="Use the suite in DIR, read-only. Default: the current folder.")
 @click.version_option(__version__, prog_name="convex-evals")
 @click.pass_context
 def cli(ctx: click.Context, suite: str | None) -> None:
@@ -80,9 +80,9 @@ def cli(ctx: click.Context, suite: str | None) -> None:
     \b
     Examples:
       cli run -m demo               grade recorded replies, results in runs/; needs no key
-      cli validate                  prove that the graders tell right from wrong
-      cli show last                 what came out
-      cli leaderboard               who does best
+      cli validate                  check that the graders tell right from wrong
+      cli show last                 show the results of the last run
+      cli leaderboard               rank the models
       cli -C ../other-suite validate
     """
     ctx.obj = suite

@@ -20,13 +20,16 @@ if TYPE_CHECKING:
 
 _DEMO = DEMO_SLUG.partition("/")[0]
 _REFERENCE = REFERENCE_SLUG.partition("/")[0]
-_STAND_INS = {_DEMO: "recorded replies to some evals, good and bad: no key, no cost", _REFERENCE: "the suite's answers"}
-_HOW = "(space chooses, enter goes on)"
-_HOW_ALL = "(space chooses, enter goes on; none chosen: all)"
+_STAND_INS = {
+    _DEMO: "recorded replies to some evals, good and bad: no key, no cost",
+    _REFERENCE: "the suite's own answers",
+}
+_HOW = "(space to select, enter to continue)"
+_HOW_ALL = "(space to select, enter to continue; none selected: all)"
 
 
 def choose(options: RunOptions, workspace: Workspace) -> RunOptions:
-    """Ask for what `options` leave open. Raises `KeyboardInterrupt` where the user wants nothing after all."""
+    """Ask for what `options` leave open. Raises `KeyboardInterrupt` if the user declines."""
     try:
         again = _failures(options, workspace) if options.chooses_nothing else None
         chosen = again if again and _wants(again) else _ask(options, workspace)
@@ -78,7 +81,7 @@ def _picked(message: str, choices: Sequence[questionary.Choice]) -> list[str]:
         message,
         choices=choices,
         instruction=_HOW,
-        validate=lambda picked: bool(picked) or "choose at least one",
+        validate=lambda picked: bool(picked) or "select at least one",
     )
     return found
 
@@ -100,7 +103,7 @@ def _wants(again: RunOptions) -> bool:
     import questionary
 
     asked = f"{again.models[0]}, {next(iter(again.experiments), DEFAULT_EXPERIMENT)}"
-    what = f"the failures of the last run again, with new replies  ({asked})"
+    what = f"rerun the failures of the last run, with new replies  ({asked})"
     choices = [questionary.Choice("choose models and evals", False), questionary.Choice(_shown(what), True)]
     return bool(_answer("select", "What to run:", choices=choices))
 
@@ -116,7 +119,7 @@ def _shown(text: str) -> str:
 
 
 def _failures(options: RunOptions, workspace: Workspace) -> RunOptions | None:
-    """`options` to ask again what the last run failed; None where nothing failed, or nobody can be asked again."""
+    """`options` to rerun what the last run failed; None if nothing failed, or the model is no longer known here."""
     run = next(RunStore(workspace.runs_dir).all(), None)
     summary = run.summary() if run else None
     if run is None or summary is None:
@@ -135,5 +138,5 @@ def _failures(options: RunOptions, workspace: Workspace) -> RunOptions | None:
         pattern=pattern_of(here),
         trials=plan.trials,
         guidelines=None if plan.synthetic or plan.guidelines == experiment.guidelines else plan.guidelines,
-        fresh=True,  # replies that are there already are no answer to it
+        fresh=True,  # existing replies would only fail again
     )

@@ -116,7 +116,7 @@ def run_report(run: Run, summary: Summary | None, so_far: Summary | None = None,
         if so_far and so_far.categories:
             lines += [category_table(so_far), _spent(so_far), *unscored_lines(so_far)]
         # The same command would start over with --fresh.
-        how = f"`{resume}` goes on" if plan.fresh else "give the same command again to go on"
+        how = f"`{resume}` resumes it" if plan.fresh else "run the same command again to resume"
         lines.append(f"Some trials could not be scored, or were not asked; {how}.")
         lines.append(f"How far it is: cli status {plan.run_id}")
     else:
@@ -146,7 +146,7 @@ def share_report(run: Run, share: Summary, name: str) -> str:
     lines += [category_table(share), _spent(share)] if share.evals else []
     lines += [f"unscored: {n} x {reason}" for reason, n in share.unscored.items()]
     if share.missing:
-        lines.append(f"Not done: {len(share.missing)} evals; give the same command again to go on.")
+        lines.append(f"Not done: {len(share.missing)} evals; run the same command again to resume.")
     lines.append(f"Results: {run.folder}")
     return "\n".join([*lines, f"Once all shards are there: cli finish {plan.run_id}"])
 

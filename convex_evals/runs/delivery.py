@@ -26,11 +26,11 @@ class Delivery:
             return []
         committed = self.branch.commit([run.folder for run in runs], message(runs, verb, shard))
         name = self.branch.name
-        lines = [f"Committed to {name}: {committed.commit[:10]}" if committed.new else f"Nothing new for {name}"]
+        lines = [f"Committed to {name}: {committed.commit[:10]}" if committed.new else f"Nothing to commit to {name}"]
         if self.push:
             pushed = self.branch.push(committed, frozenset([SUMMARY_NAME]))
             where = f"{self.branch.remote}/{self.branch.upstream}"
-            lines.append(f"Pushed to {where}" if pushed.new else f"{where} has it all")
+            lines.append(f"Pushed to {where}" if pushed.new else f"{where} is up to date")
             lines += [pushed.note] if pushed.note else []
         return lines
 

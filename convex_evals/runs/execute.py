@@ -71,7 +71,7 @@ class Work:
     _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
     async def do(self, *batches: Sequence[RunRequest]) -> None:
-        """All requests of a batch at the same time, one batch after the other, while requests may be sent.
+        """All requests of a batch at the same time, one batch after the other, while models may be asked.
 
         Raises `KeyboardInterrupt` once they ended after a Ctrl-C.
         """
@@ -103,7 +103,7 @@ class Work:
         return self.shard.share(ids) if self.shard else tuple(ids)
 
     async def _open(self, request: RunRequest, service: GradingService) -> Run:
-        """The run for `request`. What earlier commands paid for it is out of the budget before anybody is asked."""
+        """The run for `request`. What earlier commands paid for it is taken from the budget before a model is asked."""
         run = await open_run(request, service, self.store, fresh=self.fresh, retry_unscored=self.retry_unscored)
         solver = request.solver
         if isinstance(solver, ModelSolver) and solver.budget.limit is not None and not run.is_complete:
@@ -139,7 +139,7 @@ class Work:
         if runner.over_budget:
             self.stopped.append(
                 f"{run.plan.model}: {runner.over_budget} trials were not asked: the budget is used up; "
-                "the same command with a higher --budget goes on (what was spent before counts)"
+                "the same command with a higher --budget resumes (earlier spending counts)"
             )
         return Finished(run, summary, share, {} if summary else _journalled(run, journal))
 
@@ -151,13 +151,11 @@ class Work:
         note = "" if verdict.caught_by is None else f"{verdict.caught_by}: {headline(verdict.reason)}"
         if verdict.caught_by is None and not done.generation.received:
             note = headline(f"{done.generation.fault}: {done.generation.reason}")
-        self.display.item(
-            verdict.outcome.value, name, verdict.duration_ms / 1000, "done before" if done.reused else note
-        )
+        self.display.item(verdict.outcome.value, name, verdict.duration_ms / 1000, "reused" if done.reused else note)
 
     def _interrupt(self) -> None:
         self.interrupted = True
-        self.display.warn("stopping: what is under way is finished first; Ctrl-C again stops at once")
+        self.display.warn("stopping after the work in progress; press Ctrl-C again to stop at once")
         for runner in self.runners:
             runner.stop_asking()
 
@@ -194,13 +192,13 @@ def carry_out(
     *batches: Sequence[RunRequest],
     fresh: bool = False,
 ) -> Work:
-    """Do `batches`, shown on a display of their own; the same command again goes on where one was stopped."""
+    """Do `batches`, shown on a display of their own; the same command resumes them."""
     with Display() as display:
         work = Work(workspace, store, display, containment, workers=workers, fresh=fresh)
         try:
             asyncio.run(work.do(*batches))
         except KeyboardInterrupt:
-            display.warn("stopped; the same command goes on where it was")
+            display.warn("stopped; the same command resumes it")
             raise
     return work
 
@@ -208,7 +206,7 @@ def carry_out(
 async def plan_runs(
     requests: Sequence[RunRequest], workspace: Workspace, display: Display, *, fresh: bool
 ) -> list[Run]:
-    """The runs that `Work` would go on with, each with its run.json; no model is asked."""
+    """The runs that `Work` would resume or create, each with its run.json; no model is asked."""
     store = RunStore(workspace.runs_dir)
     async with ready_service(
         workspace.suite, workspace.config, 1, display.preparing, display.warn, REVIEWED
@@ -240,7 +238,7 @@ async def open_run(
         if summary is not None and not summary.missing:
             again = summary.counts.unscored and (retry_unscored or not given_up(run, summary))
             return store.create(plan) if again else run
-        # A run that is not complete goes on only with the toolchain that it says it was graded with.
+        # An incomplete run is resumed only with the toolchain that it was graded with.
         if run.plan.toolchain == plan.toolchain:
             return run
     return store.create(plan)

@@ -23,7 +23,7 @@ def finish_run(run: Run, journal_dir: Path) -> Summary:
         summary = summarize(run)
         if not summary.evals:
             rest = resume(run.plan).command()
-            raise UserError(f"{run.folder}: nothing of it is delivered; `git pull` what shards pushed, or `{rest}`")
+            raise UserError(f"{run.folder}: has no results yet; `git pull` what its shards pushed, or run `{rest}`")
         run.write_summary(summary)
         if not summary.missing:
             journal.drop()

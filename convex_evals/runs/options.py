@@ -113,7 +113,7 @@ class RunOptions:
         return replace(self, runs=tuple(run_ids), **{name: getattr(plain, name) for name in settled})
 
     def continuing(self, run_ids: Sequence[str]) -> RunOptions | None:
-        """What goes on with the runs that these options made; None: they do, given again."""
+        """What resumes the runs that these options made; None: the same options do."""
         if not run_ids or not self.fresh or self.runs or self.run_id:
             return None
         return self.resuming(run_ids)

@@ -85,8 +85,8 @@ async def make_plan(request: RunRequest, service: GradingService) -> RunPlan:
     odd = next((e.id for e in request.evals if not is_eval_id(e.id)), None)
     if odd is not None:
         raise UserError(
-            f"evals/{odd}: results cannot stand in folders of that name; rename it: letters, digits, blanks and any of "
-            ".,+@~()=%_- , 100 at most"
+            f"evals/{odd}: this name cannot be a folder of results; rename it: letters, digits, spaces and any of "
+            ".,+@~()=%_- , at most 100 characters"
         )
     return RunPlan(
         run_id=request.run_id,
@@ -148,13 +148,11 @@ def refuse_other_work(run: Run, now: RunPlan) -> None:
     if before.fingerprint_inputs() != now.fingerprint_inputs():
         edited = [e for e in before.evals if before.evals[e] != now.evals.get(e)]
         added = [e for e in now.evals if e not in before.evals]
-        what = (
-            f"{edited[0]} is another eval now" if edited else f"{added[0]} is not in it" if added else "other options"
-        )
+        what = f"{edited[0]} has changed" if edited else f"{added[0]} was not planned" if added else "other options"
         if len(edited) == len(before.evals) > 1:
-            what = "guidelines, prompt, model or graders are others now"
+            what = "guidelines, prompt, model or graders have changed"
         raise UserError(
-            f"{run.folder}: was planned for other inputs ({what}); restore them from Git, or plan another run"
+            f"{run.folder}: was planned with other inputs ({what}); restore them from Git, or plan another run"
         )
     if before.toolchain != now.toolchain and not run.is_complete:
         names = [n for n in ToolVersions.model_fields if getattr(before.toolchain, n) != getattr(now.toolchain, n)]

@@ -168,10 +168,10 @@ class Regrader:
             after = {trial: task.result() for trial, task in tasks.items()}
             found.graded += len(after)
             if any(after[g.trial].outcome is Outcome.UNSCORED for g in generations if g.received):
-                found.left_out[eval_id] = "could not be graded; give the same command again"
+                found.left_out[eval_id] = "could not be graded; run the same command again"
                 return
             run.write_grade(self._file(eval_id, generations, after))
-        why = reasons(run.plan, eval_id, self.today) or ("all is as planned, and was not at the last grading",)
+        why = reasons(run.plan, eval_id, self.today) or ("the inputs are as planned, unlike at the last grading",)
         found.changes += [
             VerdictChange(eval_id, trial, old, after[trial], why)
             for trial, old in before.items()

@@ -92,11 +92,9 @@ def _resolve_planned(run: Run, model: str | None, workspace: Workspace, solvers:
     by_id = {e.id: e for e in load_suite(workspace.suite).evals}
     gone = [e for e in plan.evals if e not in by_id]
     if gone:
-        raise UserError(
-            f"{run.folder}: {gone[0]} is not in the suite any more; restore it from Git, or plan another run"
-        )
+        raise UserError(f"{run.folder}: {gone[0]} is no longer in the suite; restore it from Git, or plan another run")
     if model is None and plan.model.startswith("replay/"):
-        raise UserError(f"--run {plan.run_id}: recorded replies answer; say where they are: -m replay:PATH")
+        raise UserError(f"--run {plan.run_id}: replays recorded replies; say where they are with -m replay:PATH")
     own = workspace.config.experiments.get(plan.experiment)
     options = RunOptions(
         models=(model or plan.model,),
@@ -108,7 +106,7 @@ def _resolve_planned(run: Run, model: str | None, workspace: Workspace, solvers:
     )
     found = _resolve(options, [by_id[e] for e in plan.evals], workspace, solvers, recorded=True)
     if len(found.requests) != 1 or found.requests[0].solver.model != plan.model:
-        raise UserError(f"--run {plan.run_id}: was planned for {plan.model}; -m {model or plan.model} is not that")
+        raise UserError(f"--run {plan.run_id}: was planned for {plan.model}, not for -m {model or plan.model}")
     return replace(found.requests[0], planned=run)
 
 
@@ -130,7 +128,7 @@ def _resolve(
             experiment = workspace.config.experiment(experiment_name)
             if experiment.web_search and not solvers.searches(name):
                 found.skipped.append(
-                    f"{name}, {experiment_name}: skipped, the model has no web search of its provider's"
+                    f"{name}, {experiment_name}: skipped, its provider offers no web search for this model"
                 )
                 continue
             solver = solvers.model(name, web_search=experiment.web_search, extra=experiment.parameters)
@@ -185,7 +183,7 @@ def _recorded(solver: Solver, evals: Sequence[Eval], skipped: list[str]) -> Sequ
     skipped += [line for e in chosen if (line := solver.mismatch(e))]
     if len(chosen) < len(evals):
         skipped.append(
-            f"{solver.model}: {len(chosen)} of these {len(evals)} evals have a recorded reply, the rest is left out"
+            f"{solver.model}: {len(chosen)} of these {len(evals)} evals have a recorded reply, the rest are skipped"
         )
     return chosen
 
@@ -212,7 +210,9 @@ def _source(
 def _refuse_hidden(path: str) -> None:
     """Settings and plans of runs may be a pull request's, and `.env` is the user's."""
     if is_hidden(path):
-        raise UserError(f"{path}: is hidden, where keys may stand; name another file, or type it after --guidelines")
+        raise UserError(
+            f"{path}: is hidden, and hidden files may hold keys; name another file, or give it with --guidelines"
+        )
 
 
 def guidelines_text(where: str, suite: Path, *, given: bool = False) -> str:
@@ -222,12 +222,12 @@ def guidelines_text(where: str, suite: Path, *, given: bool = False) -> str:
         _refuse_hidden(where)
     if path and revision and not is_there(suite, where) and not (given and Path(where).exists()):
         if not given and not is_inside(path):
-            raise UserError(f"{where}: leads out of the suite; name a file in it, or give others with --guidelines")
+            raise UserError(f"{where}: leads out of the suite; name a file in it, or use --guidelines")
         return text_at(suite, revision, path)
     # What is typed is relative to where it is typed; what a file says, to the file.
     file = Path(where).absolute() if given and Path(where).is_file() else suite / where
     if not is_there(suite, file):
-        raise UserError(f"{file}: no guidelines here; name others with --guidelines PATH, or use -e no_guidelines")
+        raise UserError(f"{file}: no such file; name other guidelines with --guidelines PATH, or use -e no_guidelines")
     if file.is_relative_to(suite) or not given:
         return read_inside(suite, where if not given else file)
     # Elsewhere it is the user who says which file it is, and may well say it by a link.
@@ -236,7 +236,7 @@ def guidelines_text(where: str, suite: Path, *, given: bool = False) -> str:
 
 
 def estimate(request: RunRequest, left: Mapping[str, int] | None = None) -> dict[str, Any]:
-    """What a request asks for: calls, tokens, and dollars as usual and at most (None where nobody knows the price).
+    """What a request asks for: calls, tokens, and dollars as usual and at most (None if the price is not known).
 
     Of all trials, whatever earlier runs have, or of as many of each eval as are `left`; without what is tried again
     after a fault. At most each reply is cut at its limit, and asked for once more with all that the model can write.
@@ -289,5 +289,5 @@ def _read_environment(path: Path) -> dict[str, str]:
     values = dotenv_values(stream=StringIO(read_inside(path.parent, path)), interpolate=False)
     for name in values:
         if _LEADS_ELSEWHERE.search(name):
-            raise UserError(f"{path}: {name} says where requests go; set it in your shell, .env is for keys")
+            raise UserError(f"{path}: {name} controls where requests go; set it in your shell, .env is for keys")
     return {name: v for name, v in values.items() if v is not None and (is_secret(name) or name in _NOT_SECRET)}

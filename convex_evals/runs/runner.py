@@ -23,7 +23,7 @@ of its trials: it is *done* when it has a pass or a fail, or when three commands
     command 3  trial 3  asked, received, graded: passed; its entry has the attempts and costs of both commands
                         All are done: the eval is written, then the summary, and the journal is dropped.
 
-What an earlier run has of a trial comes in as received or graded, and goes on from there.
+What an earlier run has of a trial comes in as received or graded, and continues from there.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ class Runner:
         return entry
 
     async def _asked(self, ev: Eval, trial: int, before: JournalEntry | None) -> JournalEntry | None:
-        """A new reply, or the lack of one, journalled; None where nothing more is to be sent."""
+        """A new reply, or the lack of one, journalled; None where no model may be asked any more."""
         if not self._asking or self.stopped:
             return None
         key = self.run.plan.evals[ev.id].generation_key
@@ -195,7 +195,7 @@ class Runner:
         finally:
             log.close()
         if reply.generation.fault == Fault.BUDGET.word:
-            # No fault of anybody's: what attempts there were stay in the log, and the next command goes on.
+            # Not the model's fault: earlier attempts stay in the log, and the next command resumes.
             self.over_budget += 1
             return None
         generation = _joined(before.generation if before else None, reply.generation)

@@ -1,4 +1,4 @@
-"""A share of a run's evals: which process of several does which."""
+"""A shard: the share of a run's evals that one of several processes does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Shard:
         return f"{self.number}/{self.of}"
 
     def share(self, eval_ids: Iterable[str]) -> tuple[str, ...]:
-        """Every `of`-th eval in the order of their ids: alike in number, in all and (but for one) by category."""
+        """Every `of`-th eval in the order of their ids: shards differ by at most one eval, in total and by category."""
         return tuple(sorted(eval_ids))[self.number - 1 :: self.of]
 
 
@@ -28,5 +28,5 @@ def parse_shard(text: str) -> Shard:
     """`I/N`. Raises `UserError`."""
     match = re.fullmatch(r"(\d{1,4})/(\d{1,4})", text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise UserError(f"--shard {text}: not a share; write I/N with 1 <= I <= N, as 3/8")
+        raise UserError(f"--shard {text}: not a shard; write I/N with 1 <= I <= N, such as 3/8")
     return Shard(int(match[1]), int(match[2]))

@@ -46,9 +46,9 @@ class Status:
         if self.summary.evals:
             lines += ["", category_table(self.summary), *unscored_lines(self.summary), ""]
         if self.waiting:
-            lines.append(f"tried again next time: {', '.join(f'{n} x {why}' for why, n in self.waiting.items())}")
+            lines.append(f"to be tried again: {', '.join(f'{n} x {why}' for why, n in self.waiting.items())}")
         if self.command:
-            lines.append(f"Go on: {self.command}")
+            lines.append(f"Resume: {self.command}")
         lines.append(f"Look at it: cli show {plan.run_id}")
         return "\n".join(lines)
 

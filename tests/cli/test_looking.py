@@ -106,7 +106,7 @@ def test_status_of_an_interrupted_run(suite: Path, invoke: Invoke, golden: Golde
     assert sorted(suite.rglob("*")) == before
     with journal.locked():
         result = invoke("status", run.plan.run_id[:9])
-        assert "under way: 2 of 4 evals are done" in result.out and "Go on" not in result.out
+        assert "under way: 2 of 4 evals are done" in result.out and "Resume" not in result.out
     data = json.loads(invoke("status", "--json").out)
     assert (data["complete"], data["under_way"]) == (False, False)
     assert data["evals"] == {"planned": 4, "written": 2}

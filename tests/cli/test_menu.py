@@ -113,7 +113,7 @@ def test_choosing_and_then_the_failures_again(suite: Path) -> None:
 
     with terminal(suite) as screen:
         screen.wait_for("What to run:")
-        screen.wait_for("the failures of the last run again")
+        screen.wait_for("rerun the failures of the last run")
         screen.type(DOWN, ENTER)
         screen.wait_for("cli run -m demo/recorded -f '^(005-idioms/003-convex_test)$' --fresh")
         screen.type("y")

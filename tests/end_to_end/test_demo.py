@@ -80,7 +80,7 @@ def test_nobody_takes_it_for_a_model(invoke: Invoke, tmp_path: Path) -> None:
     make_eval(tmp_path, "005-idioms/003-convex_test")
     make_eval(tmp_path, "005-idioms/099-nobody_answered")
     done = invoke("run", "-m", "demo")
-    assert "demo/recorded: 1 of these 2 evals have a recorded reply, the rest is left out" in done.err
+    assert "demo/recorded: 1 of these 2 evals have a recorded reply, the rest are skipped" in done.err
     assert "demo/recorded  default  (synthetic: no model was asked)" in done.out
     assert "demo/recorded (synthetic)" in invoke("list").out
     assert json.loads(invoke("list", "--json").out)[0]["synthetic"] is True

@@ -105,7 +105,7 @@ def test_only_the_runs_files_are_committed_whatever_else_is_dirty(clone: Callabl
     assert git(mine, "rev-parse", "main") == git(origin, "rev-parse", "main")
     assert git(mine, "status", "--porcelain") == before
     assert (mine / "README.md").read_text() == "other\n" and (mine / "code.ts").read_text() == "2\n"
-    assert deliver(run) == ["Nothing new for main", "origin/main has it all"]
+    assert deliver(run) == ["Nothing to commit to main", "origin/main is up to date"]
 
 
 def test_changes_in_the_way_keep_the_branch_and_the_results_arrive(clone: Callable[[str], Path], origin: Path) -> None:
@@ -138,7 +138,7 @@ def test_nor_does_one_on_top_of_results_that_are_there_already(clone: Callable[[
     deliver(run)
     write_files(mine, {"code.ts": "not ready\n"})
     git(mine, "commit", "-qam", "Not ready")
-    assert deliver(run) == ["Nothing new for main", "origin/main has it all"]
+    assert deliver(run) == ["Nothing to commit to main", "origin/main is up to date"]
     assert git(origin, "show", "main:code.ts") == "1"
 
 
@@ -166,7 +166,7 @@ def test_a_refused_push_is_one_line_and_the_commit_is_kept(clone: Callable[[str]
     assert "\n" not in str(refused.value) and "the commit is kept on main" in str(refused.value)
     assert git(mine, "log", "-1", "--format=%s").startswith("chore(runs): add")
     hook.unlink()
-    assert deliver(run) == ["Nothing new for main", "Pushed to origin/main"]
+    assert deliver(run) == ["Nothing to commit to main", "Pushed to origin/main"]
     assert git(mine, "rev-parse", "main") == git(origin, "rev-parse", "main")
 
 
@@ -238,11 +238,11 @@ def test_finish_says_what_is_missing(invoke: Invoke, tmp_path: Path) -> None:
     planned = make_plan(evals={**evals, "001-more/000-later": evals[EVAL]})
     run = RunStore(tmp_path / "runs").create(planned)
     nothing = invoke("finish", "last")
-    assert nothing.status == 1 and "nothing of it is delivered" in nothing.err and nothing.err.count("\n") == 1
+    assert nothing.status == 1 and "has no results yet" in nothing.err and nothing.err.count("\n") == 1
     run.write_eval(make_generation_file(), {1: "# Files\n"}, make_grade_file())
     RunStore(tmp_path / "runs").create(make_plan(run_id="empty", date="2026-01-01"))
     result = invoke("finish", "empty", "default", "default")
-    assert result.status == 1 and "/empty: nothing of it is delivered" in result.err and result.err.count("\n") == 1
+    assert result.status == 1 and "/empty: has no results yet" in result.err and result.err.count("\n") == 1
     assert result.out.count("Missing:") == 1
     assert invoke("finish", "default").out == result.out
     assert "Missing: 1 of 2 evals: 001-more/000-later\nComplete it: cli run --run default-00000000" in result.out
@@ -256,11 +256,11 @@ def test_finish_says_what_is_missing(invoke: Invoke, tmp_path: Path) -> None:
     ("arguments", "status", "message"),
     [
         (["run", "-m", "reference", "--shard", "1/2"], 2, "--shard needs --run RUN, or --run-id and --date"),
-        (["run", "--run", "default", "--trials", "2"], 2, "--run says what is planned; leave out --trials"),
-        (["run", "--run", "default", "--shard", "3/2"], 1, "--shard 3/2: not a share"),
+        (["run", "--run", "default", "--trials", "2"], 2, "--run takes these from the plan; leave out --trials"),
+        (["run", "--run", "default", "--shard", "3/2"], 1, "--shard 3/2: not a shard"),
         (["run", "--run", "nope"], 1, "nope: no such run in"),
         (["run", "--run", "default", "-m", "gpt-5"], 1, "-m gpt-5: no such model"),
-        (["run", "-m", "reference", "--run-id", "A b"], 2, "--run-id A b: a name is lower-case"),
+        (["run", "-m", "reference", "--run-id", "A b"], 2, "--run-id A b: use lower-case letters"),
         (["plan", "-m", "reference", "--date", "2026-01-01"], 2, "--date needs --run-id"),
     ],
 )

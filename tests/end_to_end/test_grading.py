@@ -82,7 +82,7 @@ def test_what_init_lays_out_validates(tmp_path: Path) -> None:
     assert cli(tmp_path, "init", "new").returncode == 0
     assert cli(tmp_path / "new", "new-eval", "fundamentals", "next").returncode == 0
     done = cli(tmp_path / "new", "validate")
-    assert done.returncode == 0 and "Everything is as it should be." in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 0 and "All verdicts are as expected." in done.stdout, done.stdout + done.stderr
 
 
 def test_codegen_writes_what_is_missing_and_tells_what_is_stale(tmp_path: Path) -> None:
@@ -360,7 +360,7 @@ def test_interrupting_says_so_and_goes_on(tmp_path: Path, marked_tmp: Path) -> N
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130 and "Traceback" not in err
-    assert "stopped; the same command goes on where it was" in err and err.endswith("interrupted\n")
+    assert "stopped; the same command resumes it" in err and err.endswith("interrupted\n")
     assert processes_with(str(marked_tmp)) == [] and list(marked_tmp.iterdir()) == []
     assert cli(tmp_path, "run", "-m", "reference").returncode == 0
 

@@ -191,7 +191,7 @@ def test_each_hunk_alone(suite: Path, model: Model, golden: Golden) -> None:
 
 def test_nothing_is_paid_without_agreement(suite: Path, model: Model) -> None:
     _, err = cli(suite, "HEAD", *WORDS, status=1)
-    assert "error: nobody is here to agree to that; give -y, and --budget for a limit" in err
+    assert "error: cannot ask for confirmation without a terminal; give -y, and --budget for a limit" in err
     assert "Screening: 8 calls, usually $" in err and model.total == 0 and not (suite / "runs").exists()
     _, err = cli(suite, "HEAD", *WORDS, "-y", "--budget", "0.000001", status=1)
     assert "the budget is used up" in err and model.total == 0
@@ -203,7 +203,7 @@ def test_who_is_asked_may_refuse(suite: Path, model: Model, invoke: Invoke, monk
     monkeypatch.setattr("convex_evals.cli.commands.validate_guidelines.on_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
     result = invoke("validate-guidelines", "HEAD", *WORDS, cwd=suite)
-    assert result.status == 130 and "Go on? [Y/n]" in result.err and result.out == ""
+    assert result.status == 130 and "Continue? [Y/n]" in result.err and result.out == ""
     assert "Then, of evals that flip: 10 calls for each; if all do, 40 calls, usually $" in result.err
     assert model.total == 0 and not (suite / "runs").exists()
 
@@ -217,7 +217,7 @@ def test_interrupted_in_either_round_nothing_is_paid_twice(suite: Path, stub: Pr
             time.sleep(0.005)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
-        assert process.returncode == 130 and "the same command goes on where it was" in err, err
+        assert process.returncode == 130 and "the same command resumes it" in err, err
     cli(suite, "HEAD", *WORDS, "-y", "-c", "first")
     assert len(stub.finished) == 4 + 20
     runs = runs_of(suite)

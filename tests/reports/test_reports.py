@@ -338,8 +338,8 @@ def test_what_failures_have_in_common(suite: Path, invoke: Invoke) -> None:
     [
         ([], "Missing argument 'RUN...'"),
         (["last", "last", "-o", "x.md"], "-o takes one RUN"),
-        (["last", "--json", "--stdout"], "give one of them"),
-        (["last", "--budget", "1"], "--budget is for --analyze"),
+        (["last", "--json", "--stdout"], "give only one of them"),
+        (["last", "--budget", "1"], "--budget needs --analyze"),
         (["--index", "--json"], "--index writes a file"),
     ],
 )
@@ -877,7 +877,7 @@ def test_a_model_within_a_budget(suite: Path, invoke: Invoke) -> None:
         models_yaml(suite, provider.url)
         result = invoke("report", "last", "--analyze", "one", "--budget", "0.0001")
         assert result.status == 1 and provider.requests == [] and "budget" in result.err
-        assert "(and 3 more); give the command again" in result.err and result.out.startswith("reports/")
+        assert "(and 3 more); run the command again" in result.err and result.out.startswith("reports/")
         result = invoke("report", "last", "--analyze", "one")
         assert result.status == 1 and "the reply is not what was asked for" in result.err
     with serve(Provider(behave=lambda n, body: "auth")) as provider:

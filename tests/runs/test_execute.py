@@ -96,7 +96,7 @@ def test_one_trial_without_a_verdict_leaves_a_table(suite: Path) -> None:
     )
     found = Finished(run, None, (EVAL,), work._journalled(run, journal))
     report = run_report(run, None, found.so_far, resume="")
-    assert found.so_far.missing == ("001-more/000-later",) and "give the same command again" in report
+    assert found.so_far.missing == ("001-more/000-later",) and "run the same command again" in report
     assert "unscored in 001-more: 1 x server_error" in report
     assert [line.split()[:4] for line in report.splitlines() if line.startswith("all ")] == [["all", "1", "0", "1"]]
 

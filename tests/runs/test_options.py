@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from convex_evals.cli.app import cli
 from convex_evals.cli.commands.run import run as run_command
-from convex_evals.cli.options import pass_run_options
+from convex_evals.cli.invocation import pass_run_options
 from convex_evals.runs.options import RunOptions
 from convex_evals.runs.shard import Shard
 

@@ -105,7 +105,7 @@ def test_an_edited_grader_judges_stored_replies(suite: Path) -> None:
             "trial": 1,
             "before": {"outcome": "failed", "caught_by": "tests"},
             "after": {"outcome": "passed", "caught_by": None},
-            "why": ["all is as planned, and was not at the last grading"],
+            "why": ["the inputs are as planned, unlike at the last grading"],
         }
     ]
     assert files_of(folder).keys() == after.keys() and files_of(folder)["summary.json"] == before["summary.json"]
@@ -132,7 +132,7 @@ def test_pruning_is_asked_for_and_marked(invoke: Invoke, tmp_path: Path) -> None
     assert invoke("prune").status == 2 and invoke("prune", "--older-than", "1000000").status == 2
     before = files_of(tmp_path / "runs")
     assert "default-2" in invoke("prune", "--keep", "1").out and files_of(tmp_path / "runs") == before
-    assert invoke("prune", "--older-than", "10000").out == "Nothing to drop.\n"
+    assert invoke("prune", "--older-than", "10000").out == "Nothing to prune.\n"
 
     done = json.loads(invoke("prune", "--keep", "1", "--yes", "--json").out)
     assert [(d["run_id"], d["replies"], d["pruned"]) for d in done] == [("default-2", 1, True), ("default-1", 1, True)]
@@ -145,7 +145,7 @@ def test_pruning_is_asked_for_and_marked(invoke: Invoke, tmp_path: Path) -> None
     folder = store.find("default-1").folder
     replayed = invoke("run", "-m", f"replay:{folder}", "--dry-run")
     assert replayed.status == 1 and "its responses were pruned" in replayed.err
-    assert invoke("prune", "--keep", "1").out == "Nothing to drop.\n"
+    assert invoke("prune", "--keep", "1").out == "Nothing to prune.\n"
 
 
 def test_a_run_that_is_finished_in_part_counts_what_is_graded_again(tmp_path: Path) -> None:

@@ -254,7 +254,7 @@ def test_searches_are_recorded_and_a_model_that_cannot_is_skipped(suite: Path, s
     stub.searches = 2
     done = command(suite, "run", "-m", "model", "-m", "blind", "-e", "web_search", "--json")
     assert done.returncode == 0, done.stderr
-    assert "blind, web_search: skipped, the model has no web search of its provider's" in done.stderr
+    assert "blind, web_search: skipped, its provider offers no web search for this model" in done.stderr
     (found,) = json.loads(done.stdout)
     assert found["model"] == "stub/model" and found["summary"]["searches"] == 6
     files = [read_record(p, GenerationFile) for p in Path(found["folder"]).rglob("generation.json")]

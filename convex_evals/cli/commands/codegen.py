@@ -10,7 +10,7 @@ from convex_evals.render.output import say, say_json
 
 @click.command()
 @filter_options
-@click.option("--check", is_flag=True, help="Write nothing; exit code 4 where a folder is out of date.")
+@click.option("--check", is_flag=True, help="Write nothing; exit with 4 if a folder is out of date.")
 @json_option
 @click.pass_context
 def codegen(ctx: click.Context, pattern: str | None, categories: tuple[str, ...], check: bool, as_json: bool) -> int:

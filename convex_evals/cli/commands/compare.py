@@ -18,10 +18,9 @@ from convex_evals.cli.options import format_option, runs_dir_option, show, suite
 def compare(ctx: click.Context, a: str, b: str, form: str, runs_dir: Path | None) -> None:
     """Compare two runs, or two selections of runs, eval by eval: is B better than A, and how sure is that?
 
-    A and B are each a run's id (or the beginning of it), its folder, `last`, or a selection of all runs that fit:
-    `model=...,experiment=...,guidelines=...,date=...`. Guidelines are named by a Git revision, PATH@REV, a file, the
-    beginning of the hash that `cli history` shows, or `none`. What was judged by another grader or backend, or was
-    another task, is not compared but listed.
+    A and B are each a run's id (or a prefix of it), its folder, `last`, or a selection of all runs that match:
+    `model=...,experiment=...,guidelines=...,date=...`. Guidelines are a Git revision, PATH@REV, a file, a prefix of the
+    hash that `cli history` shows, or `none`. Evals whose task, grader or backend differs are listed, not compared.
 
     \b
     Examples:

@@ -13,6 +13,7 @@ from convex_evals.cli.options import (
     collect,
     containment_options,
     format_option,
+    guidelines_experiment_option,
     runs_dir_option,
     show,
     suite_path,
@@ -44,10 +45,10 @@ class Options:
 @click.argument("base")
 @click.argument("head", required=False)
 @click.option("-m", "--model", "models", multiple=True, metavar="MODEL", help="Only this model; repeatable.")
-@click.option("-e", "--experiment", default="default", show_default=True, metavar="NAME", help="Whose guidelines.")
-@click.option("--fail-on-regression", is_flag=True, help="Exit with 4 where a model regressed.")
+@guidelines_experiment_option
+@click.option("--fail-on-regression", is_flag=True, help="Exit with 4 if a model regressed.")
 @click.option("--run", "run_missing", is_flag=True, help="Run what is missing on either side, then compare.")
-@click.option("--budget", type=click.FloatRange(0), metavar="USD", help="With --run: spend no more.")
+@click.option("--budget", type=click.FloatRange(0), metavar="USD", help="With --run: hard limit on spending.")
 @format_option
 @workers_option
 @containment_options
@@ -56,11 +57,11 @@ class Options:
 @collect("grading", GradingOptions)
 @click.pass_context
 def diff_guidelines(ctx: click.Context, options: Options, grading: GradingOptions) -> int:
-    """Show what changed in the guidelines from BASE to HEAD, and what that did to each model.
+    """Show what changed in the guidelines from BASE to HEAD, and how that affected each model.
 
-    BASE and HEAD are revisions of Git in any spelling; without HEAD it is the working tree. `main...` is where this
-    branch left main. Nothing is checked out. A run belongs to the guidelines whose hash it recorded. Where a side has
-    no runs, the command that makes them is shown, with its price.
+    BASE and HEAD are Git revisions; HEAD defaults to the working tree. `main...` is the commit where this branch left
+    main. Nothing is checked out. A run belongs to the guidelines whose hash it recorded. If a side has no runs, the
+    command that makes them is shown, with its cost.
 
     \b
     Examples:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 @click.option("--install", is_flag=True, help="Install the toolchain if it is missing.")
 @json_option
 def doctor(install: bool, as_json: bool) -> int:
-    """Tell what is there, what is missing, and the command that fixes it.
+    """Show what is installed, what is missing, and the command that fixes it.
 
-    Grades a tiny project of its own where the toolchain is installed. Exit code 1 if something is missing or broken.
+    Grades a tiny project of its own if the toolchain is installed. Exit code 1 if something is missing or broken.
 
     \b
     Examples:

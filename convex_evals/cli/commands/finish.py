@@ -19,10 +19,10 @@ from convex_evals.render.output import complain, say, say_json
 def finish(
     ctx: click.Context, names: tuple[str, ...], commit: bool, push: bool, runs_dir: Path | None, as_json: bool
 ) -> int:
-    """Write a run's summary.json from whatever its shards delivered, and say what is missing.
+    """Write a run's summary.json from what its shards delivered, and list what is missing.
 
-    RUN is a run's id or the beginning of it, its folder, or `last`. A run of which nothing is there keeps none of the
-    others back; the exit code is 1 then.
+    RUN is a run's id or a prefix of it, its folder, or `last`. A run without any results does not keep the others from
+    being finished; the exit code is then 1.
 
     \b
     Examples:

@@ -6,31 +6,31 @@ from pathlib import Path
 
 import click
 
-from convex_evals.cli.options import json_option, runs_dir_option, suite_path
+from convex_evals.cli.options import guidelines_experiment_option, json_option, runs_dir_option, suite_path
 from convex_evals.render.output import complain, say, say_json
 
 
 @click.group()
 def guidelines() -> None:
-    """Look at the guidelines document itself.
+    """Inspect the guidelines document.
 
     \b
     Examples:
       cli guidelines coverage
-      cli diff-guidelines HEAD~1     what a change of it did
+      cli diff-guidelines HEAD~1     how a change affected models
     """
 
 
 @guidelines.command()
-@click.option("-e", "--experiment", default="default", show_default=True, metavar="NAME", help="Whose guidelines.")
+@guidelines_experiment_option
 @runs_dir_option
 @json_option
 @click.pass_context
 def coverage(ctx: click.Context, experiment: str, runs_dir: Path | None, as_json: bool) -> int:
     """List the rules that no eval exercises, the evals that no rule names, and, from runs, those that no rule helps.
 
-    A rule names its evals in a comment after it, which models do not get: `<!-- evals: 002-queries/001-joins -->`.
-    Exit code 1 where such a comment names what is no eval.
+    A rule names its evals in a comment after it, which models do not see: `<!-- evals: 002-queries/001-joins -->`.
+    Exit code 1 if such a comment names an eval that does not exist.
 
     \b
     Examples:

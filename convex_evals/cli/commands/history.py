@@ -11,7 +11,9 @@ from convex_evals.render.output import say, say_json
 
 
 @click.command()
-@click.option("-m", "--model", required=True, metavar="MODEL", help="Of models.yaml, or one that has runs here.")
+@click.option(
+    "-m", "--model", required=True, metavar="MODEL", help="A model of models.yaml, or one that has runs here."
+)
 @click.option("-e", "--experiment", metavar="NAME", help="Only this experiment.")
 @runs_dir_option
 @json_option

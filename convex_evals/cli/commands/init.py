@@ -12,9 +12,9 @@ from convex_evals.render.output import say
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 def init(folder: Path) -> None:
-    """Lay out a new repository with one eval in DIR.
+    """Create a new repository with one eval in DIR.
 
-    Existing files are never touched: a file that is already there is an error.
+    Existing files are never changed: a file that already exists is an error.
 
     \b
     Examples:
@@ -24,7 +24,7 @@ def init(folder: Path) -> None:
     from convex_evals.suite.starter import lay_out
 
     written = lay_out(folder)
-    say(f"Laid out {len(written)} files in {folder}:")
+    say(f"Created {len(written)} files in {folder}:")
     for path in written:
         say(f"  {path.relative_to(folder)}")
     say(f"Next: cd {folder} && git init && cli validate")

@@ -18,8 +18,8 @@ from convex_evals.render.output import say, say_json
 def leaderboard(ctx: click.Context, experiment: str | None, runs_dir: Path | None, as_json: bool) -> None:
     """Rank models by the pass rate of their latest complete run, under each experiment.
 
-    Equal pass rates share a rank. Not ranked, but counted: synthetic runs, runs that are not complete, runs of less
-    than half as many evals as the widest, and runs that were given other guidelines than the experiment names.
+    Equal pass rates share a rank. Not ranked, but counted: synthetic runs, incomplete runs, runs with fewer than half
+    as many evals as the largest run, and runs with other guidelines than the experiment's.
 
     \b
     Examples:

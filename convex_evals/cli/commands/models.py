@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def models() -> None:
-    """The models of models.yaml: list them, show one, ask one for a sign of life.
+    """List the models of models.yaml, show one, or check that one answers.
 
     \b
     Examples:
@@ -41,7 +41,7 @@ def list_(ctx: click.Context, as_json: bool) -> None:
         say_json(json.dumps([e.model_dump(mode="json") for e in entries], indent=2))
         return
     if not entries:
-        say("No models.yaml here, or none in it; docs/running.md shows how to write one.")
+        say("No models: models.yaml is missing or empty; docs/running.md shows how to write it.")
         return
     rows = [
         [e.slug, e.name or e.slug, e.first_seen.isoformat() if e.first_seen else "", " ".join(e.tags)] for e in entries
@@ -54,7 +54,7 @@ def list_(ctx: click.Context, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def show(ctx: click.Context, name: str, as_json: bool) -> None:
-    """Show one model: how it is asked, and what it costs."""
+    """Show one model: its settings and its price."""
     import json
 
     from convex_evals.models.catalog import find_model
@@ -82,14 +82,16 @@ def show(ctx: click.Context, name: str, as_json: bool) -> None:
 
 @models.command()
 @click.argument("names", metavar="MODEL...", nargs=-1, required=True)
-@click.option("--smoke", is_flag=True, help="Then run two evals with those that answer: do so before adding a model.")
+@click.option(
+    "--smoke", is_flag=True, help="Also run two evals with each model that answered. Do this before adding a model."
+)
 @json_option
 @click.pass_context
 def check(ctx: click.Context, names: tuple[str, ...], smoke: bool, as_json: bool) -> int:
-    """Send one tiny request to each MODEL, and tell how long it took and whether its price is known.
+    """Send one tiny request to each MODEL, and report how long it took and whether its price is known.
 
-    Exit code 1 if one does not answer. With --smoke, stdout has what `cli run` prints, and the signs of life go to
-    stderr. Its run is one of its own, with new replies.
+    Exit code 1 if a model does not answer. With --smoke, stdout has the output of `cli run`, and the results of the
+    requests go to stderr. The smoke test is a run of its own, with new replies.
 
     \b
     Examples:

@@ -13,10 +13,10 @@ from convex_evals.render.output import say
 @click.argument("name", metavar="NAME")
 @click.pass_context
 def new_eval(ctx: click.Context, category: str, name: str) -> None:
-    """Begin a new eval: a small example that validates, to be rewritten piece by piece.
+    """Create a new eval: a small example that validates, to be rewritten piece by piece.
 
-    CATEGORY is one that is there (`queries` or `002-queries`), or a new one with its number (`008-agents`). The next
-    free number is put before NAME.
+    CATEGORY is an existing one (`queries` or `002-queries`), or a new one with its number (`008-agents`). NAME is
+    prefixed with the next free number.
 
     \b
     Example:
@@ -31,10 +31,10 @@ def new_eval(ctx: click.Context, category: str, name: str) -> None:
     written = lay_out_eval(workspace.suite, category, name)
     folder = next(p.parent for p in written if p.name == "TASK.txt")
     ident = "/".join(folder.parts[-2:])
-    say(f"Laid out {len(written)} files in {folder}:")
+    say(f"Created {len(written)} files in {folder}:")
     for path in written:
         say(f"  {path.relative_to(folder).as_posix()}")
     say("Next: write TASK.txt, answer/ and grader.test.ts, then")
     say(f"  cli codegen -f {ident}     # types of the answer's functions, for the grader")
     say(f"  cli validate -f {ident}    # answer and accept/ pass, wrong/ is caught")
-    say("docs/writing-evals.md of convex-evals tells how to write one that can be trusted.")
+    say("docs/writing-evals.md of convex-evals explains how to write one that can be trusted.")

@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from convex_evals.cli.invocation import complete_run_options, model_options, pass_run_options, trial_options
 from convex_evals.cli.options import (
-    complete_run_options,
     delivery_options,
     json_option,
-    model_options,
     open_delivery,
-    pass_run_options,
     runs_dir_option,
-    trial_options,
 )
 from convex_evals.render.output import say, say_json
 
@@ -27,16 +24,16 @@ if TYPE_CHECKING:
 @click.command()
 @model_options
 @trial_options
-@click.option("--fresh", is_flag=True, help="A new run with new replies, even where one like it is planned or done.")
+@click.option("--fresh", is_flag=True, help="Plan a new run with new replies, even if the same one is planned or done.")
 @delivery_options
 @runs_dir_option
 @json_option
 @pass_run_options
 def plan(options: RunOptions) -> None:
-    """Write the run.json of what `cli run` with the same options would do, and ask nobody.
+    """Write the plan (run.json) of what `cli run` with the same options would do, without asking any model.
 
-    Several processes then do it: `cli run --run RUN --shard I/N`, and `cli finish RUN`. With --run-id and --date the
-    file is the same wherever it is made.
+    Several processes can then execute it with `cli run --run RUN --shard I/N`, and `cli finish RUN` writes the summary.
+    With --run-id and --date, the file is the same on every machine.
 
     \b
     Examples:
@@ -88,4 +85,4 @@ def _report(runs: list[Run], as_json: bool) -> None:
         plan = run.plan
         say(f"{plan.model}  {plan.experiment}: {len(plan.evals)} evals, {plan.trials} trials each")
         say(f"Plan: {run.folder / 'run.json'}")
-        say("It is complete already." if run.is_complete else f"Do it: cli run --run {plan.run_id} [--shard I/N]")
+        say("Already complete." if run.is_complete else f"Execute it: cli run --run {plan.run_id} [--shard I/N]")

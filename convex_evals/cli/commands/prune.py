@@ -15,19 +15,23 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--keep", type=click.IntRange(0), metavar="N", help="Leave the N newest runs of a model and experiment.")
-@click.option("--older-than", type=click.IntRange(0, 36500), metavar="DAYS", help="Only runs planned more days ago.")
-@click.option("--yes", is_flag=True, help="Do it. Without this, only say what would be dropped.")
+@click.option(
+    "--keep", type=click.IntRange(0), metavar="N", help="Keep the N newest runs of each model and experiment."
+)
+@click.option(
+    "--older-than", type=click.IntRange(0, 36500), metavar="DAYS", help="Only runs planned more than DAYS days ago."
+)
+@click.option("--yes", is_flag=True, help="Delete them. Without this, only show what would be deleted.")
 @runs_dir_option
 @json_option
 @click.pass_context
 def prune(
     ctx: click.Context, keep: int | None, older_than: int | None, yes: bool, runs_dir: Path | None, as_json: bool
 ) -> None:
-    """Drop the raw replies of old runs. Their verdicts, costs and totals stay.
+    """Delete the raw replies of old runs. Their verdicts, costs and totals are kept.
 
-    A run without replies can no longer be graded again, replayed, or used by later runs; pruned.json in its folder
-    says so. Only complete runs are touched. What was committed is still in Git's history.
+    A run without replies can no longer be graded again, replayed or reused by later runs; pruned.json in its folder
+    says so. Only complete runs are pruned. Replies that were committed remain in Git's history.
 
     \b
     Examples:
@@ -42,7 +46,7 @@ def prune(
     from convex_evals.store.runs import RunStore
 
     if keep is None and older_than is None:
-        raise click.UsageError("say which runs may lose their replies: --keep N, --older-than DAYS, or both")
+        raise click.UsageError("choose which runs to prune: --keep N, --older-than DAYS, or both")
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     today = datetime.now(UTC).date()
     chosen = to_prune(RunStore(workspace.runs_dir).all(), keep, older_than, today)
@@ -52,7 +56,7 @@ def prune(
     elif found:
         _print(found, yes)
     else:
-        say("Nothing to drop.")
+        say("Nothing to prune.")
 
 
 def _print(found: list[Loss], done: bool) -> None:
@@ -64,4 +68,4 @@ def _print(found: list[Loss], done: bool) -> None:
     ]
     say(table(["run", "date", "model", "experiment", "replies", "bytes"], cells))
     total = sum(p.size for p in found)
-    say(f"{total:,} bytes " + ("dropped." if done else "would be dropped; --yes does it."))
+    say(f"{total:,} bytes " + ("deleted." if done else "would be deleted; --yes deletes them."))

@@ -38,8 +38,8 @@ class Options:
 @click.command()
 @click.argument("names", metavar="RUN...", nargs=-1, required=True)
 @click.option("--since", metavar="REV", help="Only evals whose grader or answer changed since this Git revision.")
-@click.option("--edited-tasks", is_flag=True, help="Also where TASK.txt was edited since: replies to another task.")
-@click.option("--fail-on-change", is_flag=True, help="Exit with 4 where a verdict changed.")
+@click.option("--edited-tasks", is_flag=True, help="Also evals whose TASK.txt was edited: replies to another task.")
+@click.option("--fail-on-change", is_flag=True, help="Exit with 4 if a verdict changed.")
 @workers_option
 @containment_options
 @runs_dir_option
@@ -48,12 +48,12 @@ class Options:
 @collect("grading", GradingOptions)
 @click.pass_context
 def regrade(ctx: click.Context, options: Options, grading: GradingOptions) -> int:
-    """Grade stored replies again, with the graders of today. No model is asked.
+    """Grade stored replies again, with the current graders. No model is asked.
 
-    RUN is a run's id or the beginning of it, its folder, `last`, or a model's slug for all of its runs. Each verdict
-    that changed is listed with what changed: grader, answer, lint rules, TypeScript, backend. A grade file is added
-    beside the ones that are there, and summary.json names the one that counts. After an interruption the same
-    command goes on.
+    RUN is a run's id or a prefix of it, its folder, `last`, or a model's slug for all of its runs. Each verdict that
+    changed is listed with the cause: grader, answer, lint rules, TypeScript, backend. A grade file is added beside the
+    existing ones, and summary.json names the one that counts. Repeat the command to resume
+    after an interruption.
 
     \b
     Examples:

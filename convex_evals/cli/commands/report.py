@@ -36,9 +36,9 @@ class Options:
 
 @click.command()
 @click.argument("run_names", metavar="RUN...", nargs=-1)
-@click.option("--analyze", metavar="MODEL", help="Ask this model whose fault those failures are that nobody decided.")
+@click.option("--analyze", metavar="MODEL", help="Ask this model to classify the failures that no person has decided.")
 @click.option(
-    "--budget", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="The most that --analyze may cost."
+    "--budget", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="Hard limit on the cost of --analyze."
 )
 @click.option("--index", is_flag=True, help="Write reports/README.md, a list of all reports.")
 @click.option("--stdout", "to_stdout", is_flag=True, help="Print the report; write nothing.")
@@ -47,7 +47,7 @@ class Options:
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write one report here. Default: reports/PROVIDER/MODEL/RUN_DATE.md.",
+    help="Write the report of one RUN to FILE. Default: reports/PROVIDER/MODEL/RUN_DATE.md.",
 )
 @runs_dir_option
 @json_option
@@ -56,9 +56,9 @@ class Options:
 def report(ctx: click.Context, options: Options) -> None:
     """Write a report for review: what failed and why, whose fault it is, and what that means for the pass rate.
 
-    RUN is a run's id or the beginning of it, its folder, `last`, or a model's slug for all of its runs. What people
-    write in the marked places of a report stays as it is when the report is made again, and feeds later proposals.
-    --json and --stdout print, and write nothing.
+    RUN is a run's id or a prefix of it, its folder, `last`, or a model's slug for all of its runs. What people write in
+    the marked places of a report is kept when the report is regenerated, and informs later proposals. --json and
+    --stdout print the report and write nothing.
 
     \b
     Examples:
@@ -87,7 +87,7 @@ def report(ctx: click.Context, options: Options) -> None:
         _write_index(folder)
     if problems := reporter.problems:
         more = and_more(len(problems) - 1)
-        raise UserError(f"--analyze {options.analyze}: {problems[0]}{more}; give the command again for what is left")
+        raise UserError(f"--analyze {options.analyze}: {problems[0]}{more}; run the command again for the rest")
 
 
 def _refuse_contradictions(options: Options) -> None:
@@ -98,9 +98,9 @@ def _refuse_contradictions(options: Options) -> None:
     if options.output and (len(options.run_names) != 1 or printing):
         raise click.UsageError("-o takes one RUN, and neither --stdout nor --json")
     if options.as_json and options.to_stdout:
-        raise click.UsageError("--json and --stdout: give one of them")
+        raise click.UsageError("--json and --stdout: give only one of them")
     if options.budget is not None and not options.analyze:
-        raise click.UsageError("--budget is for --analyze")
+        raise click.UsageError("--budget needs --analyze")
     if options.index and (printing or options.output):
         raise click.UsageError("--index writes a file: leave out --stdout, --json and -o")
 

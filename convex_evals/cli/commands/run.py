@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.cli.options import (
+from convex_evals.cli.invocation import (
     complete_run_options,
+    model_options,
+    pass_run_options,
+    shard_option,
+    trial_options,
+)
+from convex_evals.cli.options import (
     containment_of,
     containment_options,
     delivery_options,
     json_option,
-    model_options,
     on_terminal,
     open_delivery,
-    pass_run_options,
     runs_dir_option,
-    shard_option,
-    trial_options,
     workers_option,
 )
 from convex_evals.render.output import complain, say, say_json
@@ -36,25 +38,25 @@ if TYPE_CHECKING:
 @click.command()
 @model_options
 @trial_options
-@click.option("--run", "runs", multiple=True, metavar="RUN", help="Do what `cli plan` wrote; repeatable.")
+@click.option("--run", "runs", multiple=True, metavar="RUN", help="Execute a run that `cli plan` wrote; repeatable.")
 @shard_option
-@click.option("--budget", type=click.FloatRange(0), metavar="USD", help="Spend no more, whatever happens.")
-@click.option("--concurrency", type=click.IntRange(1, 1000), metavar="N", help="Requests per provider at a time.")
+@click.option("--budget", type=click.FloatRange(0), metavar="USD", help="Hard limit on spending.")
+@click.option("--concurrency", type=click.IntRange(1, 1000), metavar="N", help="Concurrent requests per provider.")
 @workers_option
 @containment_options
-@click.option("--dry-run", is_flag=True, help="Say what would be asked and what it may cost; ask nobody.")
-@click.option("--fresh", is_flag=True, help="New replies, even where earlier runs have some.")
-@click.option("--retry-unscored", is_flag=True, help="Ask again where three runs got no reply.")
+@click.option("--dry-run", is_flag=True, help="Show what would be asked and what it may cost; send no requests.")
+@click.option("--fresh", is_flag=True, help="Ask for new replies, even if earlier runs have some.")
+@click.option("--retry-unscored", is_flag=True, help="Ask again for trials that got no reply in three runs.")
 @click.option("--fail-on-failure", is_flag=True, help="Exit with 4 unless every trial passed.")
 @delivery_options
 @runs_dir_option
 @json_option
 @pass_run_options
 def run(options: RunOptions) -> int:
-    """Ask models, grade their answers, write the results to runs/.
+    """Ask models, grade their replies, and write the results to runs/.
 
-    The same command again goes on where it was interrupted, and pays for nothing twice: replies and verdicts whose
-    inputs have not changed are taken from earlier runs.
+    Repeat the command to resume an interrupted run. Nothing is paid for twice: replies and verdicts whose inputs have
+    not changed are reused from earlier runs.
 
     \b
     Examples:
@@ -113,7 +115,7 @@ def _do(work: Work, requests: list[RunRequest], options: RunOptions) -> None:
     except KeyboardInterrupt:
         rest = options.continuing([runner.run.plan.run_id for runner in work.runners])
         how = "the same command" if rest is None else f"`{rest.command()}`"
-        work.display.warn(f"stopped; {how} goes on where it was")
+        work.display.warn(f"stopped; {how} resumes it")
         raise
 
 
@@ -162,7 +164,7 @@ def _print_estimate(requests: list[RunRequest], options: RunOptions) -> None:
         for r in rows
     ]
     say(table(header, cells))
-    say("Before reuse: what earlier runs have is not asked for again.")
+    say("Before reuse: replies that earlier runs have are not requested again.")
 
 
 def _dollars(amount: object) -> str:

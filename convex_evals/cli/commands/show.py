@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("run_name", metavar="RUN")
 @click.argument("eval_id", metavar="[EVAL]", required=False)
-@click.option("--trial", type=click.IntRange(1), metavar="N", help="This trial. Default: the first that failed.")
-@click.option("--task", "sections", flag_value="task", multiple=True, help="What was asked.")
-@click.option("--expected", "sections", flag_value="expected", multiple=True, help="The reference answer.")
-@click.option("--response", "sections", flag_value="response", multiple=True, help="The files of the reply.")
-@click.option("--diff", "sections", flag_value="diff", multiple=True, help="From the answer to the reply.")
-@click.option("--verdict", "sections", flag_value="verdict", multiple=True, help="Steps and tests, with messages.")
+@click.option("--trial", type=click.IntRange(1), metavar="N", help="Show this trial. Default: the first that failed.")
+@click.option("--task", "sections", flag_value="task", multiple=True, help="Show the task.")
+@click.option("--expected", "sections", flag_value="expected", multiple=True, help="Show the reference answer.")
+@click.option("--response", "sections", flag_value="response", multiple=True, help="Show the files of the reply.")
+@click.option(
+    "--diff", "sections", flag_value="diff", multiple=True, help="Show the diff from the answer to the reply."
+)
+@click.option("--verdict", "sections", flag_value="verdict", multiple=True, help="Show steps and tests, with messages.")
 @runs_dir_option
 @json_option
 @click.pass_context
@@ -38,8 +40,8 @@ def show(
 ) -> None:
     """Show a run, or one eval of it: task, reference answer, reply, how they differ, steps and tests.
 
-    RUN is a run's id or the beginning of it, its folder, or `last`. EVAL is an eval's id or a part of it. --task,
-    --expected, --response, --diff and --verdict choose what is shown of an eval; without one of them all is.
+    RUN is a run's id or a prefix of it, its folder, or `last`. EVAL is an eval's id or a part of it. --task,
+    --expected, --response, --diff and --verdict choose what is shown of an eval. Default: everything.
 
     \b
     Examples:
@@ -53,7 +55,7 @@ def show(
     from convex_evals.store.runs import RunStore
 
     if eval_id is None and (trial or sections):
-        raise click.UsageError("--trial, --task and the like are about one eval: `cli show RUN EVAL`")
+        raise click.UsageError("--trial, --task and similar options need an eval: `cli show RUN EVAL`")
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     run = RunStore(workspace.runs_dir).find(run_name)
     if eval_id is None:

@@ -16,7 +16,7 @@ from convex_evals.render.output import say, say_json
 @json_option
 @click.pass_context
 def status(ctx: click.Context, run_name: str, runs_dir: Path | None, as_json: bool) -> None:
-    """Tell how far the last run is (or RUN), what came of it, and the command that resumes it.
+    """Show the progress of the last run (or of RUN), its results, and the command that resumes it.
 
     \b
     Examples:

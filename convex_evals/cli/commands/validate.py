@@ -40,21 +40,32 @@ class Options:
 @filter_options
 @workers_option
 @click.option("--wrong/--no-wrong", default=True, help="Grade the wrong/ projects too.  [default: wrong]")
-@click.option("--foils/--no-foils", default=True, help="Grade an empty project, a package.json and another answer.")
+@click.option(
+    "--foils/--no-foils",
+    default=True,
+    help="Grade foils too: an empty project, a lone package.json, another eval's answer.",
+)
 @click.option("-p", "--project", metavar="REGEX", help="Only projects whose name (`wrong/NAME`) matches.")
-@click.option("--repeat", type=click.IntRange(1, 100), default=1, metavar="N", help="Everything N times: all alike?")
-@click.option("--grader-limit", type=click.FloatRange(0.1), metavar="SECONDS", help="No grader may take longer.")
+@click.option(
+    "--repeat",
+    type=click.IntRange(1, 100),
+    default=1,
+    metavar="N",
+    help="Grade everything N times, to find unstable verdicts.",
+)
+@click.option("--grader-limit", type=click.FloatRange(0.1), metavar="SECONDS", help="Report graders that take longer.")
 @containment_options
 @json_option
 @collect("options", Options)
 @collect("grading", GradingOptions)
 @click.pass_context
 def validate(ctx: click.Context, options: Options, grading: GradingOptions) -> int:
-    """Prove that the graders tell right from wrong.
+    """Check that the graders tell right from wrong.
 
     Grades every answer (must pass), every project under accept/ (must pass) and under wrong/ (must fail, at the
-    step that its reason.txt names); and foils that no grader may let pass: an empty project, one with a
-    package.json only, and the answer of another eval. Exit code 4 if anything is off, or not alike every time.
+    step that its reason.txt names), and foils that no grader may pass: an empty project, one with only a
+    package.json, and the answer of another eval. Exit code 4 if a verdict is not as expected, or differs
+    from one repetition to another.
 
     \b
     Examples:
@@ -91,7 +102,7 @@ def _tell(validation: Validation, interrupted: bool, as_json: bool) -> int:
         _print(validation)
     if interrupted:
         count = len(validation.results)
-        say(f"interrupted: {count} gradings are counted above, the rest is not", err=True)
+        say(f"interrupted: the results above are those of {count} gradings", err=True)
         return ExitCode.INTERRUPTED
     return ExitCode.OK if validation.is_clean else ExitCode.EVALS_FAILED
 
@@ -104,4 +115,4 @@ def _print(validation: Validation) -> None:
     for line in validation.complaints:
         say(f"off: {line}")
     if validation.is_clean:
-        say("Everything is as it should be.")
+        say("All verdicts are as expected.")

@@ -14,6 +14,7 @@ from convex_evals.cli.options import (
     containment_options,
     filter_options,
     format_option,
+    guidelines_experiment_option,
     on_terminal,
     runs_dir_option,
     show,
@@ -51,16 +52,18 @@ class Options:
 @click.command("validate-guidelines")
 @click.argument("base")
 @click.argument("head", required=False)
-@click.option("-m", "--model", "models", multiple=True, required=True, metavar="MODEL", help="Who answers; repeatable.")
+@click.option(
+    "-m", "--model", "models", multiple=True, required=True, metavar="MODEL", help="Model to run; repeatable."
+)
 @filter_options
-@click.option("-e", "--experiment", default="default", show_default=True, metavar="NAME", help="Whose guidelines.")
+@guidelines_experiment_option
 @click.option(
     "--trials",
     type=click.IntRange(1, 100),
     default=SCREEN_TRIALS,
     show_default=True,
     metavar="N",
-    help="Of the screening, per eval and side.",
+    help="Trials of the screening, per eval and side.",
 )
 @click.option(
     "--confirm",
@@ -69,12 +72,12 @@ class Options:
     default=CONFIRM_TRIALS,
     show_default=True,
     metavar="N",
-    help="Rounds of new trials of what flipped, one trial per eval and side.",
+    help="Rounds that confirm what flipped, with one new trial per eval and side.",
 )
-@click.option("--each-hunk", is_flag=True, help="Also each changed place alone on top of BASE.")
-@click.option("--budget", type=click.FloatRange(0), metavar="USD", help="Spend no more, whatever happens.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask before anything is paid.")
-@click.option("--fail-on-regression", is_flag=True, help="Exit with 4 where a model, or one eval, regressed.")
+@click.option("--each-hunk", is_flag=True, help="Also judge each hunk of the change alone, on top of BASE.")
+@click.option("--budget", type=click.FloatRange(0), metavar="USD", help="Hard limit on spending.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation before spending.")
+@click.option("--fail-on-regression", is_flag=True, help="Exit with 4 if a model, or a single eval, regressed.")
 @format_option
 @workers_option
 @containment_options
@@ -83,13 +86,13 @@ class Options:
 @collect("grading", GradingOptions)
 @click.pass_context
 def validate_guidelines(ctx: click.Context, options: Options, grading: GradingOptions) -> int:
-    """Tell what a change of guidelines, from BASE to HEAD, does to models: screen, ask again what flipped, judge.
+    """Decide whether a guideline change, from BASE to HEAD, helps models: screen, confirm what flipped, judge.
 
-    All chosen evals are run with both versions, as far as runs are missing. Those that flipped are run again in several
-    rounds, one after the other, with new replies, and these alone decide. Whatever is said for nothing is said at most
-    once in twenty times.
-    Calls and dollars are shown before they are spent. The same command again goes on where it was interrupted, and pays
-    for nothing twice. BASE and HEAD are as for `cli diff-guidelines`.
+    All selected evals are run with both versions, unless such runs exist. Those that flipped are run again in several
+    rounds, one after the other, with new replies, and these rounds alone decide. Where a change has no effect, one is
+    reported at most once in twenty times.
+    Calls and dollars are shown before they are spent. Repeat the command to resume after an interruption; nothing is
+    paid for twice. BASE and HEAD are as for `cli diff-guidelines`.
 
     \b
     Examples:
@@ -118,7 +121,7 @@ def validate_guidelines(ctx: click.Context, options: Options, grading: GradingOp
 
 
 def _agree(lines: Sequence[str], calls: int, yes: bool) -> None:
-    """Ask before anything is paid. Raises `UserError` where nobody is there to be asked."""
+    """Ask before anything is spent. Raises `UserError` if there is no terminal to ask on."""
     from convex_evals.errors import UserError
 
     for line in lines if calls else ():
@@ -126,6 +129,6 @@ def _agree(lines: Sequence[str], calls: int, yes: bool) -> None:
     if not calls or yes:
         return
     if not on_terminal():
-        raise UserError("nobody is here to agree to that; give -y, and --budget for a limit")
-    if not click.confirm("Go on?", default=True, err=True):
+        raise UserError("cannot ask for confirmation without a terminal; give -y, and --budget for a limit")
+    if not click.confirm("Continue?", default=True, err=True):
         raise KeyboardInterrupt

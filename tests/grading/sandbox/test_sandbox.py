@@ -241,7 +241,7 @@ def test_one_of_the_two_options(tmp_path: Path) -> None:
     argv = [sys.executable, str(ROOT / "cli.py"), "run", "-m", "demo", "--sandbox", "strict", "--unsafe-no-sandbox"]
     done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
-    assert "give one of them" in done.stderr
+    assert "give only one of them" in done.stderr
 
 
 PARENT = f"""

@@ -1,0 +1,138 @@
+"""What `cli run` and `cli plan` are told: their options, read into `RunOptions` and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import wraps
+from typing import Any
+
+import click
+
+from convex_evals.cli.options import F, R, filter_options, suite_path
+from convex_evals.runs.options import RunOptions
+from convex_evals.runs.shard import Shard, parse_shard
+
+
+def model_options(command: F) -> F:
+    """Which models, under which experiments."""
+    command = click.option(
+        "-e",
+        "--experiment",
+        "experiments",
+        multiple=True,
+        metavar="NAME",
+        help="Experiment: default, no_guidelines, web_search, web_search_no_guidelines, or one from "
+        "convex-evals.yaml; repeatable.  [env: EVALS_EXPERIMENT]",
+    )(command)
+    return click.option(
+        "-m",
+        "--model",
+        "models",
+        multiple=True,
+        metavar="MODEL",
+        help="Model to run: one from models.yaml, `demo` (recorded replies, good and bad), `reference` (the "
+        "suite's own answers), or `replay:PATH`; repeatable.  [env: MODELS, comma-separated]",
+    )(command)
+
+
+def trial_options(command: F) -> F:
+    """Which evals, how often, and as which run."""
+    options = [
+        filter_options,
+        click.option(
+            "--trials", type=click.IntRange(1, 100), default=1, show_default=True, metavar="K", help="Trials per eval."
+        ),
+        click.option(
+            "--guidelines",
+            metavar="PATH",
+            help="Guidelines to use instead of the experiment's; `path@REV` reads them from Git.  "
+            "[env: CUSTOM_GUIDELINES_PATH]",
+        ),
+        click.option("--run-id", metavar="ID", help="Name of the run, so that several processes can work on it."),
+        click.option(
+            "--date",
+            "day",
+            type=click.DateTime(["%Y-%m-%d"]),
+            callback=_iso_day,
+            help="UTC date of the plan, with --run-id. Default: today.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def shard_option(command: F) -> F:
+    return click.option(
+        "--shard",
+        metavar="I/N",
+        callback=_shard,
+        help="Run only shard I of N: 1/N of the evals, with 1/N of the budget.",
+    )(command)
+
+
+def _iso_day(_ctx: click.Context, _option: click.Parameter, value: datetime | None) -> str | None:
+    return value.date().isoformat() if value else None
+
+
+def _shard(_ctx: click.Context, _option: click.Parameter, value: str | None) -> Shard | None:
+    """Raises `UserError`."""
+    return parse_shard(value) if value else None
+
+
+def pass_run_options(command: Callable[[RunOptions], R]) -> Callable[..., R]:
+    """Call `command` with all options of the command line; they are fields of `RunOptions`."""
+
+    @wraps(command)
+    def call(**parameters: Any) -> R:
+        return command(RunOptions(suite=suite_path(click.get_current_context()), **parameters))
+
+    return call
+
+
+def complete_run_options(options: RunOptions, *, menu: bool = False) -> RunOptions:
+    """With the environment; with `menu`, the model may be left open.
+
+    Raises `click.UsageError` where options contradict each other.
+    """
+    import os
+    import re
+
+    if options.shard and not (options.runs or options.run_id):
+        raise click.UsageError(
+            "--shard needs --run RUN, or --run-id and --date, so that all shards work on the same run"
+        )
+    if options.runs:
+        _refuse_settled(options)
+        return options
+    options = options.with_environment(os.environ)
+    if not options.models and not menu:
+        raise click.UsageError("Missing option '-m' / '--model'; `-m demo` shows a run that needs no key")
+    if options.run_id is not None and not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,59}", options.run_id):
+        raise click.UsageError(
+            f"--run-id {options.run_id}: use lower-case letters, digits, '_' and '-', at most 60 characters"
+        )
+    if options.day is not None and options.run_id is None:
+        raise click.UsageError("--date needs --run-id: together they name a run")
+    return options
+
+
+def _refuse_settled(options: RunOptions) -> None:
+    """Raises `click.UsageError` for options that the plans of `--run` have settled."""
+    settled = _typed("experiments", "pattern", "categories", "trials", "guidelines", "run_id", "day")
+    if settled:
+        raise click.UsageError(f"--run takes these from the plan; leave out {', '.join(settled)}")
+    if len(options.models) > 1 or (options.models and len(options.runs) > 1):
+        raise click.UsageError("with --run, -m says where the recorded replies of a run are; give one --run and one -m")
+
+
+def _typed(*names: str) -> list[str]:
+    """Those of the parameters `names` that stand on the command line, as they are written there."""
+    ctx = click.get_current_context()
+    typed = click.core.ParameterSource.COMMANDLINE
+    return [
+        max(p.opts, key=len)
+        for p in ctx.command.params
+        if p.name in names and p.name is not None and ctx.get_parameter_source(p.name) is typed
+    ]
