@@ -68,7 +68,8 @@ class SuiteValidation:
         suite = load_suite(self.workspace.suite)
         self._evals = suite.select(choice.pattern, choice.categories)
         self._broken = incomplete(self._evals)
-        whole = self._without_broken(self._evals)
+        broken = [b.ev for b in self._broken]
+        whole = [e for e in self._evals if e not in broken]
         cases = cases_of(whole, wrong=choice.wrong) + (foils_of(whole, suite) if choice.foils else [])
         return matching(cases, choice.project) if choice.project else cases
 
@@ -78,14 +79,10 @@ class SuiteValidation:
             space.suite, space.config, self.workers, display.preparing, display.warn, self.containment
         ) as grader:
             self._broken += await unreadable(grader, list(dict.fromkeys(c.ev for c in cases)))
-            readable = self._without_broken([c.ev for c in cases])
-            cases = [c for c in cases if c.ev in readable]
+            broken = [b.ev for b in self._broken]
+            cases = [c for c in cases if c.ev not in broken]
             display.start("validating projects", len(cases) * self.choice.repeat)
             await validate_cases(grader, cases, self.choice.repeat, self._show)
-
-    def _without_broken(self, evals: Sequence[Eval]) -> list[Eval]:
-        broken = [b.ev for b in self._broken]
-        return [e for e in evals if e not in broken]
 
     def _show(self, result: CaseResult) -> None:
         self._results.append(result)

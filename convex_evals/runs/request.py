@@ -238,8 +238,9 @@ def guidelines_text(where: str, suite: Path, *, given: bool = False) -> str:
 def estimate(request: RunRequest, left: Mapping[str, int] | None = None) -> dict[str, Any]:
     """What a request asks for: calls, tokens, and dollars as usual and at most (None if the price is not known).
 
-    Of all trials, whatever earlier runs have, or of as many of each eval as are `left`; without what is tried again
-    after a fault. At most each reply is cut at its limit, and asked for once more with all that the model can write.
+    Of all trials, even those that earlier runs have, or of as many of each eval as are `left`; without what is tried
+    again after a fault. At most each reply is cut at its limit, and asked for once more with all that the model can
+    write.
     """
     solver = request.solver
     trials = dict.fromkeys(request.prompts, request.trials) if left is None else left

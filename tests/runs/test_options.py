@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -29,29 +30,32 @@ def optional(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.none() | strategy
 
 
-options = st.builds(
-    RunOptions,
-    suite=optional(paths),
-    runs=words,
-    models=words,
-    experiments=words,
-    guidelines=optional(texts),
-    trials=st.integers(1, 100),
-    categories=words,
-    pattern=optional(texts),
-    run_id=optional(texts),
-    day=optional(st.dates().map(lambda day: day.isoformat())),
-    shard=optional(shards),
-    budget=optional(st.floats(0, allow_nan=False)),
-    concurrency=optional(st.integers(1, 1000)),
-    workers=optional(st.integers(1, 64)),
-    sandbox=optional(st.sampled_from(["strict", "landlock", "container"])),
-    runs_dir=optional(paths),
-    **dict.fromkeys(
-        ["unsafe_no_sandbox", "dry_run", "fresh", "retry_unscored", "fail_on_failure", "commit", "push", "as_json"],
-        st.booleans(),
-    ),
-)
+VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "suite": optional(paths),
+    "runs": words,
+    "models": words,
+    "experiments": words,
+    "guidelines": optional(texts),
+    "trials": st.integers(1, 100),
+    "categories": words,
+    "pattern": optional(texts),
+    "run_id": optional(texts),
+    "day": optional(st.dates().map(lambda day: day.isoformat())),
+    "shard": optional(shards),
+    "budget": optional(st.floats(0, allow_nan=False)),
+    "concurrency": optional(st.integers(1, 1000)),
+    "workers": optional(st.integers(1, 64)),
+    "sandbox": optional(st.sampled_from(["strict", "landlock", "container"])),
+    "unsafe_no_sandbox": st.booleans(),
+    "dry_run": st.booleans(),
+    "fresh": st.booleans(),
+    "retry_unscored": st.booleans(),
+    "fail_on_failure": st.booleans(),
+    "commit": st.booleans(),
+    "push": st.booleans(),
+    "runs_dir": optional(paths),
+    "as_json": st.booleans(),
+}
 
 
 def read(arguments: Sequence[str]) -> RunOptions:
@@ -61,7 +65,13 @@ def read(arguments: Sequence[str]) -> RunOptions:
     return found
 
 
-@given(options)
+def test_every_option_is_a_field_and_every_field_is_tested() -> None:
+    names = [field.name for field in fields(RunOptions)]
+    assert names == list(VALUES)
+    assert {"suite", *(param.name for param in run_command.params)} == set(names)
+
+
+@given(st.builds(RunOptions, **VALUES))
 def test_options_and_arguments_are_the_same(options: RunOptions) -> None:
     assert read(options.arguments()) == options
     assert shlex.split(options.command()) == ["cli", *options.arguments()]

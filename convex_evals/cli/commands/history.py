@@ -32,6 +32,7 @@ def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Pa
     from convex_evals.config import open_workspace
     from convex_evals.errors import UserError
     from convex_evals.models.catalog import find_ran, load_models
+    from convex_evals.runs.options import RunOptions
     from convex_evals.store.runs import RunStore
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
@@ -41,7 +42,8 @@ def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Pa
     found = read_history(store, slug, experiment)
     if not (found.points or found.incomplete):
         under = f" under {experiment}" if experiment else ""
-        raise UserError(f"-m {model}: {slug} has no runs{under} in {workspace.runs_dir}; `cli run -m {slug}` makes one")
+        make = RunOptions(models=(slug,)).command()
+        raise UserError(f"-m {model}: {slug} has no runs{under} in {workspace.runs_dir}; `{make}` makes one")
     if as_json:
         data = {"model": slug, "runs": [p.to_data() for p in found.points], "incomplete": found.incomplete}
         say_json(json.dumps(data, indent=2))

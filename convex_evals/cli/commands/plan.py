@@ -66,6 +66,8 @@ def plan(options: RunOptions) -> None:
 def _report(runs: list[Run], as_json: bool) -> None:
     import json
 
+    from convex_evals.runs.options import resume
+
     if as_json:
         rows = [
             {
@@ -85,4 +87,4 @@ def _report(runs: list[Run], as_json: bool) -> None:
         plan = run.plan
         say(f"{plan.model}  {plan.experiment}: {len(plan.evals)} evals, {plan.trials} trials each")
         say(f"Plan: {run.folder / 'run.json'}")
-        say("Already complete." if run.is_complete else f"Execute it: cli run --run {plan.run_id} [--shard I/N]")
+        say("Already complete." if run.is_complete else f"Execute it: {resume(plan).command()} [--shard I/N]")
