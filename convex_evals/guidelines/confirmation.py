@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 from convex_evals.analysis.compare import Comparison, Side, compare
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
-from convex_evals.guidelines.price import CostEstimate
 from convex_evals.guidelines.revisions import Version
 from convex_evals.models.budget import Budget
 from convex_evals.records.hashes import sha256_text
 from convex_evals.records.journal import MAX_COMMANDS
+from convex_evals.runs.costs import Estimate, estimate, total
 from convex_evals.runs.options import RunOptions, named_experiment
 from convex_evals.runs.plan import RunRequest, generation_key
-from convex_evals.runs.request import Resolved, estimate, make_resolver
+from convex_evals.runs.request import Resolved, make_resolver
 from convex_evals.stats import Confirmation, confirm, flipped
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
@@ -130,19 +130,14 @@ class Rounds:
         again = self._compare(screened.question, rounds).pairs
         return Answered(screened, tuple(rounds), confirm(screened.comparison.pairs, again))
 
-    def price(self, requests: Sequence[RunRequest], *, fresh: bool = False) -> CostEstimate:
+    def price(self, requests: Sequence[RunRequest], *, fresh: bool = False) -> Estimate:
         """Without what is in runs and journals already."""
-        rows = [estimate(r, self._left_of_run(r) if fresh else self._left(r)) for r in requests]
-        usual, most = (_sum([row[name] for row in rows]) for name in ("usual_usd", "most_usd"))
-        return CostEstimate(sum(row["calls"] for row in rows), usual, most)
+        return total(estimate(r, self._left_of_run(r) if fresh else self._left(r)) for r in requests)
 
-    def most_again(self, screening: Sequence[RunRequest], sides: int) -> CostEstimate:
+    def most_again(self, screening: Sequence[RunRequest], sides: int) -> Estimate:
         """What all rounds cost if everything flips. `sides` are the requests that each would have."""
         rows = [estimate(r, {e.id: self.again for e in r.evals}) for r in screening]
-        share = sides / len(rows)
-        calls = sum(row["calls"] for row in rows)
-        usual, most = (_sum([row[name] for row in rows]) for name in ("usual_usd", "most_usd"))
-        return CostEstimate(round(calls * share), usual and usual * share, most and most * share)
+        return total(rows).scaled(sides / len(rows))
 
     def _confirming(self, screened: Screened, version: Version, began: Mapping[str, str]) -> list[RunRequest]:
         """One side of each round. `began` has the days of the runs that are there."""
@@ -222,8 +217,3 @@ class Rounds:
 def _replies(run: Run, evals: Sequence[str]) -> set[str]:
     """The ids of their generations."""
     return {g.generation_id for e in evals for g in run.generation(e).trials}
-
-
-def _sum(amounts: Sequence[float | None]) -> float | None:
-    known = [a for a in amounts if a is not None]
-    return sum(known) if len(known) == len(amounts) else None

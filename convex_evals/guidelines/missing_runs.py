@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,11 +10,11 @@ from typing import Any
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
 from convex_evals.guidelines.effect import Lack
-from convex_evals.guidelines.price import CostEstimate
 from convex_evals.guidelines.revisions import Version
+from convex_evals.runs.costs import Estimate, estimate, total
 from convex_evals.runs.options import RunOptions, named_experiment
 from convex_evals.runs.plan import RunRequest
-from convex_evals.runs.request import Resolved, estimate
+from convex_evals.runs.request import Resolved
 
 TRIALS = 3  # where no run says how many: enough to see how much an eval varies by itself
 
@@ -36,35 +36,27 @@ class Gap:
         return "No run that makes a pair with" if self.unpaired else "No runs with"
 
     @cached_property
-    def estimates(self) -> Sequence[Mapping[str, Any]]:
-        return [estimate(request) for request in self.requests]
-
-    @property
-    def calls(self) -> int | None:
-        return sum(e["calls"] for e in self.estimates) if self.estimates else None
-
-    def cost(self, name: str) -> float | None:
-        """Dollars, `usual_usd` or `most_usd`; None where a price is not known."""
-        amounts = [e[name] for e in self.estimates]
-        return round(sum(amounts), 4) if amounts and None not in amounts else None
+    def estimate(self) -> Estimate | None:
+        """None where no model can be asked here."""
+        return total(map(estimate, self.requests)) if self.requests else None
 
     @property
     def price(self) -> str:
         """Calls and dollars, in words."""
-        if self.calls is None:
+        if self.estimate is None:
             return "; ".join(self.problems)
-        price = CostEstimate(self.calls, self.cost("usual_usd"), self.cost("most_usd"))
-        return "; ".join([f"{price.words}, before reuse of earlier replies", *self.problems])
+        return "; ".join([f"{self.estimate.words}, before reuse of earlier replies", *self.problems])
 
     def to_data(self) -> dict[str, Any]:
+        found = self.estimate
         return {
             "side": self.version.name,
             "unpaired": self.unpaired,
             "models": list(self.models),
             "command": self.command,
-            "calls": self.calls,
-            "usual_usd": self.cost("usual_usd"),
-            "most_usd": self.cost("most_usd"),
+            "calls": found.calls if found else None,
+            "usual_usd": found.usual_usd if found else None,
+            "most_usd": found.most_usd if found else None,
             "problems": list(self.problems),
         }
 

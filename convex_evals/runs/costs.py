@@ -1,14 +1,83 @@
-"""What a run has cost so far, whether it is written or still in the journal."""
+"""What runs will cost, and what a run has cost so far, whether it is written or still in the journal."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from convex_evals.models.price import Tariff
-from convex_evals.records import Generation
+from convex_evals.models.retries import ModelSolver
+from convex_evals.models.tokens import usual_tokens
+from convex_evals.records import Generation, Usage
+from convex_evals.render.results import dollars
+from convex_evals.runs.plan import RunRequest
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import Run
 from convex_evals.suite.prompt import Prompt
+from convex_evals.text import plural
+
+_USUAL_REPLY = 2_500  # tokens: a project of this suite, with some reasoning
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What requests will take, without those that are sent again after a fault."""
+
+    calls: int
+    input_tokens: int
+    usual_usd: float | None  # None: the price is not known
+    most_usd: float | None
+
+    @property
+    def words(self) -> str:
+        calls = f"{self.calls:,} {plural(self.calls, 'call')}"
+        if self.usual_usd is None or self.most_usd is None:
+            return f"{calls}, no price known"
+        return f"{calls}, usually {dollars(self.usual_usd)}, at most {dollars(self.most_usd)}"
+
+    def scaled(self, share: float) -> Estimate:
+        """Of `share` times as many calls of the same kind."""
+        usual, most = (None if usd is None else usd * share for usd in (self.usual_usd, self.most_usd))
+        return Estimate(round(self.calls * share), round(self.input_tokens * share), usual, most)
+
+    def to_data(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def estimate(request: RunRequest, left: Mapping[str, int] | None = None) -> Estimate:
+    """What a request takes: all of its trials, even those that earlier runs have, or as many per eval as are `left`.
+
+    At most, each reply is cut at its limit, and asked for once more with all that the model can write.
+    """
+    solver = request.solver
+    trials = dict.fromkeys(request.prompts, request.trials) if left is None else left
+    texts = [request.prompts[eval_id].text for eval_id, count in trials.items() for _ in range(count)]
+    if solver.synthetic:
+        return Estimate(0, 0, 0.0, 0.0)
+    tokens = [usual_tokens(text) for text in texts]
+    if not isinstance(solver, ModelSolver):
+        return Estimate(len(texts), sum(tokens), 0.0, 0.0)
+    tariff, limit = solver.tariff, solver.entry.parameters.max_output_tokens
+    if tariff.price is None:
+        return Estimate(len(texts), sum(tokens), None, None)
+    limits = sorted({limit, solver.most_output_tokens})
+    usual = sum(tariff.cost(Usage(input_tokens=n, output_tokens=_USUAL_REPLY)) for n in tokens)
+    most = sum(tariff.worst(text, limit) for text in texts for limit in limits)
+    return Estimate(len(texts), sum(tokens), round(usual, 4), round(most, 4))
+
+
+def total(estimates: Iterable[Estimate]) -> Estimate:
+    """Of all together; without a price where that of one is not known."""
+    found = list(estimates)
+    usual, most = (_sum(e.usual_usd for e in found), _sum(e.most_usd for e in found))
+    return Estimate(sum(e.calls for e in found), sum(e.input_tokens for e in found), usual, most)
+
+
+def _sum(amounts: Iterable[float | None]) -> float | None:
+    found = list(amounts)
+    known = [a for a in found if a is not None]
+    return round(sum(known), 4) if len(known) == len(found) else None
 
 
 def spent_on(run: Run, journal: Journal, only: Collection[str], prompts: Mapping[str, Prompt], tariff: Tariff) -> float:

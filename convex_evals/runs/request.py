@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 from convex_evals.config import Experiment, Workspace, is_hidden, is_inside, is_secret
 from convex_evals.errors import UserError
@@ -20,10 +19,7 @@ from convex_evals.models import Solver
 from convex_evals.models.budget import Budget
 from convex_evals.models.catalog import load_models
 from convex_evals.models.replay import ReplaySolver
-from convex_evals.models.retries import ModelSolver
 from convex_evals.models.solvers import SolverFactory
-from convex_evals.models.tokens import usual_tokens
-from convex_evals.records import Usage
 from convex_evals.runs.options import DEFAULT_EXPERIMENT, RunOptions
 from convex_evals.runs.plan import RunRequest
 from convex_evals.runs.shard import Shard
@@ -40,7 +36,6 @@ _NOT_SECRET = frozenset(
         *("VERTEXAI_PROJECT", "VERTEXAI_LOCATION"),
     }
 )
-_USUAL_REPLY = 2_500  # tokens: a project of this suite, with some reasoning
 
 
 @dataclass(frozen=True)
@@ -233,35 +228,6 @@ def guidelines_text(where: str, suite: Path, *, given: bool = False) -> str:
     # Elsewhere it is the user who says which file it is, and may well say it by a link.
     file = file.resolve()
     return read_inside(file.parent, file.name)
-
-
-def estimate(request: RunRequest, left: Mapping[str, int] | None = None) -> dict[str, Any]:
-    """What a request asks for: calls, tokens, and dollars as usual and at most (None if the price is not known).
-
-    Of all trials, even those that earlier runs have, or of as many of each eval as are `left`; without what is tried
-    again after a fault. At most each reply is cut at its limit, and asked for once more with all that the model can
-    write.
-    """
-    solver = request.solver
-    trials = dict.fromkeys(request.prompts, request.trials) if left is None else left
-    texts = [request.prompts[eval_id].text for eval_id, count in trials.items() for _ in range(count)]
-    calls = len(texts)
-    found: dict[str, Any] = {
-        "model": solver.model,
-        "experiment": request.experiment,
-        "calls": 0 if solver.synthetic else calls,
-        "input_tokens": 0 if solver.synthetic else sum(usual_tokens(t) for t in texts),
-        "usual_usd": 0.0,
-        "most_usd": 0.0,
-    }
-    if isinstance(solver, ModelSolver):
-        tariff, limit = solver.tariff, solver.entry.parameters.max_output_tokens
-        limits = sorted({limit, solver.most_output_tokens})
-        usual = [Usage(input_tokens=usual_tokens(t), output_tokens=_USUAL_REPLY) for t in texts]
-        known = tariff.price is not None
-        found["usual_usd"] = round(sum(map(tariff.cost, usual)), 4) if known else None
-        found["most_usd"] = round(sum(tariff.worst(t, limit) for t in texts for limit in limits), 4) if known else None
-    return found
 
 
 def load_environment(folder: Path) -> None:

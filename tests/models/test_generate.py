@@ -24,8 +24,8 @@ from convex_evals.models.provider import Call, stream
 from convex_evals.models.retries import ATTEMPTS, ModelSolver
 from convex_evals.records.models import ModelEntry, Parameters, Price
 from convex_evals.records.reply import TrialReply
+from convex_evals.runs.costs import estimate
 from convex_evals.runs.plan import RunRequest
-from convex_evals.runs.request import estimate
 from convex_evals.store.replies import ReplyFile
 from convex_evals.suite.prompt import Prompt
 from convex_evals.suite.suite import Eval, load_suite
@@ -260,7 +260,7 @@ def test_the_most_that_a_dry_run_tells_has_both_requests(bench: Bench) -> None:
     request = RunRequest(solver, [bench.ev], prompts, 3, "default", None, None, "x", "2026-01-01", None)
     text = prompts[bench.ev.id].text
     both = sum(solver.tariff.worst(text, limit) for limit in (100, 200))
-    assert estimate(request)["most_usd"] == pytest.approx(3 * both, abs=1e-4)
+    assert estimate(request).most_usd == pytest.approx(3 * both, abs=1e-4)
     assert bench.stub.requests == []
 
 

@@ -145,27 +145,23 @@ def _print_estimate(requests: list[RunRequest], options: RunOptions) -> None:
     import json
 
     from convex_evals.render.results import table
-    from convex_evals.runs.request import estimate, part_of
+    from convex_evals.runs.costs import estimate
+    from convex_evals.runs.request import part_of
 
-    rows = [estimate(part_of(request, options.shard) if options.shard else request) for request in requests]
+    parts = [part_of(r, options.shard) if options.shard else r for r in requests]
+    rows = [(r.solver.model, r.experiment, estimate(r)) for r in parts]
     if options.as_json:
-        say_json(json.dumps(rows, indent=2))
+        data = [{"model": model, "experiment": experiment, **found.to_data()} for model, experiment, found in rows]
+        say_json(json.dumps(data, indent=2))
         return
     header = ["model", "experiment", "calls", "input tokens", "usual cost", "at most, without retries"]
     cells = [
-        [
-            str(r["model"]),
-            str(r["experiment"]),
-            f"{r['calls']:,}",
-            f"{r['input_tokens']:,}",
-            _dollars(r["usual_usd"]),
-            _dollars(r["most_usd"]),
-        ]
-        for r in rows
+        [model, experiment, f"{e.calls:,}", f"{e.input_tokens:,}", _dollars(e.usual_usd), _dollars(e.most_usd)]
+        for model, experiment, e in rows
     ]
     say(table(header, cells))
     say("Before reuse: replies that earlier runs have are not requested again.")
 
 
-def _dollars(amount: object) -> str:
-    return f"${amount:,.2f}" if isinstance(amount, float) else "no price"
+def _dollars(amount: float | None) -> str:
+    return "no price" if amount is None else f"${amount:,.2f}"
