@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 DEFAULT_EXPERIMENT = "default"
 
-
 # In the order in which a proposed command has them, each as it is written there; -C stands before the command's name.
 _FLAGS = {
     "runs": "--run",
@@ -106,17 +105,17 @@ class RunOptions:
             guidelines=guidelines,
         )
 
-    def resuming(self, run_ids: Sequence[str]) -> RunOptions:
-        """The same for runs that are there: without what their plans say."""
+    def for_runs(self, run_ids: Sequence[str]) -> RunOptions:
+        """The same for existing runs: without what their plans say."""
         plain = RunOptions()
         settled = ("models", "experiments", "guidelines", "trials", "categories", "pattern", "run_id", "day", "fresh")
         return replace(self, runs=tuple(run_ids), **{name: getattr(plain, name) for name in settled})
 
-    def continuing(self, run_ids: Sequence[str]) -> RunOptions | None:
-        """What resumes the runs that these options made; None: the same options do."""
+    def after_interruption(self, run_ids: Sequence[str]) -> RunOptions | None:
+        """What resumes the runs that these options created; None: the same options do."""
         if not run_ids or not self.fresh or self.runs or self.run_id:
             return None
-        return self.resuming(run_ids)
+        return self.for_runs(run_ids)
 
     def choosing(self, evals: Collection[str], suite_evals: Collection[str]) -> RunOptions:
         """The same for these evals and no others of the suite."""
@@ -133,8 +132,8 @@ class RunOptions:
 
     @property
     def chooses_nothing(self) -> bool:
-        """Whether it is left open who is asked, and what."""
-        return self.resuming(self.runs) == replace(self, fresh=False)
+        """Whether nothing is chosen that a plan would record."""
+        return self.for_runs(self.runs) == replace(self, fresh=False)
 
     @property
     def own_budget(self) -> float | None:
@@ -143,7 +142,7 @@ class RunOptions:
 
 
 def resume(plan: RunPlan) -> RunOptions:
-    """What does the rest of exactly this run."""
+    """What completes exactly this run."""
     # A plan does not say where the replies are that it replays.
     recorded = ("replay:PATH",) if plan.model.startswith("replay/") else ()
     return RunOptions(runs=(plan.run_id,), models=recorded)

@@ -90,7 +90,7 @@ def test_options_and_arguments_are_the_same(options: RunOptions) -> None:
     ],
 )
 def test_what_goes_on_after_an_interruption(words: list[str], advice: str | None) -> None:
-    rest = read(["-C", "there", "run", *words]).continuing(["default-00000000"])
+    rest = read(["-C", "there", "run", *words]).after_interruption(["default-00000000"])
     assert (rest and rest.command()) == advice
 
 

@@ -113,7 +113,7 @@ def _do(work: Work, requests: list[RunRequest], options: RunOptions) -> None:
     try:
         asyncio.run(work.do(requests))
     except KeyboardInterrupt:
-        rest = options.continuing([runner.run.plan.run_id for runner in work.runners])
+        rest = options.after_interruption([runner.run.plan.run_id for runner in work.runners])
         how = "the same command" if rest is None else f"`{rest.command()}`"
         work.display.warn(f"stopped; {how} resumes it")
         raise
