@@ -8,7 +8,7 @@ down. So what is known of a trial is a state on disk, and all that the runner do
     graded     a journal entry with a verdict, which may be that the trial is unscored
     written    the eval's files in `runs/`, all trials together, once each of them is done
 
-The next state is on disk before the last one is removed. A kill between the two leaves both, and the later one counts.
+The next state is on disk before the last one is removed, so a kill between the two loses nothing.
 Files in `runs/` are never changed, so an eval waits in the journal for as long as asking or grading again may help one
 of its trials: it is *done* when it has a pass or a fail, or when three commands ended without one. A trace of one eval:
 
