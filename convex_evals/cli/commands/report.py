@@ -80,7 +80,7 @@ def report(ctx: click.Context, options: Options) -> None:
     runs = RunStore(workspace.runs_dir).find_all(options.run_names)
     if options.output and len(runs) != 1:
         raise UserError(f"{options.run_names[0]}: {len(runs)} runs; -o takes one")
-    solver = _answerer(workspace, options.analyze, options.budget) if options.analyze else None
+    solver = _solver(workspace, options.analyze, options.budget) if options.analyze else None
     reporter = Reporter(workspace, folder, solver, lambda line: complain(line, "warning"))
     _make(reporter, runs, options)
     if options.index:
@@ -139,7 +139,7 @@ def _write_index(folder: Folder) -> None:
     say(_shown(path))
 
 
-def _answerer(workspace: Workspace, model: str, budget: float | None) -> ModelSolver:
+def _solver(workspace: Workspace, model: str, budget: float | None) -> ModelSolver:
     from convex_evals.models.budget import Budget
     from convex_evals.runs.request import make_solvers
 
