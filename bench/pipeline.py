@@ -96,7 +96,7 @@ def cases_of(evals: Sequence[Eval], others: int | None) -> list[Case]:
 
 
 def cpu_seconds() -> float:
-    """Of the whole machine, which should have nothing else to do: what sandboxes kill is in nobody's account."""
+    """Of the whole machine, which should have nothing else to do: what sandboxes kill is accounted to no process."""
     fields = Path("/proc/stat").read_text(encoding="ascii").split(None, 9)[1:9]
     user, nice, system, _idle, _waiting, irq, softirq, steal = map(int, fields)
     return (user + nice + system + irq + softirq + steal) / _TICK
@@ -173,7 +173,7 @@ async def grade_cold(service: GradingService, ev: Eval, files: Mapping[str, str]
 
 
 async def install(cases: Sequence[Case]) -> None:
-    """Toolchain and packages, so that nobody pays for them while the clock runs."""
+    """Toolchain and packages, before the clock runs."""
     async with opened(1, Containment()) as service:
         for manifest in sorted({case.files.get("package.json", "") for case in cases}):
             with suppress(PackageError):  # which both ways will say

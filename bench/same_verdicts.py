@@ -4,7 +4,7 @@
 
 Grades answers, wrong and accepted projects both ways, in an order that mixes evals. The official tools take ten times
 as long, so their verdicts are kept in a file, a line each, and not asked for again: a run that was stopped goes on, and
-after a change to our side only that side is graded anew. Delete the file after a change of the toolchain's packages.
+after a change to our side only that side is graded again. Delete the file after a change of the toolchain's packages.
 Exits with 1 where a verdict or a message differs (ids, times and ports aside, which differ from run to run). Some
 mistakes are races, and fail in other words each time: where messages alone differ, both ways grade again, and what
 differs from itself as well is named and not counted.

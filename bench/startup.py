@@ -5,7 +5,7 @@
 Times `cli --help`, and has Python list what it imported: litellm must not be there. Then makes N runs of 110 evals by
 20 models under two experiments in a temporary folder (500 runs: 55,000 trials, all their files), and times
 `cli leaderboard` over them. Both are whole processes; the median counts. Exit code 1 where a target is missed.
-Says also what it saves to read prices without importing litellm, where nobody is asked.
+Also says what reading prices without importing litellm saves, where no model is asked.
 """
 
 from __future__ import annotations

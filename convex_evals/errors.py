@@ -29,7 +29,7 @@ class UserError(Exception):
 
 
 class InfrastructureError(Exception):
-    """Something of ours, or of the machine, failed. A trial that meets it is never counted against a model."""
+    """This tool, or the machine, failed. A trial that meets it is never counted against a model."""
 
 
 class ProcessFault(InfrastructureError):

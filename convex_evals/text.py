@@ -81,7 +81,7 @@ def _spelled_out(run: str, keep: str) -> str:
 
 
 def printable(text: str, keep: str = "") -> str:
-    """As `spelled_out`, and with a backslash inside of whatever a CI system takes for a command.
+    """As `spelled_out`, and with a backslash inside what a CI system takes for a command.
 
     Text of others must neither steer a terminal nor a CI log. Doing it twice changes nothing more.
     """

@@ -3,11 +3,10 @@
     python scripts/simulate_aa.py [--experiments N] [--json] [--only TEXT]
 
 Every simulated experiment is judged by the functions that `cli compare` and `cli validate-guidelines` use, nothing is
-written anew here. In an A/A
-experiment both sides are the same model with the same guidelines, so whatever is reported is a false alarm. Evals are
-easy or hard (their pass probabilities have a U-shaped distribution), and a trial is a coin with its eval's probability.
-A side is asked on one day or on several, and a day may make an eval's trials more alike than their eval does. Exits
-with 1 where a false-alarm rate is above 5 % beyond doubt.
+written again here. In an A/A experiment both sides are the same model with the same guidelines, so everything that is
+reported is a false alarm. Evals are easy or hard (their pass probabilities have a U-shaped distribution), and a trial
+is a coin with its eval's probability. A side is asked on one day or on several, and a day may make an eval's trials
+more alike than their eval does. Exits with 1 where a false-alarm rate is above 5 % beyond doubt.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The reference answer on a backend of its own, for graders that compare with it.
 
-Many graders never ask it anything: it is started when somebody connects.
+Many graders never ask it anything: it is started at the first connection.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class AnswerOnDemand:
 async def answer_on_demand(
     ev: Eval, bundle: Path, backend: Backend, scratch: Path, network: Network
 ) -> AsyncIterator[AnswerOnDemand]:
-    """Serve the answer of `ev` on the hidden port of `network`; start and deploy it when somebody connects."""
+    """Serve the answer of `ev` on the hidden port of `network`; start and deploy it at the first connection."""
     answer = AnswerOnDemand(network.hidden_port)
     sockets = network.listening
     serving = asyncio.create_task(_serve(answer, ev, bundle, backend, scratch, sockets))
@@ -67,7 +67,7 @@ async def _serve(
     except Exception as error:
         answer.fault = ProcessFault(f"the answer: {type(error).__name__}: {error}")
     finally:
-        # Whoever waits to be served learns that nobody will come.
+        # Clients that wait to be served see their connections closed.
         _close(sockets)
 
 
@@ -77,7 +77,7 @@ def _close(sockets: Sequence[socket.socket]) -> None:
 
 
 async def _first_connection(sockets: Sequence[socket.socket]) -> None:
-    """Wait until somebody connects, and leave them to wait."""
+    """Wait until a client connects, and leave it waiting."""
     loop = asyncio.get_running_loop()
     connected = asyncio.Event()
     for opened in sockets:

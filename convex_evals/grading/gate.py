@@ -19,7 +19,7 @@ class Gate:
 
     @asynccontextmanager
     async def together(self) -> AsyncIterator[None]:
-        """One of at most `places` at a time, so that somebody who wants to be alone waits for few."""
+        """One of at most `places` at a time, so that a grading that has to be alone waits for few."""
         async with self._places:
             async with self._turn:
                 self._inside += 1

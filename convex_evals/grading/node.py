@@ -42,7 +42,7 @@ class Node:
         return self.executable.parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 
     def environment(self, home: Path) -> dict[str, str]:
-        """All that a process of ours finds in its environment: nothing of the parent's, no secret."""
+        """The whole environment of our own processes: nothing of the parent's, no secret."""
         return {
             "PATH": f"{self.bin_dir}{os.pathsep}/usr/local/bin{os.pathsep}/usr/bin{os.pathsep}/bin",
             "HOME": str(home),

@@ -21,7 +21,7 @@ from convex_evals.process import OUTPUT_LIMIT, Completed, run
 
 Progress = Callable[[str, int, int], None]  # what, done, total; total 0 where it is not known
 
-# Never scripts, never audits; few and short retries, so that a machine without network hears of it in seconds.
+# Never scripts, never audits; few and short retries, so that it fails within seconds on a machine without a network.
 _FLAGS = (
     "--ignore-scripts",
     "--no-audit",
@@ -58,7 +58,7 @@ _FULL = re.compile(r"^npm (?:error|ERR!) (?:code |nospc )?ENOSPC\b", re.M)
 # No place to write to: what a set of packages has no part in.
 _MACHINE_FAULTS = {"ENOSPC": errno.ENOSPC, "EROFS": errno.EROFS, "EACCES": errno.EACCES}
 _ELSEWHERE = "choose another cache folder with CONVEX_EVALS_CACHE"
-# Of all that one project's packages unpack.
+# What all packages of one project may unpack.
 _LARGEST_BYTES, _MOST_FILES = 2 * 2**30, 300_000
 _HEAP_MIB = 2048
 _LOOK_SECONDS = 0.5

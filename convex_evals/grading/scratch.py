@@ -52,9 +52,9 @@ def _remove_abandoned(parent: Path) -> None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether a command of this user made `folder`: in a place like /tmp anybody may make one of such a name.
+    """Whether a command of this user made `folder`: in a place like /tmp every user can make one with such a name.
 
-    Opening a lock of somebody else's would follow their link, and removing their tree could take for ever.
+    Opening another user's lock would follow their link, and removing their tree could take for ever.
     """
     found = folder.lstat()
     return (

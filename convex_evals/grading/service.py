@@ -1,4 +1,4 @@
-"""Grades projects, several at a time, and asks a canary before it lets a fault of ours count as nobody's."""
+"""Grades projects, several at a time; where a process fails, a canary tells whether the project is at fault."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def _grader_texts(suite: Path) -> list[str]:
         try:
             seen[path] = read_inside(suite, path)
         except UserError:
-            seen[path] = ""  # whoever grades with it says what is wrong with it
+            seen[path] = ""  # grading with it says what is wrong with it
         for target in _RELATIVE.findall(seen[path]):
             found = _source(path.parent / target)
             if found and "answer" not in found.parts and found.is_relative_to(suite):

@@ -43,7 +43,7 @@ class Toolchain:
 
     @property
     def sealed_node(self) -> Path:
-        """A copy of Node.js that may be executed, but not read: nobody can look into a process that runs it."""
+        """A copy of Node.js that may be executed, but not read: no other process can look into one that runs it."""
         return self.node_modules.parent / "sealed" / "node"
 
     def script(self, name: str) -> Path:
@@ -73,14 +73,14 @@ async def ensure_toolchain(cache: Path, progress: Progress) -> Toolchain:
 
 
 def _refuse_a_cache_of_others(cache: Path) -> None:
-    """What stands in the cache is executed: nobody else may write there."""
+    """What is in the cache is executed: no other user may be able to write there."""
     if not cache.is_dir():
         return
     found = cache.stat()
-    # Root's home is somebody else's in some containers; for root any owner is as good as root.
+    # Root's home belongs to another user in some containers; root can trust any owner as much as itself.
     is_foreign = os.geteuid() != 0 and found.st_uid not in (0, os.geteuid())
     if is_foreign or found.st_mode & stat.S_IWOTH:
-        whose = "belongs to somebody else" if is_foreign else "every user of this machine may write there"
+        whose = "belongs to another user" if is_foreign else "every user of this machine may write there"
         raise UserError(
             f"{cache}: {whose}, and what is in the cache is executed; "
             f"choose another folder with CONVEX_EVALS_CACHE{'' if is_foreign else f', or chmod o-w {cache}'}"
@@ -91,7 +91,7 @@ async def _install(node: Node, folder: Path, progress: Progress) -> None:
     for name in ("package.json", "package-lock.json"):
         shutil.copyfile(SOURCES / name, folder / name)
     packages = json.loads((folder / "package-lock.json").read_text())["packages"]
-    # Those inside of others are not counted on the way either.
+    # Packages inside of others are not counted while they are unpacked either.
     total = sum(1 for path, entry in packages.items() if path.count("node_modules/") == 1 and "os" not in entry)
     watcher = asyncio.create_task(_watch(folder / "node_modules", total, progress))
     try:
@@ -107,7 +107,7 @@ async def _install(node: Node, folder: Path, progress: Progress) -> None:
 async def _seal(node: Node, folder: Path) -> None:
     target = folder / "node"
     await asyncio.to_thread(shutil.copyfile, node.executable, target)
-    # The kernel lets nobody trace a process or read its memory whose executable they cannot read.
+    # The kernel lets no process trace another, or read its memory, whose executable it cannot read.
     target.chmod(0o111)
 
 

@@ -73,7 +73,7 @@ def incomplete(evals: Sequence[Eval]) -> list[BrokenEval]:
 
 
 async def unreadable(service: GradingService, evals: Sequence[Eval]) -> list[BrokenEval]:
-    """Those of `evals` whose grader cannot be parsed."""
+    """Those of `evals` whose graders cannot be parsed."""
     checks = await check_graders(service, evals) if evals else {}
     return [BrokenEval(ev, f"{checks[ev.id].errors[0]}; fix it") for ev in evals if checks[ev.id].errors]
 
@@ -81,7 +81,7 @@ async def unreadable(service: GradingService, evals: Sequence[Eval]) -> list[Bro
 async def validate_cases(
     service: GradingService, cases: Sequence[Case], repeats: int, emit: Callable[[CaseResult], None]
 ) -> None:
-    """Grade all of `cases`, `repeats` times one after the other; `emit` hears of each result when it is known."""
+    """Grade all of `cases`, `repeats` times one after the other; `emit` gets each result when it is known."""
 
     async def one(case: Case, repeat: int) -> None:
         emit(CaseResult(case, await service.grade(case.ev, case.project.files), repeat))

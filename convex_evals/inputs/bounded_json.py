@@ -17,12 +17,12 @@ from typing import Any
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]|,', re.DOTALL)
 _STRING, _COMMA = b'"'[0], b","[0]
 _OPENING = frozenset(b"[{")
-# No number of ours has more, and a double in full has 17 digits, or 308 where somebody spells it out.
+# Our own numbers have fewer digits, and a double in full has 17 digits, or 308 where it is spelled out.
 _LONGEST_NUMBER = 400
 
 
 class TooLarge(ValueError):
-    """Within its grammar, but more than whoever reads it takes; the message says of what."""
+    """Within its grammar, but more of something than its reader takes; the message says of what."""
 
 
 @dataclass(frozen=True)

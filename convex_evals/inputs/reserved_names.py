@@ -1,4 +1,4 @@
-"""Names that mean a device on Windows, whatever ending they have: no file of ours or of others may have one."""
+"""Names that mean a device on Windows, with any ending: no file may have one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one way to read files of a suite, which may be somebody else's.
+"""The one way to read files of a suite, which may come from elsewhere.
 
 Plain files of bounded size, below the suite's folder, reached through no link: neither a file of the host nor a pipe
 that never ends is read, whatever the suite names or contains.

@@ -38,7 +38,7 @@ def open_folder(root: Path, parts: Sequence[str], *, create: bool = False) -> in
 
 
 def open_below(root: Path, parts: Sequence[str]) -> int:
-    """A descriptor of whatever is at `root`/`parts`; the caller looks at what it is. Raises `OSError` as above."""
+    """A descriptor of what is at `root`/`parts`, a file or not. Raises `OSError` as `open_folder` does."""
     at = open_folder(root, parts[:-1])
     try:
         return os.open(parts[-1], FILE, dir_fd=at) if parts else os.dup(at)

@@ -1,6 +1,6 @@
 """Ends what this process started once it is gone itself.
 
-The reaper is a tiny process that outlives this one by moments: when this one goes away for whatever reason, `kill -9`
+The reaper is a tiny process that outlives this one by moments: when this one goes away for any reason, `kill -9`
 included, the pipe to the reaper closes and it kills every process group that is still registered. A child that has
 just started may not be, for some milliseconds.
 """

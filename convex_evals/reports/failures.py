@@ -37,7 +37,7 @@ class Failures:
     document: Document | None  # the one that stands there now
 
     def show(self, groups: Sequence[FailureGroup], tell: Tell) -> Iterator[Failure]:
-        """One for each of `groups`; `tell` hears how many are done, of how many."""
+        """One for each of `groups`; `tell` is told how many are done, of how many."""
         shown = str(os.path.relpath(self.path, self.sources.home)).replace(os.sep, "/")
         earlier = [d for d in self.sources.decisions if d.report != shown]
         for done, group in enumerate(groups):

@@ -79,7 +79,7 @@ class Folder:
     def index(self) -> str:
         """The text of the index, from the last line of each report.
 
-        Raises `UserError` where the file that stands there is somebody's own.
+        Raises `UserError` where a file is there that was not generated.
         """
         self._refuse_own_index()
         rows = []

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 MAX_LINES = 60
 _AROUND = 4  # lines shown before and after
 _LONGEST_FILE = 2_000  # lines; a longer one is not compared, it takes too long
-# Messages are written by whoever wants to: each repetition has a bound, so that reading them takes no time.
+# Anything may be in a message: each repetition has a bound, so that reading it takes no time.
 _PLACE = re.compile(r"(?<![\w@./-])([\w@./-]{1,200}\.(?:tsx?|jsx?|json)):(\d{1,7})")
 _FUNCTION = re.compile(r"(?<![\w/])([\w/]{1,100}):([A-Za-z_]\w{0,60})\b")
 _MOST_TEXT = 20_000  # characters of one message that are looked at

@@ -36,7 +36,7 @@ def working_tree(folder: Path) -> Path:
     """The top of the working tree that `folder` is in. Raises `GitFailed`.
 
     A repository's own settings may place its working tree anywhere: it has to be where the repository is found.
-    And what is found may be somebody else's, whose files would be read in its place.
+    And what is found may be another repository, whose files would be read in its place.
     """
     top = Path(read_git_text(folder, "rev-parse", "--show-toplevel")).resolve()
     if not folder.resolve().is_relative_to(top) or not os.path.lexists(top / ".git"):

@@ -1,6 +1,6 @@
 """The one way to start git.
 
-A repository may have come with somebody else's suite, its `.git` included. Commands that only look run without hooks,
+A repository may have come with a suite from elsewhere, its `.git` included. Commands that only look run without hooks,
 fsmonitor, filters, external diffs, signatures, fetching, credentials and the system's settings, and write nothing.
 Commits and pushes are made in repositories of the user's own: there, how a remote is reached and who commits is as the
 user configured it; hooks are off all the same, since `core.hooksPath` may lead into the working tree, which a pull

@@ -1,7 +1,7 @@
 """Whether a repository is the one of the working tree that it is found by.
 
 `.git` may be a file or a link that leads anywhere, `commondir` in it too, and so may links below it: with them a suite
-that somebody sent would have the commits of a private repository read, as its own guidelines, say. So a repository
+from elsewhere could have the commits of a private repository read, as its own guidelines, say. So a repository
 stands in its working tree, or knows that tree: what `git worktree add` and submodules make names it, in a file of the
 repository.
 """

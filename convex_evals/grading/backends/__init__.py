@@ -49,7 +49,7 @@ class Backend(Protocol):
     def start(
         self, scratch: Path, network: Network | None = None, listening: Sequence[int] = ()
     ) -> AbstractAsyncContextManager[Endpoints]:
-        """A backend of one's own, until the context ends. `scratch` is a folder it may write to.
+        """A new backend, until the context ends. `scratch` is a folder it may write to.
 
         It listens in `network`, and where there is none, for us alone. Once something is deployed, it accepts
         connections on the sockets `listening` (descriptors), too.

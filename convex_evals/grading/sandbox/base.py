@@ -21,7 +21,7 @@ from convex_evals.process import Child
 
 # Of all processes of one launch together, and of what they write: a trial that needs more is at fault.
 MEMORY_BYTES = 2 * 2**30
-SHARED_MEMORY_BYTES = 3 * 2**30  # of a program of ours, which keeps what it knows of libraries
+SHARED_MEMORY_BYTES = 3 * 2**30  # of our own programs, which keep what they know of libraries
 WRITABLE_BYTES = 256 * 2**20
 WRITABLE_FILES = 2**15  # in a folder in memory: each takes a kilobyte that is in no process
 PROCESSES = 512  # threads count
@@ -82,7 +82,7 @@ class Launch:
     readable: Sequence[Path] = ()  # files and folders, besides system and toolchain
     writable: Sequence[Path] = ()  # folders; what is written may be gone when the process is
     fresh: Sequence[Path] = ()  # the same, and empty at first
-    # Folders that it changes for us: what has some is a program of ours, which opens model-written files, no more.
+    # Folders that it changes for us: only our own programs have some, which open model-written files and execute none.
     shared: Sequence[Path] = ()
     capture: bool = False  # its stdout can be read
     pass_fds: Sequence[int] = ()  # become 3, 4, ...
@@ -103,8 +103,8 @@ class Launch:
         return SHARED_MEMORY_BYTES if self.shared else MEMORY_BYTES
 
 
-def nobody_else() -> int:
-    """A user that nobody else is: limits count by user, and signals go by user."""
+def unused_user() -> int:
+    """The number of a user that has no processes or files: limits count by user, and signals go by user."""
     return random.randint(1_900_000_000, 1_999_999_999)
 
 

@@ -52,7 +52,7 @@ def become(request: LaunchRequest, descriptors: list[int], networks: Networks, p
         os.setresgid(request.uid, request.uid, request.uid)
         os.setresuid(request.uid, request.uid, request.uid)
         end_with_parent(signal.SIGKILL)  # a change of user takes it back
-    limit(_for_everybody(request.limits) if request.uid is None else request.limits)
+    limit(_counting_others(request.limits) if request.uid is None else request.limits)
     for ruleset in range(last, last + len(rulesets)):
         restrict(ruleset)
     os.closerange(last, os.sysconf("SC_OPEN_MAX"))
@@ -80,8 +80,8 @@ def _arrange(descriptors: list[int], filter_fd: int | None, rulesets: list[int])
     return last
 
 
-def _for_everybody(limits: dict[str, int]) -> dict[str, int]:
-    """Processes are counted by user: those that are there already must not count."""
+def _counting_others(limits: dict[str, int]) -> dict[str, int]:
+    """With room for the processes that this user has already: the system counts all of them."""
     if "processes" not in limits:
         return limits
     present = 0

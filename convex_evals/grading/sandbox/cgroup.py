@@ -1,7 +1,7 @@
 """Control groups: limits of the kernel's own on memory, kernel memory included, and processes, for each launch.
 
 They are used where a group is ours to divide: the topmost one that is in sight, or one that systemd delegated
-(`systemd-run --scope -p Delegate=yes`). A group that somebody else manages is left alone.
+(`systemd-run --scope -p Delegate=yes`). A group that another program manages is left alone.
 
 Source: https://docs.kernel.org/admin-guide/cgroup-v2.html and .../cgroup-v1/memory.html.
 """
@@ -107,7 +107,7 @@ def open_groups() -> Groups | None:
             _sweep(folder)
             if len(own) == 1:
                 _share_out(folder)
-            made, lock = _made(folder)
+            made, lock = _create_folder(folder)
             folders.append(made)
             locks.append(lock)
             if len(own) == 1:
@@ -162,7 +162,7 @@ def _share_out(folder: Path) -> None:
     control.write_text("+memory +pids")
 
 
-def _made(folder: Path) -> tuple[Path, int]:
+def _create_folder(folder: Path) -> tuple[Path, int]:
     """A new folder, and a lock on it."""
     made = folder / f"{_PREFIX}{secrets.token_hex(6)}"
     made.mkdir()

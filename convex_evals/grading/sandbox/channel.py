@@ -18,7 +18,7 @@ def make_channel() -> tuple[socket.socket, socket.socket]:
 
 
 def send_message(channel: socket.socket, message: Mapping[str, object], descriptors: Sequence[int] = ()) -> None:
-    """Send a message whole. Raises `OSError` where nobody is there to read it."""
+    """Send a message whole. Raises `OSError` where the other end is closed."""
     body = json.dumps(message).encode()
     data = _LENGTH.pack(len(body)) + body
     sent = socket.send_fds(channel, [data], list(descriptors))
@@ -30,7 +30,7 @@ def receive_message(channel: socket.socket) -> tuple[dict[str, Any], list[int]] 
     """The next message and its descriptors; None when the other end is closed. Blocks until it is there, whole."""
     try:
         head, descriptors, _, _ = socket.recv_fds(channel, _LENGTH.size, _MOST_DESCRIPTORS)
-    except ConnectionResetError:  # killed with something of ours unread
+    except ConnectionResetError:  # killed with a message from here unread
         return None
     if not head:
         return None

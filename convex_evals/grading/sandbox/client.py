@@ -1,4 +1,4 @@
-"""Our end of the launcher: asks it for networks and processes, and hears when these end."""
+"""Our end of the launcher: asks it for networks and processes, and is told when these end."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LauncherClient:
     _ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
     _answers: dict[int, asyncio.Future[tuple[dict[str, Any], list[int]]]] = field(default_factory=dict)
     _running: dict[int, Started] = field(default_factory=dict)
-    _early: dict[int, dict[str, Any]] = field(default_factory=dict)  # ended before anybody knew of it
+    _early: dict[int, dict[str, Any]] = field(default_factory=dict)  # ended before their launch was known
     _gone: str | None = None  # why it does not work any more
 
     async def launch(self, request: LaunchRequest, pass_fds: Sequence[int] = (), *, capture: bool = False) -> Child:
@@ -143,7 +143,7 @@ class LauncherClient:
         return None
 
     def _abandon(self, message: dict[str, Any]) -> None:
-        """Nobody waits for this any more."""
+        """Undo what was asked for by a task that is gone."""
         if "pid" in message:
             self._tell({"op": "kill", "pid": message["pid"]})
 

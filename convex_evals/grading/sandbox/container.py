@@ -114,7 +114,7 @@ async def _start_any(as_others: bool, mounts: Sequence[str], place: Path) -> _Co
 
 @dataclass(frozen=True)
 class _Container:
-    """A container whose launcher has come."""
+    """A container whose launcher has connected."""
 
     engine: _Engine
     name: str
@@ -266,7 +266,7 @@ async def _connected(listener: socket.socket, process: subprocess.Popen[bytes]) 
         return channel
     finally:
         accepted.cancel()
-        await asyncio.wait({accepted})  # before somebody else's file has the number of this socket
+        await asyncio.wait({accepted})  # before another file gets this socket's number
 
 
 def _last_line(said: bytes) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-# Without these files `localhost` does not resolve and nobody has a name.
+# Without these files `localhost` does not resolve and users have no names.
 ETC_FILES = {
     "hosts": "127.0.0.1 localhost\n::1 localhost\n",
     "passwd": "nobody:x:65534:65534:nobody:/tmp:/bin/sh\n",

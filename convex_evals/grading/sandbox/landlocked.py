@@ -20,7 +20,7 @@ from convex_evals.grading.sandbox.base import (
     Level,
     Network,
     machine_network,
-    nobody_else,
+    unused_user,
 )
 from convex_evals.grading.sandbox.client import LauncherClient
 from convex_evals.grading.sandbox.networks import free_ports
@@ -88,8 +88,8 @@ class LandlockSandbox:
             yield replace(network, server_ports=tuple(free_ports(SERVERS)))
 
     def _give_away(self, launch: Launch) -> int:
-        """Let a user that nobody else is own what is to be written, and get there."""
-        uid = nobody_else()
+        """Give what is to be written to a user of its own, who may enter the folders above."""
+        uid = unused_user()
         for path in (*launch.writable, *launch.fresh, *launch.readable):
             for above in path.parents:
                 if above == self.folder or self.folder in above.parents:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from convex_evals.grading.sandbox.kernel import CLONE_NEWNET, bring_loopback_up, enter, unshare
 
-# What a project may connect to on its trial's loopback: ports that the system hands out, and those that people like.
+# What a project may connect to on its trial's loopback: ports that the system hands out, and those that servers
+# usually take.
 EPHEMERAL_PORTS = range(40_000, 44_096)
 PROJECT_PORTS = (*range(3000, 4000), *range(8000, 9000), *EPHEMERAL_PORTS)
 _HIDDEN_PORTS = range(20_000, 30_000)  # the answer's: no project may connect to it
@@ -26,7 +27,7 @@ def listen_on_loopback(port: int) -> list[socket.socket]:
 
 
 def free_ports(count: int) -> list[int]:
-    """Numbers of ports that nobody listens on."""
+    """Numbers of ports on which nothing listens."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     try:
         return [s.getsockname()[1] for s in sockets]

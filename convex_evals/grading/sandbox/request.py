@@ -14,13 +14,13 @@ class LaunchRequest:
     env: dict[str, str]
     cwd: str
     network: int | None = None  # which one to enter
-    own_network: bool = False  # enter a new one that nobody else is in
+    own_network: bool = False  # enter a new one, which no other process is in
     project_ports_only: bool = False  # connections to what projects may ask, see `networks`
     rules: dict[str, Any] | None = None  # a Landlock domain, see `LandlockRules`
     filter_calls: bool = False  # for a process in the machine's network
     filter_fd: int | None = None  # a filter for a process in a network of its own can be read from this descriptor
     uid: int | None = None  # user and group to become
-    no_rights: bool = False  # of root, whoever starts it
+    no_rights: bool = False  # of root, even where root starts it
     processors: list[int] = field(default_factory=list)  # the ones to run on; none: all
     limits: dict[str, int] = field(default_factory=dict)
     memory_bytes: int | None = None  # of all its processes together

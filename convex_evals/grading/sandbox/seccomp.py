@@ -35,7 +35,7 @@ _BY_PROCESS = {
     **dict.fromkeys(("setpriority", "ioprio_set"), 1),
 }
 # Which argument is the signal. Node.js takes SIGUSR1 as a request to be debugged, and then listens on the loopback of
-# its network; the other one may be what a program of ours writes reports on.
+# its network; the other one may make our own programs write reports.
 _SIGNALS = {
     **dict.fromkeys(("kill", "tkill", "rt_sigqueueinfo", "pidfd_send_signal"), 1),
     **dict.fromkeys(("tgkill", "rt_tgsigqueueinfo"), 2),

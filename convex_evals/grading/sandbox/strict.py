@@ -16,7 +16,7 @@ from convex_evals.grading.sandbox.base import (
     Launch,
     Level,
     Network,
-    nobody_else,
+    unused_user,
 )
 from convex_evals.grading.sandbox.client import LauncherClient
 from convex_evals.grading.sandbox.etc import ETC_FILES
@@ -42,7 +42,7 @@ class StrictSandbox:
 
     launcher: LauncherClient
     bwrap: str
-    setpriv: str | None  # started as root: how the sandbox becomes somebody else
+    setpriv: str | None  # started as root: how the sandbox becomes another user
     etc: Path
     places: Sequence[Path]  # folders, for files in memory to be mounted at
     tools: Sequence[Path]
@@ -111,12 +111,12 @@ class StrictSandbox:
     def _become(self, launch: Launch) -> list[str]:
         if not self.setpriv or launch.shared:
             return []  # or it could not change what is ours
-        uid = str(nobody_else())
+        uid = str(unused_user())
         return [self.setpriv, "--reuid", uid, "--regid", uid, "--clear-groups", "--no-new-privs", "--inh-caps=-all"]
 
 
 class _Mounts:
-    """The mounts of a sandbox, as bubblewrap's arguments; folders above a mount can be entered by everybody."""
+    """The mounts of a sandbox, as bubblewrap's arguments; folders above a mount can be entered by every user."""
 
     def __init__(self) -> None:
         self.arguments: list[str] = []
@@ -157,7 +157,7 @@ class _Mounts:
         self._made.add(target)
 
     def seal(self) -> None:
-        """What holds the mounts is memory without a limit, and belongs to whoever started the sandbox."""
+        """Make what holds the mounts read-only: it is memory without a limit, of the user who started the sandbox."""
         self.arguments += ["--remount-ro", "/dev", "--remount-ro", "/"]
 
     def _make_above(self, target: Path) -> None:

@@ -119,7 +119,7 @@ def test_a_cache_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest
     cache.mkdir()
     if cache.stat().st_uid == 0:
         os.chown(cache, 54_322, 54_322)
-    with pytest.raises(UserError, match="belongs to somebody else"):
+    with pytest.raises(UserError, match="belongs to another user"):
         asyncio.run(ensure_toolchain(cache, lambda *_: None))
 
 
