@@ -18,7 +18,8 @@ import time
 from pathlib import Path
 from zlib import crc32
 
-from bench.pipeline import Case, again, cases_of, memory_mib
+from bench.machine import memory_mib
+from bench.pipeline import Case, again, cases_of
 from convex_evals.config import ProjectConfig
 from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.grading.setup import ready_service

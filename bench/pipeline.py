@@ -14,9 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import sys
-import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
@@ -24,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.cold_pipeline import ColdGrading, differences
+from bench.machine import PeakMemory, cpu_seconds
 from convex_evals.config import ProjectConfig
 from convex_evals.grading.packages import PackageError
 from convex_evals.grading.sandbox.choice import Containment
@@ -34,8 +33,6 @@ from convex_evals.suite.suite import Eval, load_suite
 from scripts.command import start
 
 ROOT = Path(__file__).parents[1]
-_TICK = os.sysconf("SC_CLK_TCK")
-_SAMPLE_SECONDS = 0.1
 _INSTALL_SECONDS = 600
 
 
@@ -93,41 +90,6 @@ def cases_of(evals: Sequence[Eval], others: int | None) -> list[Case]:
         for project in (ev.answer(), *mixed[:others]):
             found.append(Case(ev, project.label, dict(project.files)))
     return found
-
-
-def cpu_seconds() -> float:
-    """Of the whole machine, which should have nothing else to do: what sandboxes kill is accounted to no process."""
-    fields = Path("/proc/stat").read_text(encoding="ascii").split(None, 9)[1:9]
-    user, nice, system, _idle, _waiting, irq, softirq, steal = map(int, fields)
-    return (user + nice + system + irq + softirq + steal) / _TICK
-
-
-def memory_mib() -> float:
-    """Of the whole machine: counting processes would count what they share several times, or take long."""
-    lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())
-    return (int(lines["MemTotal"].split()[0]) - int(lines["MemAvailable"].split()[0])) / 1024
-
-
-class PeakMemory:
-    """The most memory used at once, beyond what was used before, by looking ten times a second."""
-
-    def __init__(self) -> None:
-        self.mib = 0.0
-        self._before = memory_mib()
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-
-    def _watch(self) -> None:
-        while not self._over.wait(_SAMPLE_SECONDS):
-            self.mib = max(self.mib, memory_mib() - self._before)
-
-    def __enter__(self) -> PeakMemory:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
 
 
 Grade = Callable[[Case], Awaitable[Verdict]]
