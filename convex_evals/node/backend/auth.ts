@@ -1,6 +1,6 @@
 /** Who is calling: an administrator, a user with a token, or nobody. */
 
-import { TokenVerifier, type AuthProvider } from "./auth_providers.ts";
+import type { AuthProvider, TokenVerifier } from "./auth_providers.ts";
 import { BadAdminKeyError, HttpError } from "./errors.ts";
 import { impersonatedIdentity } from "./identity.ts";
 import type { UserIdentity } from "./app/runtime_types.ts";
@@ -16,7 +16,7 @@ export const ANONYMOUS: Caller = { kind: "anonymous", identity: null };
 /** Finds out who is behind headers and tokens, with the providers of the running app. */
 export class Authenticator {
   readonly #providers: () => readonly AuthProvider[];
-  readonly #tokens = new TokenVerifier();
+  #tokens: Promise<TokenVerifier> | undefined;
 
   constructor(providers: () => readonly AuthProvider[]) {
     this.#providers = providers;
@@ -38,7 +38,9 @@ export class Authenticator {
 
   /** The caller behind a JWT. */
   async callerOfToken(token: string): Promise<Caller> {
-    return { kind: "user", identity: await this.#tokens.identityOf(token, this.#providers()) };
+    // Loaded with the first token: most apps never see one, and the backend starts faster without what verifies it.
+    this.#tokens ??= import("./auth_providers.ts").then(({ TokenVerifier }) => new TokenVerifier());
+    return { kind: "user", identity: await (await this.#tokens).identityOf(token, this.#providers()) };
   }
 }
 

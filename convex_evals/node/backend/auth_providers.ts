@@ -39,7 +39,7 @@ export class TokenVerifier {
 
   async #oidc(token: ParsedToken, { applicationID }: OidcProvider, issuer: string): Promise<UserIdentity> {
     const keys = await this.#discoveredKeys(issuer);
-    const signed = (await isSignedBy(token, keys, "RS256")) || (await isSignedBy(token, keys, "EdDSA"));
+    const signed = await isSignedBy(token, keys, ["RS256", "EdDSA"]);
     const { sub, exp } = token.claims;
     const valid = typeof sub === "string" && typeof exp === "number" && exp > nowSeconds() && audiences(token.claims).includes(applicationID);
     if (!signed || !valid) throw unauthenticated("Unauthenticated", "Could not verify OIDC token claim. Check that the token signature is valid and the token hasn't expired.");
@@ -64,8 +64,7 @@ export class TokenVerifier {
     const keys = parseKeySet(await this.#keySetText(provider.jwks));
     if (!keys) throw unauthenticated("InvalidAuthHeader", `Invalid JWKS response body from '${provider.jwks}'. The response is not valid JSON or doesn't match the expected JWKS format.`);
     if (token.keyId === null) throw unauthenticated("InvalidAuthHeader", "Could not decode token. JWT may be missing a 'kid' (key ID) header.");
-    const named = keys.filter((key) => key.kid === token.keyId);
-    if (!(await isSignedBy(token, named, provider.algorithm))) {
+    if (!(await isSignedBy(token, keys, [provider.algorithm]))) {
       throw unauthenticated("InvalidAuthHeader", `Could not decode token. The JWT's 'kid' (key ID) header is '${token.keyId}', does this key match any key in the provider's JWKS?`);
     }
     checkTimes(token.claims);

@@ -31,6 +31,7 @@ test("OpenID Connect", async (t) => {
       ...base, name: "Ada L", givenName: "Ada", email: "a@b.c", emailVerified: true, pictureUrl: "p", updatedAt: "1970-01-01T00:00:00+00:00", role: { admin: [1] },
     });
     assert.deepEqual(await ask(app, makeToken(edwards, { ...claims, aud: ["other", "my-app"] })), base);
+    assert.deepEqual(await ask(app, makeToken(rsa, claims, { kid: undefined })), base);
   });
 
   await t.test("tokens that are refused", async () => {
@@ -112,6 +113,17 @@ test("custom JWTs", async (t) => {
       assert.ok(String(answer["message"]).includes(message), String(answer["message"]));
     }
   });
+});
+
+test("keys of a set", async (t) => {
+  const key = makeKey("ES256", "k");
+  const secret = { ...key.privateKey.export({ format: "jwk" }), kid: "k", key_ops: ["sign"] };
+  const sets: Record<string, object> = { private: { keys: [null, { kty: "new" }, secret] }, ambiguous: keySet(key, makeKey("ES256", "k")), broken: { keys: [{ ...key.jwk, x: "!" }] } };
+  const providers = Object.entries(sets).map(([name, jwks]) => ({ type: "customJwt", issuer: `https://${name}.example`, jwks: dataUrl(jwks), algorithm: "ES256" }));
+  const app = await deployWith(t, providers);
+  const answer = (name: string): Promise<Record<string, unknown>> => ask(app, makeToken(key, { iss: `https://${name}.example`, sub: "u" }));
+  assert.equal((await answer("private"))["subject"], "u");
+  for (const name of ["ambiguous", "broken"]) assert.match(String((await answer(name))["message"]), /^Could not decode token\. The JWT's 'kid' \(key ID\) header is 'k'/);
 });
 
 test("without providers every token is refused, and so are other schemes", async (t) => {
