@@ -121,7 +121,10 @@ async def run(runs: int) -> list[Figures]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         async with bundled(toolchain, folder) as bundle:
-            return [await measure(toolchain, folder, bundle) for _ in range(runs)]
+            scratches = [folder / f"run-{n}" for n in range(runs)]  # a socket stands beside each
+            for scratch in scratches:
+                scratch.mkdir()
+            return [await measure(toolchain, scratch, bundle) for scratch in scratches]
 
 
 def medians(figures: list[Figures]) -> Figures:
