@@ -1,124 +1,67 @@
-/** Cron expressions of five fields, in UTC: minute, hour, day of month, month, day of week. */
+/**
+ * Cron expressions of five fields, in UTC, by `croner`: minute, hour, day of month, month, day of week.
+ *
+ * Convex parses them with its fork of the crate saffron, which refuses much that `croner` accepts: `?`, nicknames, 7 for
+ * Sunday, L in lists, steps as long as their field (get-convex/saffron saffron/src/parse.rs). Where both accept an
+ * expression, they mean the same times.
+ */
 
-export interface CronExpression {
-  readonly minutes: ReadonlySet<number>;
-  readonly hours: ReadonlySet<number>;
-  readonly daysOfMonth: ReadonlySet<number>;
-  readonly months: ReadonlySet<number>;
-  /** 0 is Sunday. */
-  readonly daysOfWeek: ReadonlySet<number>;
-  /** When both day fields are restricted, a day matches if either does. */
-  readonly eitherDay: boolean;
-}
+import { Cron } from "croner";
 
 interface Field {
   readonly name: string;
-  readonly min: number;
-  readonly max: number;
-  readonly names?: readonly string[];
+  /** What saffron accepts, but for the bounds of values, which `croner` checks. */
+  readonly syntax: RegExp;
+  readonly longestStep: number;
 }
 
-const MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
-const DAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
+// Names have any case, L and W do not. `alone` is what is no part of a list.
+function syntax(value: string, ...alone: string[]): RegExp {
+  const item = `(\\*/\\d+|${value}(-${value})?(/\\d+)?)`;
+  return new RegExp(`^(${["\\*", ...alone, `${item}(,${item})*`].join("|")})$`);
+}
 
-const FIELDS = {
-  minutes: { name: "minute", min: 0, max: 59 },
-  hours: { name: "hour", min: 0, max: 23 },
-  daysOfMonth: { name: "day of month", min: 1, max: 31 },
-  months: { name: "month", min: 1, max: 12, names: ["", ...MONTHS] },
-  daysOfWeek: { name: "day of week", min: 0, max: 6, names: DAYS },
-} as const satisfies Record<string, Field>;
+const NAME = "[A-Za-z]{3}";
+const DAY = `(0*[0-6]|${NAME})`; // 7 is no Sunday
+
+const FIELDS: readonly Field[] = [
+  { name: "minute", syntax: syntax("\\d+"), longestStep: 59 },
+  { name: "hour", syntax: syntax("\\d+"), longestStep: 23 },
+  { name: "day of month", syntax: syntax("\\d+", "LW?", "\\d+W"), longestStep: 30 },
+  { name: "month", syntax: syntax(`(\\d+|${NAME})`), longestStep: 11 },
+  { name: "day of week", syntax: syntax(DAY, "L", `${DAY}(L|#\\d)`), longestStep: 6 },
+];
 
 /** Throws an `Error` that names the field at fault. */
-export function parseCronExpression(text: string): CronExpression {
-  const parts = text.trim().split(/\s+/);
-  if (parts.length !== 5) throw new Error(`Invalid cron expression "${text}": expected 5 fields, got ${parts.length}`);
-  const [minute, hour, dayOfMonth, month, dayOfWeek] = parts as [string, string, string, string, string];
-  return {
-    minutes: parseField(minute, FIELDS.minutes),
-    hours: parseField(hour, FIELDS.hours),
-    daysOfMonth: parseField(dayOfMonth, FIELDS.daysOfMonth),
-    months: parseField(month, FIELDS.months),
-    daysOfWeek: parseField(dayOfWeek, FIELDS.daysOfWeek),
-    eitherDay: isRestricted(dayOfMonth) && isRestricted(dayOfWeek),
-  };
+export function parseCronExpression(text: string): Cron {
+  const parts = text.split(/[ \t]+/);
+  if (parts.length !== FIELDS.length) throw new Error(`Invalid cron expression "${text}": expected 5 fields, got ${parts.length}`);
+  for (const [at, field] of FIELDS.entries()) {
+    const part = parts[at] ?? "";
+    if (!isValid(part, at, field)) throw new Error(`Invalid cron expression: "${part}" is not a valid ${field.name}`);
+  }
+  return compile(parts);
 }
 
-function isRestricted(part: string): boolean {
-  return !part.startsWith("*") && part !== "?";
+function isValid(part: string, at: number, { syntax, longestStep }: Field): boolean {
+  const steps = [...part.matchAll(/\/(\d+)/g)].map(([, step]) => Number(step));
+  if (!syntax.test(part) || steps.some((step) => step > longestStep)) return false;
+  try {
+    compile(FIELDS.map((_, index) => (index === at ? part : "*")));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
-function parseField(part: string, field: Field): ReadonlySet<number> {
-  return new Set(part.split(",").flatMap((item) => parseRange(item, field)));
+function compile(parts: readonly string[]): Cron {
+  // L alone is the last day of the week.
+  const pattern = parts.join(" ").replace(/ L$/, " 6");
+  // With `sloppyRanges`, 5/15 is accepted.
+  return new Cron(pattern, { mode: "5-part", utcOffset: 0, sloppyRanges: true });
 }
-
-function parseRange(item: string, field: Field): number[] {
-  const [range = "", stepText, ...rest] = item.split("/");
-  const step = stepText === undefined ? 1 : Number(stepText);
-  if (rest.length > 0 || !Number.isInteger(step) || step < 1) throw invalid(item, field);
-  const [from, to] = bounds(range, stepText !== undefined, field);
-  const values: number[] = [];
-  for (let value = from; value <= to; value += step) values.push(value);
-  return values;
-}
-
-function bounds(range: string, hasStep: boolean, field: Field): [number, number] {
-  if (range === "*" || range === "?") return [field.min, field.max];
-  const [first = "", last, ...rest] = range.split("-");
-  if (rest.length > 0) throw invalid(range, field);
-  const from = parseValue(first, field);
-  if (last === undefined) return [from, hasStep ? field.max : from];
-  const to = parseValue(last, field);
-  if (to < from) throw invalid(range, field);
-  return [from, to];
-}
-
-function parseValue(text: string, field: Field): number {
-  const named = text === "" ? -1 : (field.names?.indexOf(text.toUpperCase()) ?? -1);
-  const value = named >= 0 ? named : /^\d+$/.test(text) ? Number(text) : NaN;
-  if (!(value >= field.min && value <= field.max)) throw invalid(text, field);
-  return value;
-}
-
-function invalid(text: string, field: Field): Error {
-  return new Error(`Invalid cron expression: "${text}" is not a valid ${field.name}`);
-}
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
-// Every valid combination of day and month occurs within a leap-year cycle.
-const HORIZON_DAYS = 366 * 8 + 2;
 
 /** Unix milliseconds of the first match strictly after `afterMs`, or null if there is none. */
-export function nextCronTime(expression: CronExpression, afterMs: number): number | null {
-  const start = Math.floor(afterMs / MINUTE_MS) * MINUTE_MS + MINUTE_MS;
-  const firstDay = Math.floor(start / DAY_MS) * DAY_MS;
-  for (let offset = 0; offset < HORIZON_DAYS; offset++) {
-    const day = firstDay + offset * DAY_MS;
-    if (!matchesDay(expression, new Date(day))) continue;
-    const time = firstTimeOfDay(expression, day, start);
-    if (time !== null) return time;
-  }
-  return null;
-}
-
-function matchesDay(expression: CronExpression, date: Date): boolean {
-  if (!expression.months.has(date.getUTCMonth() + 1)) return false;
-  const dayOfMonth = expression.daysOfMonth.has(date.getUTCDate());
-  const dayOfWeek = expression.daysOfWeek.has(date.getUTCDay());
-  return expression.eitherDay ? dayOfMonth || dayOfWeek : dayOfMonth && dayOfWeek;
-}
-
-function firstTimeOfDay(expression: CronExpression, dayMs: number, notBeforeMs: number): number | null {
-  for (const hour of ascending(expression.hours)) {
-    for (const minute of ascending(expression.minutes)) {
-      const time = dayMs + (hour * 60 + minute) * MINUTE_MS;
-      if (time >= notBeforeMs) return time;
-    }
-  }
-  return null;
-}
-
-function ascending(values: ReadonlySet<number>): number[] {
-  return [...values].sort((a, b) => a - b);
+export function nextCronTime(expression: Cron, afterMs: number): number | null {
+  return expression.nextRun(new Date(afterMs))?.getTime() ?? null;
 }

@@ -6,6 +6,7 @@ const MODULE_PATHS = "get-convex/convex-backend crates/sync_types/src/path.rs";
 const ANALYZE = "get-convex/convex-backend crates/isolate/src/environment/analyze.rs";
 const NODE = "https://docs.convex.dev/functions/runtimes#nodejs-runtime";
 const CRONS = "get-convex/convex-backend crates/model/src/cron_jobs/types.rs";
+const SAFFRON = "get-convex/saffron saffron/src/parse.rs";
 const CRON_TARGETS = "get-convex/convex-backend crates/application/src/application_function_runner/mod.rs";
 const AUTH = "get-convex/convex-backend crates/isolate/src/environment/auth_config.rs";
 const ONE = "export const one = query({ args: {}, handler: async () => 1 });";
@@ -58,6 +59,8 @@ const crons: readonly Row[] = [
   { id: "deploy/cron-unknown-function", rule: "A cron's function exists.", citation: CRON_TARGETS, files: cron('crons.interval("clean up", { hours: 1 }, (internal as any).m.nope);'), expected: { rejects: "The cron job 'clean up' schedules a function that does not exist: m.js:nope", code: "InvalidModules" } },
   { id: "deploy/cron-query", rule: "A cron does not call a query.", citation: CRON_TARGETS, files: cron('crons.interval("ask", { hours: 1 }, (internal as any).m.q);'), expected: { rejects: "The cron job 'ask' schedules a query function, only actions and mutations can be scheduled: m.js:q", code: "InvalidModules" } },
   { id: "deploy/cron-expression", rule: "Cron expressions are valid.", citation: CRONS, files: cron('crons.cron("c", "61 * * * *", internal.m.job);'), expected: { rejects: /61/, code: "InvalidCron" } },
+  { id: "deploy/cron-last-day", rule: "Cron expressions may name the last day of a month, the nearest weekday, and the nth of a weekday.", citation: SAFFRON, files: cron('crons.cron("last", "0 0 L * *", internal.m.job); crons.cron("near", "0 0 15W * *", internal.m.job); crons.cron("nth", "0 0 * * MON#2", internal.m.job);'), expected: { accepts: true } },
+  { id: "deploy/cron-long-step", rule: "A step is shorter than its field.", citation: SAFFRON, files: cron('crons.cron("c", "*/60 * * * *", internal.m.job);'), expected: { rejects: /60/, code: "InvalidCron" } },
   { id: "deploy/cron-interval-units", rule: "An interval has one unit.", citation: "npm convex/src/server/cron.ts", files: cron('crons.interval("i", { hours: 1, minutes: 1 } as any, internal.m.job);'), expected: { rejects: "Must specify one of seconds, minutes, or hours", code: "InvalidModules" } },
   { id: "deploy/cron-name", rule: "Cron names are ASCII.", citation: "npm convex/src/server/cron.ts", files: cron('crons.interval("küche", { hours: 1 }, internal.m.job);'), expected: { rejects: "Invalid cron identifier küche: use ASCII letters that are not control characters", code: "InvalidModules" } },
 ];
