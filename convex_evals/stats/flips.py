@@ -45,7 +45,8 @@ def fisher(pair: EvalPair) -> float:
     """Two-sided p of one eval's trials, as if they were independent of each other.
 
     Source: R. A. Fisher, "On the interpretation of chi-squared from contingency tables, and the calculation of P",
-    Journal of the Royal Statistical Society 85 (1922), 87-94; two-sided by adding up what is not more probable.
+    Journal of the Royal Statistical Society 85 (1922), 87-94; two-sided by adding up what is not more probable. Not
+    `scipy.stats.fisher_exact`: to import that takes a second, and it finds ties up to rounding.
     """
     return _fisher(pair.a_passed, pair.a_scored, pair.b_passed, pair.b_scored)
 

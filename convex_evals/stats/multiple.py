@@ -10,7 +10,7 @@ def holm(ps: Sequence[float | None]) -> list[float | None]:
 
     The chance that any of the corrected ones is below a bound without reason is at most that bound, however the tests
     depend on each other. Source: S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian
-    Journal of Statistics 6 (1979), 65-70.
+    Journal of Statistics 6 (1979), 65-70. scipy has corrections of the false discovery rate alone.
     """
     tested = sorted((p, at) for at, p in enumerate(ps) if p is not None)
     corrected: list[float | None] = [None] * len(ps)

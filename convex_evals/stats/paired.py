@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
-from statistics import NormalDist
+from statistics import NormalDist, variance
 from typing import assert_never
 
 from convex_evals.stats.multiple import holm
@@ -184,7 +184,7 @@ def _spread(pairs: Sequence[EvalPair], steps: Sequence[int], scale: int) -> _Spr
     n = len(steps)
     if n < 2 or steps[0] == steps[-1]:
         return None
-    total = (n * sum(step * step for step in steps) - sum(steps) ** 2) / (n * (n - 1) * scale**2)
+    total = variance(steps) / scale**2
     factor = NormalDist().inv_cdf(1 - ALPHA / 2) + NormalDist().inv_cdf(POWER)
     detectable = factor * math.sqrt(total / n)
     aim = n * (RELEVANT / factor) ** 2  # the variance of one eval's difference that is small enough

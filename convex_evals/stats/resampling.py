@@ -1,7 +1,8 @@
 """Two distributions that a mean difference is held against: signs flipped by chance, and evals resampled.
 
 Pass rates of few trials are multiples of a common fraction, so both can be written down in full on a grid. There is
-nothing random about the result then, and no order of evals that it could depend on.
+nothing random about the result then, and no order of evals that it could depend on. `scipy.stats.permutation_test`
+tries all signs, which are too many from twenty evals on, or draws some, and `scipy.stats.bootstrap` draws.
 """
 
 from __future__ import annotations
