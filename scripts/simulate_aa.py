@@ -1,12 +1,12 @@
-"""How often our verdicts are wrong, and how often they find what is there. docs/statistics.md shows the output.
+"""False-alarm rates and power of our verdicts, simulated. docs/statistics.md shows the output.
 
     python scripts/simulate_aa.py [--experiments N] [--json] [--only TEXT]
 
-Every simulated experiment is judged by the functions that `cli compare` and `cli validate-guidelines` use, nothing is
-written again here. In an A/A experiment both sides are the same model with the same guidelines, so everything that is
-reported is a false alarm. Evals are easy or hard (their pass probabilities have a U-shaped distribution), and a trial
-is a coin with its eval's probability. A side is asked on one day or on several, and a day may make an eval's trials
-more alike than their eval does. Exits with 1 where a false-alarm rate is above 5 % beyond doubt.
+Every simulated experiment is judged by the functions that `cli compare` and `cli validate-guidelines` use; nothing is
+reimplemented here. In an A/A experiment both sides are the same model with the same guidelines, so any reported change
+is a false alarm. Evals are easy or hard (their pass probabilities have a U-shaped distribution), and a trial is a coin
+with its eval's probability. A side runs on one day or on several, and an eval's trials may be correlated within a day.
+Exits with 1 if a false-alarm rate is significantly above 5 %.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ CATEGORY = 14  # evals
 MODELS = 6
 RULE = 2  # regressions in a single sample that make a guideline "essential", as the rule of thumb has it
 EFFECTS = (0.025, 0.05, 0.1, 0.15)
-HOPELESS, MENDED = 0.05, 0.9  # chance of an eval to pass without, and with the one rule that it needs
+HOPELESS, FIXED = 0.05, 0.9  # chance of an eval to pass without, and with the one rule that it needs
 HUNKS = 3
 
 Counts = NDArray[np.int64]
@@ -60,12 +60,12 @@ Trials = Sequence[Sequence[int]]  # by day
 
 @dataclass(frozen=True)
 class Setup:
-    """What one experiment consists of."""
+    """The design of one experiment."""
 
     evals: int
     a_trials: int  # of each day
     b_trials: int
-    alike: float = 0.0  # correlation of a side's trials of one day beyond their eval: a good day, a cache
+    correlation: float = 0.0  # of a side's trials within a day, given their eval: a good day, a cache
     unscored: float = 0.0  # share of trials
     effect: float = 0.0  # true difference, by repairing some of the evals
     a_days: int = 1
@@ -74,7 +74,7 @@ class Setup:
     @property
     def name(self) -> str:
         sides = [_days(self.a_days, self.a_trials), _days(self.b_days, self.b_trials)]
-        notes = [f"alike ({self.alike:g})"] if self.alike else []
+        notes = [f"correlated ({self.correlation:g})"] if self.correlation else []
         notes += [f"{self.unscored:.0%} unscored"] if self.unscored else []
         same = " and ".join(dict.fromkeys(sides))
         return ", ".join([f"{self.evals} evals x {same} trials", *notes])
@@ -88,21 +88,21 @@ def _over(days: int, evals: int, trials: int, **rest: float) -> Setup:
     return Setup(evals, trials, trials, a_days=days, b_days=days, **rest)
 
 
-ALIKE = 0.3
+CORRELATION = 0.3
 PLAIN = [Setup(evals, trials, trials) for evals in (40, 111) for trials in (1, 3, 5)]
 DAYS = [_over(5, 40, 1), _over(8, 40, 1), _over(8, 111, 1)]
 NULL = [
     *PLAIN,
     *DAYS,
-    Setup(40, 5, 5, alike=ALIKE),
+    Setup(40, 5, 5, correlation=CORRELATION),
     Setup(40, 5, 5, unscored=0.1),
     Setup(40, 1, 5),
-    _over(5, 40, 3, alike=ALIKE),
-    _over(8, 111, 3, alike=ALIKE),
-    _over(5, 40, 3, alike=0.8),
-    _over(4, 40, 2, alike=ALIKE, unscored=0.1),
-    Setup(40, 1, 5, alike=ALIKE, a_days=4, b_days=8),
-    Setup(40, 5, 1, alike=ALIKE, a_days=4, b_days=8),
+    _over(5, 40, 3, correlation=CORRELATION),
+    _over(8, 111, 3, correlation=CORRELATION),
+    _over(5, 40, 3, correlation=0.8),
+    _over(4, 40, 2, correlation=CORRELATION, unscored=0.1),
+    Setup(40, 1, 5, correlation=CORRELATION, a_days=4, b_days=8),
+    Setup(40, 5, 1, correlation=CORRELATION, a_days=4, b_days=8),
 ]
 REAL = [replace(s, effect=effect) for s in (*PLAIN, *DAYS) for effect in EFFECTS]
 FAMILY = Setup(40, 3, 3)
@@ -115,29 +115,29 @@ class Recipe:
     evals: int
     screen: int = SCREEN_TRIALS
     again: int = CONFIRM_TRIALS  # rounds of one trial
-    alike: float = 0.0  # correlation of a side's trials of one run, beyond their eval
-    of_day: float = 0.0  # the same of all trials, of both sides: the day on which they were asked
-    of_hour: float = 0.0  # the same of the trials of one round, of both sides
+    correlation: float = 0.0  # of a side's trials within a run, given their eval
+    of_day: float = 0.0  # likewise, of all trials of both sides: the day on which they ran
+    of_hour: float = 0.0  # likewise, of the trials of one round, of both sides
     unscored: float = 0.0
     effect: float = 0.0  # as in `Setup`
-    mended: int = 0  # hopeless evals that the change makes easy, in addition
+    fixed: int = 0  # hopeless evals that the change makes easy, in addition
 
     @property
     def side(self) -> Setup:
-        return Setup(self.evals, self.screen, self.screen, self.alike, self.unscored, self.effect)
+        return Setup(self.evals, self.screen, self.screen, self.correlation, self.unscored, self.effect)
 
     @property
     def name(self) -> str:
-        notes = [f"alike ({self.alike:g})"] if self.alike else []
-        notes += [f"a day alike ({self.of_day:g})"] if self.of_day else []
-        notes += [f"a round alike ({self.of_hour:g})"] if self.of_hour else []
+        notes = [f"correlated ({self.correlation:g})"] if self.correlation else []
+        notes += [f"correlated within a day ({self.of_day:g})"] if self.of_day else []
+        notes += [f"correlated within a round ({self.of_hour:g})"] if self.of_hour else []
         notes += [f"{self.unscored:.0%} unscored"] if self.unscored else []
         return ", ".join([f"{self.evals} evals, {self.screen} then {self.again} trials", *notes])
 
     @property
     def truth(self) -> str:
-        if self.mended:
-            return f"{self.mended} mended"
+        if self.fixed:
+            return f"{self.fixed} fixed"
         return f"{self.effect * 100:+.1f}"
 
 
@@ -146,38 +146,38 @@ RECIPE_NULL = [
     *USUAL,
     Recipe(40, screen=1),
     Recipe(40, unscored=0.1),
-    Recipe(40, alike=ALIKE),
-    Recipe(111, alike=ALIKE, unscored=0.1),
-    Recipe(40, of_day=ALIKE),
-    Recipe(40, of_hour=ALIKE),
+    Recipe(40, correlation=CORRELATION),
+    Recipe(111, correlation=CORRELATION, unscored=0.1),
+    Recipe(40, of_day=CORRELATION),
+    Recipe(40, of_hour=CORRELATION),
 ]
 RECIPE_REAL = [
-    *(Recipe(evals, mended=mended) for evals in (8, 40) for mended in (1, 3)),
+    *(Recipe(evals, fixed=fixed) for evals in (8, 40) for fixed in (1, 3)),
     *(Recipe(40, effect=effect) for effect in EFFECTS),
     Recipe(111, effect=0.05),
-    Recipe(40, screen=1, mended=1),
+    Recipe(40, screen=1, fixed=1),
     Recipe(40, screen=1, effect=0.05),
 ]
 
 
 @dataclass(frozen=True)
 class Rate:
-    """How often something was said."""
+    """How often a claim was made."""
 
     setup: str
     what: str
-    said: int
+    claims: int
     of: int
-    bound: float | None = None  # the most that it may be; None: nothing is promised
+    bound: float | None = None  # upper bound; None: no promise
 
     @property
     def rate(self) -> float:
-        return self.said / self.of
+        return self.claims / self.of
 
     @property
     def interval(self) -> tuple[float, float]:
         """95 %. Source: C. J. Clopper and E. S. Pearson, Biometrika 26 (1934), 404-413."""
-        k, n = self.said, self.of
+        k, n = self.claims, self.of
         low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, 0.025))
         return low, 1.0 if k == n else float(betaincinv(k + 1, n - k, 0.975))
 
@@ -188,7 +188,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Power:
-    """What comes of experiments with a true effect."""
+    """Results of experiments with a true effect."""
 
     setup: str
     effect: float
@@ -198,12 +198,12 @@ class Power:
     category: float  # at least one category improved
     sure: float  # share of the evals that changed
     covered: float  # the interval holds the effect
-    rule: float  # what the single-sample rule would call essential
+    rule: float  # share that the single-sample rule would call essential
 
 
 @dataclass(frozen=True)
 class RecipePower:
-    """What comes of validating changes that do something."""
+    """Results of validating changes that have an effect."""
 
     setup: str
     truth: str
@@ -271,8 +271,8 @@ def _of_days(a: Sequence[Trials], b: Sequence[Trials]) -> Iterator[EvalPair]:
 def _by_day(chance: Chances, days: int, trials: int, setup: Setup, random: np.random.Generator) -> NDArray[np.int8]:
     """Of each experiment, eval, day and trial: 1 passed, 0 failed, -1 has no verdict."""
     chance = np.repeat(chance[:, :, None], days, axis=2)
-    if setup.alike:
-        chance = _about(chance, setup.alike, random)
+    if setup.correlation:
+        chance = _about(chance, setup.correlation, random)
     shape = (*chance.shape, trials)
     found = (random.random(shape, dtype=np.float32) < chance[:, :, :, None]).astype(np.int8)
     if setup.unscored:
@@ -282,15 +282,15 @@ def _by_day(chance: Chances, days: int, trials: int, setup: Setup, random: np.ra
 
 def _trials(chance: Chances, trials: int, setup: Setup, random: np.random.Generator) -> tuple[Counts, Counts]:
     """What passed and what was scored on one day."""
-    if setup.alike:
-        chance = _about(chance, setup.alike, random)
+    if setup.correlation:
+        chance = _about(chance, setup.correlation, random)
     scored = random.binomial(trials, 1 - setup.unscored, chance.shape)
     return random.binomial(scored, chance), scored
 
 
-def _about(chance: Chances, alike: float, random: np.random.Generator) -> Chances:
-    """Chances that have these as their means; trials of one have that correlation."""
-    spread = 1 / alike - 1
+def _about(chance: Chances, correlation: float, random: np.random.Generator) -> Chances:
+    """Random chances with these means; trials that share one have that correlation."""
+    spread = 1 / correlation - 1
     return random.beta(np.maximum(chance * spread, 1e-9), np.maximum((1 - chance) * spread, 1e-9))
 
 
@@ -300,7 +300,7 @@ def by_category(pairs: Sequence[EvalPair]) -> dict[str, Paired]:
 
 
 def single_sample(pairs: Sequence[EvalPair]) -> bool:
-    """What the rule says to the first trial of each eval: B is with the guideline, A without it."""
+    """The rule's verdict on the first trial of each eval: B is with the guideline, A without it."""
     return sum(p.a_passed < p.b_passed for p in pairs if p.a_scored == p.b_scored == 1) >= RULE
 
 
@@ -329,11 +329,11 @@ def false_alarms(setup: Setup, experiments: int, random: np.random.Generator) ->
 
 def model_alarms(setup: Setup, experiments: int, random: np.random.Generator) -> list[Rate]:
     drawn, _ = draw(setup, experiments * MODELS, random)
-    said = 0
+    claims = 0
     for _ in range(experiments):
         models = family({str(n): paired(next(drawn)) for n in range(MODELS)})
-        said += any(one.verdict.shown for one in models.values())
-    return [Rate(setup.name, f"any of {MODELS} models, after Holm", said, experiments, ALPHA)]
+        claims += any(one.verdict.shown for one in models.values())
+    return [Rate(setup.name, f"any of {MODELS} models, after Holm", claims, experiments, ALPHA)]
 
 
 def power(setup: Setup, experiments: int, random: np.random.Generator) -> list[Power]:
@@ -367,8 +367,8 @@ def validated(
 ) -> Iterator[tuple[Confirmation, Chances, Changed]]:
     """What `cli validate-guidelines` would say, with the true differences of the evals and which of them changed."""
     a_chance, b_chance, changed = _chances(recipe.side, experiments, random)
-    changed[:, : recipe.mended] = True
-    a_chance[:, : recipe.mended], b_chance[:, : recipe.mended] = HOPELESS, MENDED
+    changed[:, : recipe.fixed] = True
+    a_chance[:, : recipe.fixed], b_chance[:, : recipe.fixed] = HOPELESS, FIXED
     if recipe.of_day:
         # An A/A experiment: the day is the same for both sides.
         a_chance = b_chance = _about(a_chance, recipe.of_day, random)
@@ -382,7 +382,7 @@ def validated(
 def _rounds(
     recipe: Recipe, a_chance: Chances, b_chance: Chances, random: np.random.Generator
 ) -> Iterator[list[EvalPair]]:
-    """The second step: rounds of one trial a side, each a run of its own."""
+    """The second step: rounds of one trial per side, each a separate run."""
     one = replace(recipe.side, a_trials=1, b_trials=1)
     a, b = [], []
     for _ in range(recipe.again):
@@ -395,16 +395,16 @@ def _rounds(
 
 
 def recipe_alarms(recipe: Recipe, experiments: int, random: np.random.Generator) -> list[Rate]:
-    said = evals = either = 0
+    claims = evals = either = 0
     for one, _, _ in validated(recipe, experiments, random):
         confirmed = any(e.confirmed for e in one.evals)
-        said += one.verdict.shown
+        claims += one.verdict.shown
         evals += confirmed
         either += one.verdict.shown or confirmed
     return [
-        Rate(recipe.name, "improved, regressed or mixed", said, experiments, ALPHA),
+        Rate(recipe.name, "improved, regressed or mixed", claims, experiments, ALPHA),
         Rate(recipe.name, "any eval improved or regressed", evals, experiments, ALPHA),
-        Rate(recipe.name, "anything at all", either, experiments, ALPHA),
+        Rate(recipe.name, "any claim", either, experiments, ALPHA),
     ]
 
 
@@ -450,7 +450,7 @@ def recipe_power(recipe: Recipe, experiments: int, random: np.random.Generator) 
 
 
 def parts() -> dict[str, Part]:
-    """By name. Each begins from a seed of its own, so that one alone comes out as it does among the others."""
+    """By name. Each starts from its own seed, so that running one alone gives the same result."""
     found: dict[str, Part] = {}
     for seed, setup in enumerate(NULL):
         found[f"A/A {setup.name}"] = partial(_seeded, false_alarms, setup, seed)
@@ -473,7 +473,7 @@ def _seeded(
 
 @dataclass(frozen=True)
 class Simulation:
-    """All that was found."""
+    """All results."""
 
     rates: Sequence[Rate] = ()
     powers: Sequence[Power] = ()
@@ -535,25 +535,25 @@ def render(found: Simulation) -> str:
             before = rate.setup
         low, high = rate.interval
         note = "" if rate.bound is None else "  ok" if rate.ok else f"  ABOVE {rate.bound:.0%}"
-        counted = f"{rate.said} of {rate.of}"
+        counted = f"{rate.claims} of {rate.of}"
         lines.append(f"    {rate.what:37} {rate.rate:7.2%}  [{low:6.2%}, {high:6.2%}]  {counted:>17}{note}")
     if found.powers:
-        lines += ["", "Power: what is said where B is truly better by so many points", ""]
-        header = f"  {'':28} {'effect':>6}  improved  regressed  a category  sure evals  interval right"
+        lines += ["", "Power: B is truly better by the given number of points", ""]
+        header = f"  {'':28} {'effect':>6}  improved  regressed  a category  sure evals  coverage"
         lines.append(f"{header}  rule")
         for p in found.powers:
             rule = f"{p.rule:6.1%}" if p.setup.endswith("evals x 1 trials") else "     -"
             lines.append(
                 f"  {p.setup:28} {p.effect * 100:+6.1f}  {p.improved:8.1%}  {p.regressed:9.2%}  {p.category:10.1%}  "
-                f"{p.sure:10.1%}  {p.covered:14.1%}  {rule}"
+                f"{p.sure:10.1%}  {p.covered:8.1%}  {rule}"
             )
     if found.recipe:
-        lines += ["", "Power of the recipe: what is said where B is truly better", ""]
-        lines.append(f"  {'':30} {'truth':>8}  improved  regressed  evals found  wrong evals  interval right  calls")
+        lines += ["", "Power of the recipe: B is truly better", ""]
+        lines.append(f"  {'':30} {'truth':>8}  improved  regressed  evals found  wrong evals  coverage  calls")
         for r in found.recipe:
             lines.append(
                 f"  {r.setup:30} {r.truth:>8}  {r.improved:8.1%}  {r.regressed:9.2%}  {r.found:11.1%}  "
-                f"{r.wrong:11.2%}  {r.covered:14.1%}  {r.calls:5.0f}"
+                f"{r.wrong:11.2%}  {r.covered:8.1%}  {r.calls:5.0f}"
             )
     return "\n".join(lines)
 

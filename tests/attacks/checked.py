@@ -38,11 +38,11 @@ _HERE = f"{_IMPORTS}{_WORD}{_RUN}"
 # Code that runs and that no check looks at.
 _UNSEEN: dict[str, tuple[str, Files]] = {
     "nocheck_in_lib": (
-        "`@ts-nocheck` in a folder of its own that `convex/` imports",
+        "`@ts-nocheck` in a separate folder that `convex/` imports",
         _project(_importing("../lib/word"), {"lib/word.ts": f"// @ts-nocheck\n{_WORD}{_WRONG_TYPE}"}),
     ),
     "nocheck_spelt_otherwise": (
-        "`@TS-NoCheck`, which the compiler understands and a rule may not",
+        "`@TS-NoCheck`, which the compiler accepts but a lint rule may miss",
         _project(_importing("../lib/word"), {"lib/word.ts": f"// @TS-NoCheck\n{_WORD}{_WRONG_TYPE}"}),
     ),
     "nocheck_in_convex": (
@@ -50,18 +50,18 @@ _UNSEEN: dict[str, tuple[str, Files]] = {
         _project(f"/// @Ts-Nocheck\n{_HERE}{_WRONG_TYPE}", {}),
     ),
     "lint_in_lib": (
-        "a promise that nobody awaits, in a folder of its own",
+        "a floating promise, in a separate folder",
         _project(_importing("../lib/word"), {"lib/word.ts": f"{_WORD}{_FLOATING}"}),
     ),
     "lint_through_two_folders": (
-        "the same, imported by what is imported, under a suffix of modules",
+        "the same, imported indirectly, with a module suffix",
         _project(
             _importing("../lib/word"),
             {"lib/word.ts": 'export * from "../far/away/word.mjs";\n', "far/away/word.mts": f"{_WORD}{_FLOATING}"},
         ),
     ),
     "nested_generated": (
-        "the same in a `_generated` folder of its own",
+        "the same in its own `_generated` folder",
         _project(_importing("./deep/_generated/word"), {"convex/deep/_generated/word.ts": f"{_WORD}{_FLOATING}"}),
     ),
     "generated_outside": (
@@ -69,7 +69,7 @@ _UNSEEN: dict[str, tuple[str, Files]] = {
         _project(_importing("../lib/_generated/api"), {"lib/_generated/api.ts": f"{_WORD}{_FLOATING}"}),
     ),
     "generated_component": (
-        "the same in the `_generated` folder of a component that nothing uses",
+        "the same in the `_generated` folder of an unused component",
         _project(
             _importing("./part/_generated/word"),
             {
@@ -89,7 +89,7 @@ _UNSEEN: dict[str, tuple[str, Files]] = {
         _project(_HERE, {"convex/other.mjs": f"// @ts-nocheck\n{_WRONG_JS}"}),
     ),
     "javascript_lint": (
-        "JavaScript with a promise that nobody awaits",
+        "JavaScript with a floating promise",
         _project(_importing("../lib/word.js"), {"lib/word.js": f"{_JS_WORD}{_FLOATING}"}),
     ),
     "commonjs": (
@@ -105,7 +105,7 @@ _UNSEEN: dict[str, tuple[str, Files]] = {
         _project(_HERE, {"src/App.jsx": 'export default function App() { return "text".missing(); }\n'}),
     ),
     "lint_beside_a_page": (
-        "what a page imports from beside `src/`",
+        "what a page imports from outside of `src/`",
         _project(
             _HERE,
             {
@@ -130,14 +130,14 @@ _LOOSE_SETTINGS: dict[str, tuple[str, Files]] = {
         _project(_HERE + _LOOSE, {"tsconfig.json": _settings(strict=False)}),
     ),
     "not_strict_in_convex": (
-        "`strict`, but for the checks that matter",
+        "`strict`, except for the checks that matter",
         _project(
             _HERE + _LOOSE,
             {"convex/tsconfig.json": _settings(noImplicitAny=False, strictNullChecks=False)},
         ),
     ),
     "not_strict_by_extends": (
-        "settings that are taken from another file",
+        "settings inherited from another file",
         _project(
             _HERE + _LOOSE,
             {
@@ -148,7 +148,7 @@ _LOOSE_SETTINGS: dict[str, tuple[str, Files]] = {
         ),
     ),
     "not_strict_for_what_is_left_out": (
-        "`exclude` and `references` to looser settings",
+        "`exclude`, and `references` to looser settings",
         _project(
             _importing("../lib/word"),
             {
@@ -171,7 +171,7 @@ _LOOSE_SETTINGS: dict[str, tuple[str, Files]] = {
 # Names that the bundler has for what is no file; and files that keep the list of what pages import from being made.
 _MISTAKEN: dict[str, tuple[str, Files]] = {
     "virtual_name": (
-        "a folder that is named as a bundler names what is no file",
+        "a folder with a name that the bundler uses for virtual modules",
         _project(
             _importing("../async-hooks-shim:x/word.js"),
             {
@@ -181,7 +181,7 @@ _MISTAKEN: dict[str, tuple[str, Files]] = {
         ),
     ),
     "default_library": (
-        "code that says it is the standard library, which need not be checked",
+        "code that claims to be the standard library, which is not checked",
         _project(
             _HERE,
             {
@@ -206,7 +206,7 @@ _MISTAKEN: dict[str, tuple[str, Files]] = {
         ),
     ),
     "beside_twins": (
-        "the same, beside two pages that would have one name",
+        "the same, beside two pages with colliding names",
         _project(
             _HERE,
             {
@@ -251,19 +251,19 @@ _PARTED: dict[str, tuple[str, Files]] = {
         ),
     ),
     "declarations_that_run": (
-        "a declaration file that holds code",
+        "a declaration file that contains code",
         _project(_importing("../lib/word.d"), {"lib/word.d.ts": f"{_WORD}{_WRONG_TYPE}"}),
     ),
     "declarations_of_any_suffix": (
-        "a declaration file of another kind that holds code",
+        "a declaration file of another kind that contains code",
         _project(_importing("../lib/word.d.any"), {"lib/word.d.any.ts": f"{_WORD}{_WRONG_TYPE}"}),
     ),
     "two_of_a_name": (
-        "a right `.ts` beside the wrong `.js` that runs",
+        "a correct `.ts` beside the wrong `.js` that runs",
         _project(_importing("../lib/word.js"), {"lib/word.ts": _WORD, "lib/word.js": f"{_JS_WORD}{_WRONG_JS}"}),
     ),
     "right_twin": (
-        "a right `.ts` beside a right `.js` that says something else",
+        "a correct `.ts` beside a correct `.js` that does something else",
         _project(_importing("../lib/word.js"), {"lib/word.ts": _WORD, "lib/word.js": _JS_WORD}),
     ),
     "module_suffixes": (
@@ -303,7 +303,7 @@ _PARTED: dict[str, tuple[str, Files]] = {
         ),
     ),
     "own_types_of_a_package": (
-        "`paths` to types of its own for `convex/server`",
+        "`paths` to its own types for `convex/server`",
         _project(
             'import { actionGeneric as action } from "convex/server";\n' + _UNKNOWN_KEY,
             {
@@ -313,7 +313,7 @@ _PARTED: dict[str, tuple[str, Files]] = {
         ),
     ),
     "ambient_module": (
-        "`declare module` in the place of a package's types",
+        "`declare module` in place of a package's types",
         _project(
             'import { actionGeneric as action } from "convex/server";\n' + _UNKNOWN_KEY,
             {"convex/shim.d.ts": 'declare module "convex/server" { export const actionGeneric: any; }\n'},
@@ -341,7 +341,7 @@ _WRONG = "export const wrong = (): string => String(1);\n"
 # Pages, programs and tests load files by other rules than the bundle of a deployment.
 _LOADED_OTHERWISE: dict[str, tuple[str, Files]] = {
     "no_suffix": (
-        "a file without a suffix, which a page imports",
+        "a file without a suffix that a page imports",
         _project(_HERE, {"src/App.ts": _using("./word"), "src/word": _WRONG_JS, "src/word.d.ts": _DECLARED}),
     ),
     "main_of_programs": (
@@ -357,7 +357,7 @@ _LOADED_OTHERWISE: dict[str, tuple[str, Files]] = {
         ),
     ),
     "imports_of_programs": (
-        "a pattern of `imports` in a nested package.json that means another file to programs",
+        "an `imports` pattern in a nested package.json that resolves to another file in programs",
         _project(
             _HERE,
             {
@@ -371,7 +371,7 @@ _LOADED_OTHERWISE: dict[str, tuple[str, Files]] = {
         ),
     ),
     "browser_of_pages": (
-        "`browser` of a nested package.json, which puts another file in the place of a page",
+        "`browser` in a nested package.json that replaces a file of a page",
         _project(
             _HERE,
             {
@@ -389,7 +389,7 @@ _LOADED_OTHERWISE: dict[str, tuple[str, Files]] = {
         ),
     ),
     "set_up_of_tests": (
-        "what the settings of tests name",
+        "files named in the test configuration",
         _project(
             _HERE,
             {
@@ -420,16 +420,16 @@ def _printed(codegen: Mapping[str, object]) -> Files:
 # Code that is in no file of the project.
 _MADE_OF_TEXT: dict[str, tuple[str, Files]] = {
     "printed_literal": (
-        "a literal with a quote, which generated TypeScript prints",
+        "a literal with a quote, printed in generated TypeScript",
         _printed({"staticApi": True, "fileType": "ts"}),
     ),
     "printed_declaration": (
-        "a literal with a quote, which generated declarations print",
+        "a literal with a quote, printed in generated declarations",
         _printed({"staticApi": True}),
     ),
     "eval": ("`eval`", _project(f"{_IMPORTS}const harmless = (): string => String(eval('\"harmless\"'));\n{_RUN}", {})),
     "eval_by_another_name": (
-        "`eval` of an object, in what a page imports",
+        "`eval` accessed as a property, in what a page imports",
         _project(_HERE, {"src/App.ts": 'const e = globalThis["eval"];\nexport const said: unknown = e("1");\n'}),
     ),
     "new_function": (
@@ -441,7 +441,7 @@ _MADE_OF_TEXT: dict[str, tuple[str, Files]] = {
         ),
     ),
     "computed_import": (
-        "an import of a computed name, in a program",
+        "an import with a computed name, in a program",
         _project(
             _HERE,
             {
@@ -456,7 +456,7 @@ _MADE_OF_TEXT: dict[str, tuple[str, Files]] = {
 # The definition of an app without one of its own is made of `convex/server`: here, of another.
 _LED_ELSEWHERE: dict[str, tuple[str, Files]] = {
     "jsconfig": (
-        "`jsconfig.json` that leads `convex/server` elsewhere",
+        "`jsconfig.json` that redirects `convex/server`",
         _project(_HERE, {"jsconfig.json": _elsewhere("./vendor/server.ts"), "vendor/server.ts": _SERVER}),
     ),
     "jsconfig_in_convex": (
@@ -476,7 +476,7 @@ _LED_ELSEWHERE: dict[str, tuple[str, Files]] = {
     ),
     # What follows is made of packages alone: nothing of the project seems to be in it.
     "package_by_jsconfig": (
-        "`jsconfig.json` that leads `convex/server` to another module of a package",
+        "`jsconfig.json` that redirects `convex/server` to another module of a package",
         _project(_HERE, {"jsconfig.json": _elsewhere(_OTHER_MODULE)}),
     ),
     "package_by_jsconfig_in_convex": (

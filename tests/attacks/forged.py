@@ -62,7 +62,7 @@ forge(undefined);
 """,
     ),
     "shared_classes": (
-        "change the classes of what handlers are given",
+        "change the classes of objects passed to handlers",
         """
 function forge(ctx: any): void {
   for (const object of [ctx.db, ctx.db.query("notes"), ctx.db.query("notes").order("asc"), ctx.auth])
@@ -81,7 +81,7 @@ function forge(ctx: any): void {
 """,
     ),
     "own_json": (
-        "replace `JSON`, by which documents are read and written",
+        "replace `JSON`, which reads and writes documents",
         """
 function forge(_: any): void {
   const real = JSON;

@@ -63,10 +63,10 @@ def _in_a_page(name: str) -> Callable[[Constants], Files]:
 
 
 _BODIES = [
-    ("inspect_others", "open and use the inspector of what started it"),
-    ("hidden_ports", "look for the answer's port on all its loopback"),
-    ("suite_on_disk", "find the suite by mounts, `/proc/*/root`, command lines"),
-    ("use_others", "use memory, environment, descriptors of what started it"),
+    ("inspect_others", "open and use the inspector of the process that started it"),
+    ("hidden_ports", "scan its loopback for the answer's port"),
+    ("suite_on_disk", "find the suite through mounts, `/proc/*/root`, command lines"),
+    ("use_others", "use the memory, environment and descriptors of the process that started it"),
 ]
 
 GRADERS: tuple[Attack, ...] = (
@@ -80,6 +80,6 @@ GRADERS: tuple[Attack, ...] = (
     ),
     *(Attack(f"{name}-page", f"{what}, from a page", PAGE, _in_a_page(name)) for name, what in _BODIES),
     Attack("planted_links", "leave links to the suite for the grader to read", BESIDE_SUITE, _writing("planted_links")),
-    Attack("planted_folders", "leave folders that are links", BESIDE_SUITE, _writing("planted_folders")),
+    Attack("planted_folders", "leave links in place of folders", BESIDE_SUITE, _writing("planted_folders")),
     Attack("left_daemon", "leave a daemon and files for the next program", BESIDE_SUITE, _writing("left_daemon")),
 )

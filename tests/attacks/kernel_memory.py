@@ -27,18 +27,18 @@ _CODE: dict[str, tuple[str, str]] = {
     "page_tables_of_files": ("page tables of one file, mapped over and over", "program"),
     "sockets_unix": ("unread data in pairs of Unix sockets", "both"),
     "sockets_tcp": ("unread data in TCP connections", "program"),
-    "sockets_never_accepted": ("unread data in connections that no process has a descriptor of", "program"),
-    "sockets_in_flight": ("full sockets that are sent over sockets", "program"),
+    "sockets_never_accepted": ("unread data in connections without a descriptor in any process", "program"),
+    "sockets_in_flight": ("full sockets sent over sockets", "program"),
     "sockets_udp": ("unread datagrams", "program"),
     "pages_in_sockets": ("pages of files held by single bytes in sockets (`sendfile`)", "program"),
     "pipes_of_huge_pages": ("huge pages held by single bytes in pipes (`vmsplice`)", "both"),
     "inodes": ("empty files", "both"),
     "inodes_of_folders": ("empty folders", "program"),
     "inodes_of_links": ("symbolic links", "program"),
-    "epoll": ("epoll: everything watched by everything", "program"),
-    "landlock_rules": ("Landlock rulesets that nobody uses", "program"),
+    "epoll": ("epoll instances that all watch each other", "program"),
+    "landlock_rules": ("unused Landlock rulesets", "program"),
     "terminals": ("all terminals of the machine", "program"),
-    "threads": ("stacks of threads", "program"),
+    "threads": ("thread stacks", "program"),
 }
 
 
@@ -116,10 +116,10 @@ def _source_map(c: Constants) -> Files:
 
 
 _BOMBS: dict[str, tuple[str, Callable[[Constants], Files]]] = {
-    "enum_bomb": ("17 lines of an enum, each of which doubles what the bundler holds", _enum),
-    "enum_of_templates_bomb": ("a constant enum of templates that double", _enum_of_templates),
-    "enum_of_many_files_bomb": ("enums in many files, each twice the one before", _enum_of_many_files),
-    "union_bomb": ("thousands of types of ten thousand members each", _types),
+    "enum_bomb": ("an enum of 17 lines, each of which doubles the bundler's memory", _enum),
+    "enum_of_templates_bomb": ("a constant enum of templates that double in size", _enum_of_templates),
+    "enum_of_many_files_bomb": ("enums in many files, each twice the size of the previous one", _enum_of_many_files),
+    "union_bomb": ("thousands of types with ten thousand members each", _types),
     "tuple_bomb": ("thousands of types that grow by recursion", _tuples),
     "array_bomb": ("a constant array of 12,000 objects", _array),
     "json_bomb": ("an import of a megabyte of JSON", _json),

@@ -88,7 +88,7 @@ def _own_typescript(c: Constants) -> Files:
 
 _STATIC: dict[str, tuple[str, Callable[[Constants], Files]]] = {
     "postinstall_of_the_project": (
-        "`postinstall` and its like in package.json",
+        "`postinstall` and similar scripts in package.json",
         lambda c: project(
             PLAIN,
             {".npmrc": "ignore-scripts=false\n"},
@@ -96,7 +96,7 @@ _STATIC: dict[str, tuple[str, Callable[[Constants], Files]]] = {
         ),
     ),
     "npmrc": (
-        "`.npmrc` that turns the registry, scripts and the shell around",
+        "`.npmrc` that overrides the registry, scripts and the shell",
         lambda c: project(
             PLAIN,
             dict.fromkeys(
@@ -120,7 +120,7 @@ _STATIC: dict[str, tuple[str, Callable[[Constants], Files]]] = {
         ),
     ),
     "vitest_config": (
-        "`vitest.config.ts`, `vite.config.ts`, set-up files that run code",
+        "`vitest.config.ts`, `vite.config.ts` and set-up files that run code",
         lambda c: project(
             PLAIN,
             {
@@ -160,7 +160,7 @@ _STATIC: dict[str, tuple[str, Callable[[Constants], Files]]] = {
         ),
     ),
     "eslint_config": (
-        "`eslint.config.mjs` and `.eslintrc.js` that run code and turn rules off",
+        "`eslint.config.mjs` and `.eslintrc.js` that run code and disable rules",
         lambda c: project(
             PLAIN,
             {name: _module(c) for name in ("eslint.config.mjs", "eslint.config.js", "eslint.config.ts")}
@@ -182,7 +182,7 @@ _STATIC: dict[str, tuple[str, Callable[[Constants], Files]]] = {
             },
         ),
     ),
-    "own_typescript": ("a `typescript` of its own that always says yes", _own_typescript),
+    "own_typescript": ("its own `typescript` that accepts everything", _own_typescript),
     "file_dependency": (
         "dependencies by `file:`, `link:`, git and URL",
         lambda c: project(
@@ -224,14 +224,14 @@ _STATIC: dict[str, tuple[str, Callable[[Constants], Files]]] = {
     ),
     "loop_in_a_query": ("an endless loop in a query", lambda c: project(_QUERY % 'for (;;) {} return "";')),
     "regex_in_a_query": (
-        "a regular expression without end in a query",
+        "a regular expression in a query that never terminates",
         lambda c: project(_QUERY % 'return String(/^(a+)+$/.test("a".repeat(60) + "b"));'),
     ),
     "memory_in_a_query": (
-        "a query that takes all memory",
+        "a query that uses all memory",
         lambda c: project(_QUERY % "const a: number[][] = []; for (;;) a.push(new Array<number>(1e6).fill(1));"),
     ),
-    "type_bomb": ("types that take for ever to check", lambda c: project(f"{PLAIN}{_TYPE_BOMB}")),
+    "type_bomb": ("types that take forever to check", lambda c: project(f"{PLAIN}{_TYPE_BOMB}")),
     "escapes_in_errors": (
         "terminal escapes and workflow commands in error messages",
         lambda c: project(
@@ -258,50 +258,50 @@ _TIMEOUTS_OF = {"loop_in_module_scope": _SHORT, "type_bomb": Timeouts(install=60
 _BODIES: list[tuple[str, str, str, bool, bool]] = [
     ("environment", "read its environment", "both", False, True),
     ("environments_of_others", "read `/proc/*/environ`", "both", False, True),
-    ("command_lines", "read command lines of other processes", "both", False, True),
+    ("command_lines", "read the command lines of other processes", "both", False, True),
     ("home", "read home and system folders", "both", False, True),
     ("ssh_keys", "read ssh keys, also through a link and `cat`", "function", False, True),
     ("other_trials", "read and write other trials", "both", False, True),
     ("grader_and_answer", "read grader and answer", "both", False, True),
-    ("write_outside", "write, rename, remove outside of its folder", "both", False, False),
+    ("write_outside", "write, rename and remove files outside of its folder", "both", False, False),
     ("symlink", "write outside through symbolic links", "both", False, True),
     ("package_store", "write to the package store, also through a hard link", "both", False, False),
-    ("loopback", "connect to a port of the parent's loopback", "both", False, True),
+    ("loopback", "connect to a port of the parent on loopback", "both", False, True),
     ("other_backend", "connect to another trial's backend", "both", False, True),
-    ("answer_port", "ask the answer's backend", "function", False, True),
+    ("answer_port", "query the answer's backend", "function", False, True),
     ("unix_socket", "connect to a Unix socket by path", "both", False, True),
     ("abstract_socket", "connect to an abstract Unix socket", "both", False, True),
     ("udp", "send UDP", "both", False, True),
-    ("dns", "ask a name server", "function", False, True),
-    ("network", "connect to an address of the machine that is no loopback", "both", False, True),
+    ("dns", "query a name server", "function", False, True),
+    ("network", "connect to a non-loopback address of the machine", "both", False, True),
     ("strange_sockets", "open packet, raw, vsock, CAN, ALG sockets; TCP fast open", "both", False, True),
     ("fork_bomb", "fork bomb", "both", True, False),
     ("memory_in_one_process", "10 GB in one process", "both", True, False),
     ("memory_in_many_processes", "10 GB in many processes", "program", True, False),
-    ("memory_in_files", "10 GB in files that are only in memory (`memfd_create`)", "program", True, False),
-    ("shared_memory", "10 GB of shared memory that nobody maps any more", "program", True, False),
+    ("memory_in_files", "10 GB in memory-only files (`memfd_create`)", "program", True, False),
+    ("shared_memory", "10 GB of shared memory that is no longer mapped", "program", True, False),
     ("one_big_file", "fill the disk with one file", "program", True, False),
     ("many_files", "fill the disk with many files, everywhere", "function", True, False),
-    ("unlinked_files", "fill the disk with files that have no name", "program", True, False),
+    ("unlinked_files", "fill the disk with unlinked files", "program", True, False),
     ("daemon", "leave a daemon that outlives the trial", "both", False, False),
     ("kill_everybody", "kill, limit and slow down other processes, then all of its own", "both", True, False),
     ("kill_tester", "kill the tester that started it", "program", False, False),
     ("stop_tester", "stop the tester that started it", "program", False, False),
     ("trace", "ptrace, `/proc/*/mem`, `process_vm_readv`, `pidfd_getfd`", "both", False, False),
-    ("tester_memory", "read memory, environment, descriptors of the tester", "program", False, False),
-    ("forged_verdict", "write a forged verdict to all descriptors in reach", "both", False, False),
+    ("tester_memory", "read the tester's memory, environment and descriptors", "program", False, False),
+    ("forged_verdict", "write a forged verdict to every accessible descriptor", "both", False, False),
     ("forged_files", "write forged result files", "both", False, False),
     ("kernel_calls", "io_uring, bpf, userfaultfd, keyrings, new mount calls", "both", False, False),
     ("namespaces", "new namespaces, mounts, set-uid programs", "both", False, False),
-    ("left_behind", "leave System V shared memory", "both", False, False),
+    ("left_behind", "leave System V shared memory behind", "both", False, False),
     ("prototype_pollution", "pollute shared prototypes", "both", False, True),
     ("patched_expect", "patch `expect` and vitest", "both", False, True),
-    ("exit_zero", "`process.exit(0)` before anything is said", "program", False, True),
+    ("exit_zero", "`process.exit(0)` before any output", "program", False, True),
     ("terminal_escapes", "terminal escapes and workflow commands in its output", "both", False, True),
-    ("large_output", "print without end", "program", True, True),
-    ("large_result", "return a text of hundreds of MB", "function", True, True),
+    ("large_output", "endless output", "program", True, True),
+    ("large_result", "return a string of hundreds of MB", "function", True, True),
     ("log_lines", "log millions of lines", "both", True, True),
-    ("slow_regex", "a regular expression without end", "program", False, True),
+    ("slow_regex", "a regular expression that never terminates", "program", False, True),
     ("endless_loop", "an endless loop in an action", "function", False, True),
 ]
 _WHERE = {"function": (FUNCTION, in_a_function), "program": (PROGRAM, in_a_program)}

@@ -54,10 +54,10 @@ def test_verdicts_that_are_wrong_too_often_are_found(
     assert "ABOVE 5%" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("said", "of"), [(0, 50), (50, 50), (3, 100), (600, 10_000)])
-def test_the_interval_of_a_rate(said: int, of: int) -> None:
-    rate = simulate_aa.Rate("", "", said, of, 0.05)
-    assert rate.interval == pytest.approx(proportion_confint(said, of, method="beta"), abs=1e-9)
+@pytest.mark.parametrize(("claims", "of"), [(0, 50), (50, 50), (3, 100), (600, 10_000)])
+def test_the_interval_of_a_rate(claims: int, of: int) -> None:
+    rate = simulate_aa.Rate("", "", claims, of, 0.05)
+    assert rate.interval == pytest.approx(proportion_confint(claims, of, method="beta"), abs=1e-9)
     assert rate.ok == (rate.interval[0] <= 0.05)
 
 
@@ -78,7 +78,7 @@ def test_a_recipe_that_looks_twice_at_the_same_trials_is_found(
 
 
 def test_the_recipe_finds_what_changed() -> None:
-    (one,) = simulate_aa.recipe_power(simulate_aa.Recipe(8, mended=3), 60, np.random.default_rng(1))
+    (one,) = simulate_aa.recipe_power(simulate_aa.Recipe(8, fixed=3), 60, np.random.default_rng(1))
     assert one.improved > 0.9 and one.found > 0.5 and one.covered > 0.8 and one.calls < 2 * 8 * 13
 
 
