@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,13 +11,14 @@ from pathlib import Path
 from convex_evals.config import ProjectConfig, cache_dir
 from convex_evals.errors import InfrastructureError, UserError
 from convex_evals.grading.backends.embedded import EmbeddedBackend
+from convex_evals.grading.checker import Checker
 from convex_evals.grading.npm import Progress
 from convex_evals.grading.packages import PackageError, PackageStore
 from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.grading.sandbox.levels import open_sandbox
 from convex_evals.grading.scratch import scratch_folder
 from convex_evals.grading.service import GradingService, canary_eval, open_service, readable_paths
-from convex_evals.grading.suite_packages import MANIFEST, grader_packages
+from convex_evals.grading.suite_packages import MANIFEST, grader_packages, imported_packages, manifest_packages
 from convex_evals.grading.tester import Tester
 from convex_evals.grading.toolchain import ensure_toolchain
 
@@ -35,12 +37,14 @@ async def ready_service(
     cache = cache_dir()
     toolchain = await ensure_toolchain(cache, progress)
     packages = PackageStore(cache / "packages", toolchain.node, config.packages_before)
-    suite_packages = await _suite_packages(suite, packages, progress, warn)
     await _install(packages, canary_eval().answer().files["package.json"], progress)
     level = await containment.choose(toolchain, cache, warn)
     with scratch_folder() as folder:
-        readable = readable_paths(packages, suite, suite_packages)
+        readable = readable_paths(packages, suite, ())
         async with open_sandbox(level, toolchain, folder, readable) as sandbox:
+            scratch = Path(tempfile.mkdtemp(prefix="checker-", dir=folder))
+            async with Checker(toolchain, sandbox, scratch, folder, readable) as checker:
+                suite_packages = await _suite_packages(suite, checker, packages, progress, warn)
             backend = EmbeddedBackend(toolchain, sandbox)
             tester = Tester(toolchain, sandbox, suite_packages)
             async with open_service(
@@ -49,9 +53,15 @@ async def ready_service(
                 yield service
 
 
-async def _suite_packages(suite: Path, packages: PackageStore, progress: Progress, warn: Warn) -> list[Path]:
-    """What graders' bare imports resolve from, besides the suite's own node_modules and the toolchain."""
-    wanted = grader_packages(suite, warn)
+async def _suite_packages(
+    suite: Path, checker: Checker, packages: PackageStore, progress: Progress, warn: Warn
+) -> list[Path]:
+    """What graders' bare imports resolve from, besides the suite's own node_modules and the toolchain.
+
+    All of it stands in the package store.
+    """
+    named = manifest_packages(suite)
+    wanted = grader_packages(suite, named, await imported_packages(suite, checker), warn) if named else {}
     if not wanted:
         return []
     try:

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
 from convex_evals.errors import UserError
-from convex_evals.grading.suite_packages import grader_packages
+from convex_evals.grading.checker import Checker
+from convex_evals.grading.sandbox.base import NoSandbox
+from convex_evals.grading.sandbox.client import open_launcher
+from convex_evals.grading.suite_packages import grader_packages, imported_packages, manifest_packages
+from convex_evals.grading.toolchain import locate_toolchain
 from tests.factories import make_eval, write_files
 
 MANIFEST = {
@@ -15,7 +20,18 @@ MANIFEST = {
 }
 
 
-def test_only_what_graders_mention_is_installed(tmp_path: Path) -> None:
+async def imported(suite: Path, toolchain: Path) -> list[str]:
+    scratch = suite / "scratch"
+    scratch.mkdir()
+    async with (
+        open_launcher() as launcher,
+        Checker(locate_toolchain(toolchain), NoSandbox(launcher), scratch, scratch) as checker,
+    ):
+        return await imported_packages(suite, checker)
+
+
+@pytest.mark.grading
+def test_only_what_graders_import_is_installed(tmp_path: Path, toolchain: Path) -> None:
     grader = 'import { it } from "vitest";\nimport { x } from "../../../grader";\nimport "local";\n'
     make_eval(tmp_path, files={"grader.test.ts": grader, "answer/convex/x.ts": 'import OpenAI from "openai";'})
     write_files(
@@ -29,7 +45,8 @@ def test_only_what_graders_mention_is_installed(tmp_path: Path) -> None:
         },
     )
     warnings: list[str] = []
-    wanted = grader_packages(tmp_path, warnings.append)
+    found = asyncio.run(imported(tmp_path, toolchain))
+    wanted = grader_packages(tmp_path, manifest_packages(tmp_path), found, warnings.append)
     assert wanted == {"slugify": "1.6.6", "@scope/used": "^1.0.0", "typescript": "^5"}
     (warning,) = warnings
     assert "'local' does not come from the registry" in warning
@@ -38,11 +55,11 @@ def test_only_what_graders_mention_is_installed(tmp_path: Path) -> None:
 def test_a_suite_with_node_modules_brings_its_own(tmp_path: Path) -> None:
     make_eval(tmp_path)
     write_files(tmp_path, {"package.json": json.dumps(MANIFEST), "node_modules/x/package.json": "{}"})
-    assert grader_packages(tmp_path, print) == {}
+    assert manifest_packages(tmp_path) == {}
 
 
 def test_a_broken_manifest_is_one_line(tmp_path: Path) -> None:
     make_eval(tmp_path)
     write_files(tmp_path, {"package.json": "{\n  oops"})
     with pytest.raises(UserError, match=r"package\.json:2: not valid JSON: .*; fix it"):
-        grader_packages(tmp_path, print)
+        manifest_packages(tmp_path)

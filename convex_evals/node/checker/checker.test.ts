@@ -123,6 +123,22 @@ test("graders are read with their relative imports", async (t) => {
   ]);
 });
 
+test("packages that graders import are found, those of answers apart", async (t) => {
+  const suite = workFolder(t);
+  addFiles(suite, {
+    "evals/a/grader.test.ts": '// @vitest-environment jsdom\nimport { test } from "vitest";\nimport unused from "unused";\nimport type { T } from "types-alone";\nimport "../../grader";\nimport { api } from "./answer/convex/_generated/api";\nimport fs from "node:fs";\nimport path from "path";\nconst told = "mentioned";\n',
+    "evals/a/answer/convex/_generated/api.ts": 'import "of-the-answer";\nexport const api = {};\n',
+    "evals/b/grader.test.ts": 'const = 1;\nimport "lost";\n',
+    "evals/c/grader.test.ts": 'const x = await import("@scope/dynamic/deep/x.js");\nimport "./lost";\n',
+    "grader/index.ts": 'export * from "./inner";\n',
+    "grader/inner.ts": 'export * from "exported/sub";\nrequire("required");\n',
+  });
+  const files = ["evals/a/grader.test.ts", "evals/b/grader.test.ts", "evals/c/grader.test.ts", "evals/d/grader.test.ts"];
+  const { result } = await new Checker(t).ask("grader_packages", { suite, files });
+  assert.deepEqual(result, ["@scope/dynamic", "exported", "jsdom", "required", "unused", "vitest"]);
+  assert.deepEqual((await new Checker(t).ask("grader_packages", { suite, files: [] })).result, []);
+});
+
 test("the end of stdin ends the checker, esbuild's service included", async (t) => {
   const checker = new Checker(t);
   const project = copyApp("bare", path.join(workFolder(t), "project"));

@@ -1,7 +1,9 @@
 /** What can be said about a grader without running it: does it parse, and what does it consist of. */
-import { realpathSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import path from "node:path";
-import { build, type BuildFailure, type BuildOptions, type Message, type Plugin } from "esbuild";
+import { build, type BuildFailure, type BuildOptions, type Loader, type Message, type OnResolveArgs, type OnResolveResult, type Plugin } from "esbuild";
+import { isBare, packageName } from "../tester/resolution.ts";
 import { shownPath } from "./files.ts";
 
 /** One reason why a grader cannot be loaded; `file` is relative to the suite. */
@@ -32,6 +34,9 @@ export const TO_BE_READ = {
   tsconfigRaw: { compilerOptions: { jsx: "react-jsx" } },
 } as const satisfies BuildOptions;
 
+/** What graders may import besides scripts. */
+const LOADERS: Readonly<Record<string, Loader>> = { ".txt": "text", ".md": "text", ".node": "empty" };
+
 // Packages are resolved when the grader runs; here only the suite's own files count.
 const packagesExternal: Plugin = {
   name: "packages-external",
@@ -61,7 +66,7 @@ async function inspect(suite: string, file: string): Promise<GraderReport> {
       absWorkingDir: suite,
       entryPoints: [absolute],
       plugins: [packagesExternal],
-      loader: { ".txt": "text", ".md": "text", ".node": "empty" },
+      loader: LOADERS,
     });
     return { file: shown, errors: [], inputs: Object.keys(metafile.inputs).sort() };
   } catch (error) {
@@ -80,4 +85,48 @@ async function inspect(suite: string, file: string): Promise<GraderReport> {
 export async function inspectGraders(suiteDir: string, files: string[]): Promise<GraderReport[]> {
   const suite = realpathSync(suiteDir);
   return Promise.all(files.map((file) => inspect(suite, file)));
+}
+
+/** An environment that a grader asks for by a comment, as vitest finds it. */
+const ENVIRONMENT = /@(?:vitest|jest)-environment\s+([\w-]+)/;
+
+/**
+ * The packages that graders import, and what they import relatively, their answers apart. Files that cannot be read or
+ * parsed count for nothing: that is said where they are graded with.
+ *
+ * @param suiteDir root of the suite
+ * @param files grader files, absolute or relative to the suite
+ */
+export async function importedPackages(suiteDir: string, files: string[]): Promise<string[]> {
+  const suite = realpathSync(suiteDir);
+  const found = new Set<string>();
+  const resolve = ({ kind, path: specifier, resolveDir }: OnResolveArgs): OnResolveResult | undefined => {
+    if (kind === "entry-point") return undefined;
+    if (isBare(specifier) && !isBuiltin(specifier)) found.add(packageName(specifier));
+    const isRelative = /^\.{0,2}\//.test(specifier);
+    const isOfAnswer = path.relative(suite, path.resolve(resolveDir, specifier)).split(path.sep).includes("answer");
+    return isRelative && !isOfAnswer ? undefined : { path: specifier, external: true };
+  };
+  const entryPoints = files.map((file) => path.resolve(suite, file));
+  await build({
+    ...TO_BE_READ,
+    absWorkingDir: suite,
+    entryPoints,
+    plugins: [{ name: "packages-found", setup: (bundle) => bundle.onResolve({ filter: /.*/ }, resolve) }],
+    loader: LOADERS,
+    // A suite may have its unused imports kept.
+    tsconfigRaw: { compilerOptions: { ...TO_BE_READ.tsconfigRaw.compilerOptions, verbatimModuleSyntax: true } },
+  }).catch((error: unknown) => {
+    if (!(error as Partial<BuildFailure>).errors) throw error;
+  });
+  return [...new Set([...found, ...entryPoints.flatMap(environment)])].sort();
+}
+
+function environment(file: string): string[] {
+  try {
+    const [, name] = ENVIRONMENT.exec(readFileSync(file, "utf8")) ?? [];
+    return name === undefined ? [] : [name];
+  } catch {
+    return [];
+  }
 }

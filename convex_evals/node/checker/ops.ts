@@ -90,6 +90,12 @@ const OPERATIONS: Record<string, Operation> = {
     return inspectGraders(folder(request, "suite"), texts(request, "files"));
   },
 
+  /** {suite, files} -> names of the packages that all of the files import */
+  async grader_packages(request) {
+    const { importedPackages } = await import("./graders.ts");
+    return importedPackages(folder(request, "suite"), texts(request, "files"));
+  },
+
   /** {suite, grader, packages, out} -> {reason, self_contained}; `reason` is null where the compiled grader was written to `out` */
   async compile_grader(request) {
     const { compileGrader } = await import("./compile_grader.ts");
