@@ -24,7 +24,8 @@ export type Compilation = { compiled: CompiledGrader; selfContained: boolean } |
  * How a grader may learn where the suite is: its working folder is another. Reading files and starting processes does not say that, and what it starts
  * may be the project's, which must see neither grader nor answer.
  */
-const LOOKS_FOR_FILES = /\bimport\.meta\b|["'](node:)?(worker_threads|module|vm)["']|\bargv\b|\.stack\b|\bbinding\b/;
+const LOOKS_FOR_FILES = /\bimport\.meta\b|\bgetBuiltinModule\b|\bargv\b|\.stack\b|\bbinding\b/;
+const LOOKING_MODULES = new Set(["worker_threads", "module", "vm"]);
 
 const LOADERS: Record<string, Loader> = { ".ts": "ts", ".mts": "ts", ".tsx": "tsx", ".js": "js", ".mjs": "js", ".jsx": "jsx" };
 
@@ -43,7 +44,6 @@ const NEEDS_VITE: readonly [RegExp, string][] = [
   [/\bto(Throw\w*)?Match(ing)?(Inline|File)?Snapshot\b/, "snapshots"],
   [/\bprocess\s*\.\s*exit\b/, "process.exit"],
   [/\bbench\b/, "benchmarks"],
-  [/(from|import)\s*\(?\s*["']([^"']*\?|data:)/, "queries in imports"],
 ];
 
 class NeedsVite extends Error {}
@@ -116,11 +116,15 @@ export async function compileGrader(grader: string, suite: string, packages: str
       plugins: [packagesOutside({ suite: root, packages }, refusals)],
     });
     if (refusals[0] !== undefined) return { reason: refusals[0] };
+    const imported = Object.values(metafile.inputs).flatMap(({ imports }) => imports.map(({ path, original = path }) => original));
+    const query = imported.find((specifier) => /\?|^data:/.test(specifier));
+    if (query !== undefined) return { reason: `${query} is imported with a query` };
     const files = Object.keys(metafile.inputs).map((input) => realpathSync(path.resolve(root, input)));
     const outside = files.find((file) => !file.startsWith(root + path.sep) || file.includes("/node_modules/"));
     if (outside !== undefined) return { reason: `${path.basename(outside)} is not the suite's own` };
     const modules = await Promise.all(files.map(async (file) => [file, await compileModule(file)] as const));
-    const selfContained = !modules.some(([, text]) => LOOKS_FOR_FILES.test(text));
+    const looks = imported.some((specifier) => LOOKING_MODULES.has(specifier.replace(/^node:/, "")));
+    const selfContained = !looks && !modules.some(([, text]) => LOOKS_FOR_FILES.test(text));
     return { compiled: { grader: entry, suite: root, modules: Object.fromEntries(modules) }, selfContained };
   } catch (error) {
     if (error instanceof NeedsVite) return { reason: error.message };

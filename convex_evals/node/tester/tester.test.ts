@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, readdirSync, symlinkSync } from "node:fs";
+import { chmodSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { test } from "node:test";
@@ -114,6 +114,25 @@ test("x", () => { process.send?.({ tests: [{ name: "p", outcome: "passed", messa
   assert.deepEqual(sends.verdict.tests.map(({ name, outcome }) => [name, outcome]), [["x", "failed"]]);
   const hook = await runTester(suite, "hook.test.ts");
   assert.match(hook.verdict.errors[0]?.message ?? "", /Hook timed out in 700ms/);
+});
+
+test("what looks for files of the suite, or may, is not self-contained", async (t) => {
+  const suite = makeSuite(t, {
+    "plain.test.ts": 'import fs from "node:fs";\nimport { test } from "vitest";\ntest("module", () => fs.writeFileSync("package.json", JSON.stringify({ type: "module" })));\n',
+    "imports.test.ts": 'import vm from "node:vm";\nimport { test } from "vitest";\ntest("x", () => vm.runInThisContext("1"));\n',
+    "dynamic.test.ts": 'import { test } from "vitest";\ntest("x", async () => { await import("module"); });\n',
+    "inner.test.ts": 'import { test } from "vitest";\nimport { x } from "./inner";\ntest("x", x);\n',
+    "inner.ts": 'export { isMainThread as x } from "worker_threads";\n',
+    "asks.test.ts": 'import { test } from "vitest";\ntest("x", () => process.getBuiltinModule("vm"));\n',
+    "place.test.ts": 'import { test } from "vitest";\ntest("x", () => import.meta.url);\n',
+  });
+  const found = await Promise.all(["plain", "imports", "dynamic", "inner", "asks", "place"].map((name) => compileGrader(path.join(suite, `${name}.test.ts`), suite, [])));
+  assert.deepEqual(found.map((each) => ("reason" in each ? each.reason : each.selfContained)), [true, false, false, false, false, false]);
+  for (const specifier of ["./inner.ts?raw", "data:text/javascript,export default 1"]) {
+    const file = path.join(suite, "query.test.ts");
+    writeFileSync(file, `import { test } from "vitest";\nimport x from "${specifier}";\ntest("x", () => x);\n`);
+    assert.ok("reason" in (await compileGrader(file, suite, [])), specifier);
+  }
 });
 
 test("a grader cannot end the run or hide tests unseen", async (t) => {
