@@ -3,7 +3,7 @@
  *
  * Convex parses them with its fork of the crate saffron, which refuses much that `croner` accepts: `?`, nicknames, 7 for
  * Sunday, L in lists, steps as long as their field (get-convex/saffron saffron/src/parse.rs). Where both accept an
- * expression, they mean the same times.
+ * expression, they mean the same times, but for days like FRI-SUN: saffron adds the day before.
  */
 
 import { Cron } from "croner";
