@@ -159,6 +159,8 @@ def make_plan(
         synthetic=False,
         guidelines=PATH if guidelines else None,
         guidelines_sha256=guidelines,
+        # As golden files have them.
+        toolchain=factories.make_toolchain(lockfile="5" * 64, lint_rules="6" * 64),
         evals=dict.fromkeys(evals, factories.make_eval_plan()),
     )
 

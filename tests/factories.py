@@ -78,6 +78,18 @@ def make_git_repo(folder: Path) -> Path:
     return folder
 
 
+def make_toolchain(lockfile: str = "0" * 64, lint_rules: str = "1" * 64) -> ToolVersions:
+    return ToolVersions(
+        node="24.0.0",
+        typescript="5.9.3",
+        eslint="10.0.0",
+        vitest="3.2.0",
+        convex="1.48.0",
+        lockfile_sha256=lockfile,
+        lint_rules_sha256=lint_rules,
+    )
+
+
 def make_eval_plan() -> EvalPlan:
     return EvalPlan(
         task_sha256="2" * 64,
@@ -101,15 +113,7 @@ def make_plan(**changes: object) -> RunPlan:
         suite_commit=None,
         grading_protocol=1,
         backend=BackendIdentity(kind="embedded", version="1"),
-        toolchain=ToolVersions(
-            node="24.0.0",
-            typescript="5.9.3",
-            eslint="10.0.0",
-            vitest="3.2.0",
-            convex="1.48.0",
-            lockfile_sha256="0" * 64,
-            lint_rules_sha256="1" * 64,
-        ),
+        toolchain=make_toolchain(),
         evals={EVAL: make_eval_plan()},
     )
     return plan.model_copy(update=changes)

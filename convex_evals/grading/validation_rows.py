@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from convex_evals.grading.case_results import CaseResult
 
-_KINDS = ("answer", "wrong", "accept", "foil")
+KINDS = ("answer", "wrong", "accept", "foil")
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class EvalRow:
         return self._slowest.case.name
 
     def to_json(self) -> dict[str, object]:
-        counts = {kind: {"good": self.good(kind), "total": self.total(kind)} for kind in _KINDS}
+        counts = {kind: {"good": self.good(kind), "total": self.total(kind)} for kind in KINDS}
         return {
             "eval": self.name,
             **counts,
