@@ -95,10 +95,10 @@ class GuidelineDiff:
 def diff_guidelines(before: str, after: str) -> GuidelineDiff:
     """What leads from one text to the other."""
     old, new = read_guidelines(before), read_guidelines(after)
-    pairs = _same_rules(old, new)
-    homes = _same_sections(old, new, pairs)
-    pairs |= _changed_rules(old, new, pairs, homes)
-    stayed = _in_place(old, new, pairs, homes)
+    pairs = _pair_equal_rules(old, new)
+    homes = _pair_sections(old, new, pairs)
+    pairs |= _pair_changed_rules(old, new, pairs, homes)
+    stayed = _find_unmoved(old, new, pairs, homes)
     changes = [(i, _change(old.rules[i], new.rules[j], i not in stayed)) for i, j in sorted(pairs.items())]
     found = [(float(pairs[i]), c) for i, c in changes if c]
     back = set(pairs.values())
@@ -119,7 +119,7 @@ def _change(before: Rule, after: Rule, moved: bool) -> RuleChange | None:
     return RuleChange(ChangeKind.MOVED, before, after, True) if moved else None
 
 
-def _same_rules(old: Guidelines, new: Guidelines) -> dict[int, int]:
+def _pair_equal_rules(old: Guidelines, new: Guidelines) -> dict[int, int]:
     """Rules of the same wording: those of the same section first, then wherever they are."""
     pairs: dict[int, int] = {}
     taken: set[int] = set()
@@ -136,7 +136,7 @@ def _same_rules(old: Guidelines, new: Guidelines) -> dict[int, int]:
     return pairs
 
 
-def _same_sections(old: Guidelines, new: Guidelines, pairs: Mapping[int, int]) -> dict[int, int]:
+def _pair_sections(old: Guidelines, new: Guidelines, pairs: Mapping[int, int]) -> dict[int, int]:
     """Sections of the same title, and those that got another one: most of what they held went to one new section."""
     homes: dict[int, int] = {0: 0}
     by_path: dict[tuple[str, ...], list[int]] = {}
@@ -157,7 +157,7 @@ def _same_sections(old: Guidelines, new: Guidelines, pairs: Mapping[int, int]) -
     return homes
 
 
-def _changed_rules(
+def _pair_changed_rules(
     old: Guidelines, new: Guidelines, pairs: Mapping[int, int], homes: Mapping[int, int]
 ) -> dict[int, int]:
     """Of the rules that are left on both sides, those that are alike; the most alike first."""
@@ -204,16 +204,16 @@ def _words(text: str) -> list[str]:
     return words if len(words) ** 2 <= MOST_COMPARED else text.splitlines()
 
 
-def _in_place(old: Guidelines, new: Guidelines, pairs: Mapping[int, int], homes: Mapping[int, int]) -> set[int]:
+def _find_unmoved(old: Guidelines, new: Guidelines, pairs: Mapping[int, int], homes: Mapping[int, int]) -> set[int]:
     """The rules that stand where they stood: in the same section, and in the same order as most others of it."""
     by_section: dict[int, list[int]] = {}
     for i, j in sorted(pairs.items()):
         if homes.get(old.rules[i].section) == new.rules[j].section:
             by_section.setdefault(old.rules[i].section, []).append(i)
-    return {own[n] for own in by_section.values() for n in _longest_rise([pairs[i] for i in own])}
+    return {own[n] for own in by_section.values() for n in _longest_increasing([pairs[i] for i in own])}
 
 
-def _longest_rise(numbers: Sequence[int]) -> list[int]:
+def _longest_increasing(numbers: Sequence[int]) -> list[int]:
     """Positions of a longest increasing subsequence."""
     tails: list[int] = []
     ends: list[int] = []
@@ -231,7 +231,7 @@ def _longest_rise(numbers: Sequence[int]) -> list[int]:
 
 def _section_changes(old: Guidelines, new: Guidelines, homes: Mapping[int, int]) -> Iterator[SectionChange]:
     ordered = sorted(homes)
-    in_order = {ordered[n] for n in _longest_rise([homes[i] for i in ordered])}
+    in_order = {ordered[n] for n in _longest_increasing([homes[i] for i in ordered])}
     for i, section in enumerate(old.sections):
         home = homes.get(i)
         if home is None:

@@ -28,10 +28,10 @@ def word_diff(before: str, after: str) -> tuple[Span, ...]:
     Line ends within a paragraph mean nothing, so a text that was only rewrapped has no changed words.
     """
     old, new = _tokens(before), _tokens(after)
-    head, tail = _alike_at_the_ends(old, new) if len(old) * len(new) > MOST_COMPARED else (0, 0)
+    head, tail = _count_common_ends(old, new) if len(old) * len(new) > MOST_COMPARED else (0, 0)
     if (len(old) - head - tail) * (len(new) - head - tail) > MOST_COMPARED:
         old, new = _lines(before), _lines(after)
-        head, tail = _alike_at_the_ends(old, new)
+        head, tail = _count_common_ends(old, new)
     keys = [[key for key, _ in side[head : len(side) - tail]] for side in (old, new)]
     found = SequenceMatcher(None, keys[0], keys[1], autojunk=False).get_opcodes()
     steps: list[_Step] = [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in found]
@@ -40,7 +40,7 @@ def word_diff(before: str, after: str) -> tuple[Span, ...]:
     if tail:
         steps.append(("equal", len(old) - tail, len(old), len(new) - tail, len(new)))
     spans: list[Span] = []
-    for tag, i1, i2, j1, j2 in _joined(steps, new):
+    for tag, i1, i2, j1, j2 in _join_islands(steps, new):
         if tag == "equal":
             spans.append(Span("same", _text(new[j1:j2])))
         else:
@@ -68,14 +68,14 @@ def _tokens(text: str) -> list[_Token]:
         exact = fenced or fence
         fenced ^= fence
         found += [(part if exact or not part.isspace() else " ", part) for part in _TOKEN.findall(line)]
-    return _single_spaces(found)
+    return _collapse_spaces(found)
 
 
 def _lines(text: str) -> list[_Token]:
     return [(line, line) for line in text.splitlines(keepends=True)]
 
 
-def _alike_at_the_ends(old: Sequence[_Token], new: Sequence[_Token]) -> tuple[int, int]:
+def _count_common_ends(old: Sequence[_Token], new: Sequence[_Token]) -> tuple[int, int]:
     """How many tokens both begin with, and how many of the rest both end with."""
     most = min(len(old), len(new))
     head = next((n for n in range(most) if old[n][0] != new[n][0]), most)
@@ -83,7 +83,7 @@ def _alike_at_the_ends(old: Sequence[_Token], new: Sequence[_Token]) -> tuple[in
     return head, tail
 
 
-def _single_spaces(tokens: Sequence[_Token]) -> list[_Token]:
+def _collapse_spaces(tokens: Sequence[_Token]) -> list[_Token]:
     """A line end and the indentation of the next line are one space."""
     found: list[_Token] = []
     for key, part in tokens:
@@ -98,7 +98,7 @@ def _text(tokens: Iterable[_Token]) -> str:
     return "".join(part for _, part in tokens)
 
 
-def _joined(steps: Sequence[_Step], new: Sequence[_Token]) -> list[_Step]:
+def _join_islands(steps: Sequence[_Step], new: Sequence[_Token]) -> list[_Step]:
     """Without islands: a space or a mark that stayed between changed words is shown as part of the change."""
     found: list[_Step] = []
     for n, (tag, i1, i2, j1, j2) in enumerate(steps):

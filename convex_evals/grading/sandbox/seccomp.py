@@ -86,13 +86,13 @@ class _Assembler:
         return b"".join(struct.pack("HBBI", *instruction) for instruction in self.code)
 
 
-def _refusing(action: int) -> _Assembler:
+def _refuse(action: int) -> _Assembler:
     block = _Assembler()
     block.answer(action)
     return block
 
 
-def _flags_refused(argument: int, mask: int, code: int) -> _Assembler:
+def _refuse_flags(argument: int, mask: int, code: int) -> _Assembler:
     block = _Assembler()
     block.load(_ARGUMENTS + 8 * argument)
     block.code.append((_MASKS, 0, 1, mask))
@@ -101,7 +101,7 @@ def _flags_refused(argument: int, mask: int, code: int) -> _Assembler:
     return block
 
 
-def _values_refused(argument: int, values: Sequence[int], code: int) -> _Assembler:
+def _refuse_values(argument: int, values: Sequence[int], code: int) -> _Assembler:
     block = _Assembler()
     block.load(_ARGUMENTS + 8 * argument)
     for value in values:
@@ -111,7 +111,7 @@ def _values_refused(argument: int, values: Sequence[int], code: int) -> _Assembl
     return block
 
 
-def _others_refused(argument: int, code: int) -> _Assembler:
+def _refuse_all_but_zero(argument: int, code: int) -> _Assembler:
     """Refused unless an argument is 0, in all of its 64 bits."""
     block = _Assembler()
     for half in (0, 4):
@@ -122,7 +122,7 @@ def _others_refused(argument: int, code: int) -> _Assembler:
     return block
 
 
-def _shared_memory_refused() -> _Assembler:
+def _refuse_shared_memory() -> _Assembler:
     """No shared anonymous memory: it may be unmapped and stay, and then it is in no process."""
     block = _Assembler()
     block.load(_ARGUMENTS + 8 * 3)
@@ -133,7 +133,7 @@ def _shared_memory_refused() -> _Assembler:
     return block
 
 
-def _socket_block(network: bool) -> _Assembler:
+def _judge_sockets(network: bool) -> _Assembler:
     """TCP; with a network of one's own UDP, queries of interfaces and Unix sockets, too. Never packets or vsock.
 
     Landlock does not judge connections to Unix sockets, and servers of the machine may listen on some; pairs of
@@ -177,27 +177,28 @@ def _assemble(machine: str, own_network: bool, own_user: bool) -> bytes:
     program.code.append((_GREATER, 0, 1, 0x40000000))  # the x32 calls
     program.answer(_KILL)
     for name in sorted(numbers.keys() - _CONDITIONAL):
-        program.on_call(numbers[name], _refusing(_errno(errno.EPERM)))
+        program.on_call(numbers[name], _refuse(_errno(errno.EPERM)))
     for name in _BY_REFERENCE:
-        program.on_call(numbers[name], _refusing(_errno(errno.EINVAL)))
-    program.on_call(numbers["clone3"], _refusing(_errno(errno.ENOSYS)))  # its flags are out of reach; clone is tried
-    program.on_call(numbers["clone"], _flags_refused(0, _NAMESPACE_FLAGS, errno.EPERM))
-    program.on_call(numbers["ioctl"], _values_refused(1, (_TIOCSTI, _TIOCLINUX), errno.EPERM))
-    program.on_call(numbers["socket"], _socket_block(own_network))
-    program.on_call(numbers["mmap"], _shared_memory_refused())
+        program.on_call(numbers[name], _refuse(_errno(errno.EINVAL)))
+    program.on_call(numbers["clone3"], _refuse(_errno(errno.ENOSYS)))  # its flags are out of reach; clone is tried
+    program.on_call(numbers["clone"], _refuse_flags(0, _NAMESPACE_FLAGS, errno.EPERM))
+    program.on_call(numbers["ioctl"], _refuse_values(1, (_TIOCSTI, _TIOCLINUX), errno.EPERM))
+    program.on_call(numbers["socket"], _judge_sockets(own_network))
+    program.on_call(numbers["mmap"], _refuse_shared_memory())
     for name, argument in _SIGNALS.items():
-        program.on_call(numbers[name], _values_refused(argument, (signal.SIGUSR1, signal.SIGUSR2), errno.EPERM))
-    program.on_call(numbers["fcntl"], _values_refused(1, (_SET_SIGNAL,), errno.EPERM))
+        program.on_call(numbers[name], _refuse_values(argument, (signal.SIGUSR1, signal.SIGUSR2), errno.EPERM))
+    program.on_call(numbers["fcntl"], _refuse_values(1, (_SET_SIGNAL,), errno.EPERM))
     if not own_network:
         for name, argument in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3)):
-            program.on_call(numbers[name], _flags_refused(argument, _FAST_OPEN, errno.EPERM))
+            program.on_call(numbers[name], _refuse_flags(argument, _FAST_OPEN, errno.EPERM))
         by_path = () if own_user else sorted(_BY_PATH & numbers.keys())
         for name in ("setsid", "setpgid", *by_path):
-            program.on_call(numbers[name], _refusing(_errno(errno.EPERM)))
+            program.on_call(numbers[name], _refuse(_errno(errno.EPERM)))
         for name, argument in _BY_PROCESS.items():
-            program.on_call(numbers[name], _others_refused(argument, errno.EPERM))
+            program.on_call(numbers[name], _refuse_all_but_zero(argument, errno.EPERM))
         if not own_user:
-            program.on_call(numbers["utimensat"], _others_refused(1, errno.EPERM))  # without a path: of an open file
+            # Without a path it changes an open file.
+            program.on_call(numbers["utimensat"], _refuse_all_but_zero(1, errno.EPERM))
     program.answer(_ALLOW)
     return program.bytes()
 
