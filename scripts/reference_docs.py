@@ -160,6 +160,8 @@ _EXPORT = re.compile(
     r"export (?:async )?(?P<kind>function|class|const) (?P<name>\w+)(?P<rest>[^\n]*)",
     re.DOTALL,
 )
+# prettier puts the parameters of a long signature on lines of their own.
+_BROKEN_SIGNATURE = re.compile(r"(?P<head>^export [^\n]*\()\n(?P<parameters>(?: +[^\n]*\n)+)(?=\))", re.M)
 _UNDOCUMENTED = {"closeAll", "fieldTexts"}  # for the library itself
 
 
@@ -171,13 +173,17 @@ def grader_reference() -> str:
     )
     rows = {}
     for path in sorted(library.glob("*.ts")):
-        for match in _EXPORT.finditer(_read(path)):
+        for match in _EXPORT.finditer(_BROKEN_SIGNATURE.sub(_on_one_line, _read(path))):
             if match["name"] in exported - _UNDOCUMENTED:
                 rows[match["name"]] = f"| `{_signature(match)}` | {_first_sentence(match['doc'])} |"
     missing = exported - rows.keys() - _UNDOCUMENTED
     if missing:
         raise SystemExit(f"convex-evals/grader: no doc comment: {', '.join(sorted(missing))}")
     return "\n".join(["| what | does |", "|---|---|", *(rows[name] for name in sorted(rows, key=str.lower))])
+
+
+def _on_one_line(match: re.Match[str]) -> str:
+    return match["head"] + " ".join(match["parameters"].split()).rstrip(",")
 
 
 def _signature(match: re.Match[str]) -> str:
