@@ -83,16 +83,26 @@ function officialModules(convexFolder: string): Plugin {
 const BUILTINS: Plugin = {
   name: "builtins",
   setup(bundle) {
-    bundle.onResolve({ filter: /^[a-z_:/]+$/ }, ({ path: name }) => (isBuiltin(name) ? { path: name, namespace: "builtin" } : undefined));
-    bundle.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path: name }) => ({ contents: `module.exports = process.getBuiltinModule(${JSON.stringify(name)});` }));
+    bundle.onResolve({ filter: /^[a-z_:/]+$/ }, ({ path: name }) =>
+      isBuiltin(name) ? { path: name, namespace: "builtin" } : undefined,
+    );
+    bundle.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path: name }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(name)});`,
+    }));
   },
 };
 
-const BUILTIN = "const __builtin = (name) => { const whole = process.getBuiltinModule(name); return Object.create(whole, { default: { value: whole } }); };";
+const BUILTIN =
+  "const __builtin = (name) => { const whole = process.getBuiltinModule(name); return Object.create(whole, { default: { value: whole } }); };";
 
 /** esbuild copies all that a module offers for whoever imports some of it; of Node's own, that loads what nobody uses. */
 function withoutCopies(text: string): string {
-  const builtins = new Map([...text.matchAll(/var (require_\w+) = __commonJS\(\{\s*"builtin:([^"]+)"/g)].map(([, name, module]) => [name, module]));
+  const builtins = new Map(
+    [...text.matchAll(/var (require_\w+) = __commonJS\(\{\s*"builtin:([^"]+)"/g)].map(([, name, module]) => [
+      name,
+      module,
+    ]),
+  );
   return text.replace(/__toESM\((require_\w+)\(\), 1\)/g, (copy, name: string) => {
     const module = builtins.get(name);
     return module === undefined ? copy : `__builtin(${JSON.stringify(module)})`;
@@ -112,8 +122,41 @@ const SCRIPT = {
 
 // The app's code may replace the globals that it shares with the runtime, which keeps those that were there before.
 const CAPTURED = [
-  "Array", "ArrayBuffer", "BigInt", "Blob", "DOMException", "Date", "DataView", "Error", "EvalError", "Function", "JSON", "Map", "Number", "Object", "Promise", "Proxy", "RangeError", "ReadableStream",
-  "ReferenceError", "Reflect", "RegExp", "Set", "String", "Symbol", "SyntaxError", "TextEncoder", "TypeError", "URIError", "URL", "Uint8Array", "WeakMap", "btoa", "isFinite", "isNaN", "parseInt",
+  "Array",
+  "ArrayBuffer",
+  "BigInt",
+  "Blob",
+  "DOMException",
+  "Date",
+  "DataView",
+  "Error",
+  "EvalError",
+  "Function",
+  "JSON",
+  "Map",
+  "Number",
+  "Object",
+  "Promise",
+  "Proxy",
+  "RangeError",
+  "ReadableStream",
+  "ReferenceError",
+  "Reflect",
+  "RegExp",
+  "Set",
+  "String",
+  "Symbol",
+  "SyntaxError",
+  "TextEncoder",
+  "TypeError",
+  "URIError",
+  "URL",
+  "Uint8Array",
+  "WeakMap",
+  "btoa",
+  "isFinite",
+  "isNaN",
+  "parseInt",
 ] as const;
 
 // The app's code may also change these objects.
@@ -151,7 +194,12 @@ async function buildInto(file: string, options: BuildOptions): Promise<void> {
 }
 
 /** Builds `source` into the script `name`.bundle.cjs, and beside it the module that loads it and exports the same names. */
-async function buildScript(source: string, name: string, names: readonly string[], options: BuildOptions): Promise<void> {
+async function buildScript(
+  source: string,
+  name: string,
+  names: readonly string[],
+  options: BuildOptions,
+): Promise<void> {
   const bundle = path.join(here, `${name}.bundle`);
   rmSync(`${bundle}.cjs.code`, { force: true });
   await buildInto(`${bundle}.cjs`, { ...SCRIPT, platform: "node", ...options, entryPoints: [path.join(here, source)] });
@@ -164,12 +212,24 @@ async function buildScript(source: string, name: string, names: readonly string[
 
 /** Refuses a script that looks up globals which are neither captured nor known. */
 function checkGlobals(file: string): void {
-  const program = ts.createProgram([file], { allowJs: true, checkJs: true, noEmit: true, noLib: true, noResolve: true, types: [] });
-  const messages = program.getSemanticDiagnostics(program.getSourceFile(file)).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, " "));
+  const program = ts.createProgram([file], {
+    allowJs: true,
+    checkJs: true,
+    noEmit: true,
+    noLib: true,
+    noResolve: true,
+    types: [],
+  });
+  const messages = program
+    .getSemanticDiagnostics(program.getSourceFile(file))
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, " "));
   const names = new Set(messages.flatMap((message) => /^Cannot find name '([^']+)'/.exec(message)?.[1] ?? []));
   const unknown = [...names].filter((name) => !Object.hasOwn(LOOKED_UP, name));
   if (!names.has("Convex")) throw new Error(`${file}: the check for globals finds none, as it should`);
-  if (unknown.length > 0) throw new Error(`${file} looks up ${unknown.join(", ")}, which the app's code may have replaced: add it to CAPTURED, or to LOOKED_UP with the reason`);
+  if (unknown.length > 0)
+    throw new Error(
+      `${file} looks up ${unknown.join(", ")}, which the app's code may have replaced: add it to CAPTURED, or to LOOKED_UP with the reason`,
+    );
 }
 
 /** The modules that the backend evaluates beside each app, as one script: reading and stripping them took half its start. */
@@ -189,9 +249,17 @@ async function buildRuntime(file: string): Promise<void> {
         name: "embedded",
         setup(bundle) {
           bundle.onResolve({ filter: /^embedded:seams$/ }, () => ({ path: path.join(runtime, "seams.ts") }));
-          bundle.onResolve({ filter: /^embedded:convex-test$/ }, () => ({ path: CONVEX_TEST_FILE, namespace: "patched" }));
-          bundle.onLoad({ filter: /.*/, namespace: "patched" }, () => ({ contents: patchedConvexTest(), resolveDir: path.dirname(CONVEX_TEST_FILE) }));
-          bundle.onResolve({ filter: /^convex\/(server|values)$/ }, ({ path: name }) => ({ path: fileURLToPath(import.meta.resolve(name)) }));
+          bundle.onResolve({ filter: /^embedded:convex-test$/ }, () => ({
+            path: CONVEX_TEST_FILE,
+            namespace: "patched",
+          }));
+          bundle.onLoad({ filter: /.*/, namespace: "patched" }, () => ({
+            contents: patchedConvexTest(),
+            resolveDir: path.dirname(CONVEX_TEST_FILE),
+          }));
+          bundle.onResolve({ filter: /^convex\/(server|values)$/ }, ({ path: name }) => ({
+            path: fileURLToPath(import.meta.resolve(name)),
+          }));
         },
       },
     ],
@@ -220,7 +288,9 @@ await build({
   external: EXTERNAL,
   plugins: [officialModules(convex.folder)],
   // CommonJS dependencies inside the bundle call require().
-  banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },
+  banner: {
+    js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+  },
   // Switches of the command line that the environment must not be able to turn.
   define: {
     "process.env.CONVEX_VERSION_OVERRIDE": "undefined",
@@ -234,7 +304,10 @@ await build({
 renameSync(draft, path.join(out, "official.mjs"));
 
 await buildRuntime(path.join(here, "backend", "app", "runtime.bundle.cjs"));
-const { code: watchdogText } = await transform(readFileSync(path.join(here, "backend", "app", "watchdog_thread.ts"), "utf8"), { loader: "ts", target: "node24" });
+const { code: watchdogText } = await transform(
+  readFileSync(path.join(here, "backend", "app", "watchdog_thread.ts"), "utf8"),
+  { loader: "ts", target: "node24" },
+);
 // Every graded project starts a backend or two; as one file they start in a third of the time. It stands beside the modules
 // that it was made of: they find others by their own place.
 await buildScript("backend/main.ts", "backend/app/backend", ["startBackend"], {
@@ -252,20 +325,46 @@ await buildScript("backend/main.ts", "backend/app/backend", ["startBackend"], {
   ],
 });
 
-await buildInto(path.join(here, "backend", "node_process", "main.bundle.mjs"), { ...MODULE, entryPoints: [path.join(here, "backend", "node_process", "main.ts")], keepNames: true });
+await buildInto(path.join(here, "backend", "node_process", "main.bundle.mjs"), {
+  ...MODULE,
+  entryPoints: [path.join(here, "backend", "node_process", "main.ts")],
+  keepNames: true,
+});
 
 // What every graded project starts, without types: stripping them takes Node a tenth of a second in each process. Each
 // stands beside its source, and finds other files from there.
 for (const name of ["tester/main", "tester/direct", "grader/index"]) {
-  await buildInto(path.join(here, `${name}.bundle.mjs`), { ...MODULE, entryPoints: [path.join(here, `${name}.ts`)], packages: "external", keepNames: true });
+  await buildInto(path.join(here, `${name}.bundle.mjs`), {
+    ...MODULE,
+    entryPoints: [path.join(here, `${name}.ts`)],
+    packages: "external",
+    keepNames: true,
+  });
 }
 // The same copies of packages as graders would get.
-await buildScript("tester/vitest.ts", "tester/vitest", ["modules"], { conditions: CONDITIONS, plugins: [BUILTINS], keepNames: true });
-await buildScript("grader/library.ts", "grader/library", ["modules", "setUp"], { conditions: CONDITIONS, plugins: [BUILTINS], keepNames: true, external: ["esbuild", "typescript"] });
-await buildScript("grader/page_process.ts", "grader/page_process", [], { plugins: [BUILTINS], keepNames: true, external: ["esbuild"] });
+await buildScript("tester/vitest.ts", "tester/vitest", ["modules"], {
+  conditions: CONDITIONS,
+  plugins: [BUILTINS],
+  keepNames: true,
+});
+await buildScript("grader/library.ts", "grader/library", ["modules", "setUp"], {
+  conditions: CONDITIONS,
+  plugins: [BUILTINS],
+  keepNames: true,
+  external: ["esbuild", "typescript"],
+});
+await buildScript("grader/page_process.ts", "grader/page_process", [], {
+  plugins: [BUILTINS],
+  keepNames: true,
+  external: ["esbuild"],
+});
 
-const start = (file: string, flags: readonly string[] = []): void => void execFileSync(process.execPath, [...flags, path.join(here, file)], { stdio: "inherit" });
-start("checker/compile_libraries.ts", JSON.parse(readFileSync(path.join(here, "checker", "flags.json"), "utf8")) as string[]);
+const start = (file: string, flags: readonly string[] = []): void =>
+  void execFileSync(process.execPath, [...flags, path.join(here, file)], { stdio: "inherit" });
+start(
+  "checker/compile_libraries.ts",
+  JSON.parse(readFileSync(path.join(here, "checker", "flags.json"), "utf8")) as string[],
+);
 // What a grading calls is known when one was made.
 start("record.ts");
 // esbuild's service would keep the process alive.

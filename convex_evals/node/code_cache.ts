@@ -21,7 +21,11 @@ const isRecording = process.env[RECORDING] !== undefined;
 export function cachedScript(text: string, file: string, filename: string = file): vm.Script {
   const kept = `${file}.code`;
   const cachedData = !isRecording && existsSync(kept) ? readFileSync(kept) : undefined;
-  const script = new vm.Script(text, { filename, cachedData, importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER });
+  const script = new vm.Script(text, {
+    filename,
+    cachedData,
+    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  });
   if (isRecording) process.on("exit", () => writeFileSync(kept, script.createCachedData(), { mode: 0o644 }));
   return script;
 }

@@ -40,7 +40,10 @@ async function started(): Promise<{ child: ChildProcess; ports: Ready }> {
 
 async function push(project: string, port: number): Promise<void> {
   const post = async (step: string, body: object): Promise<unknown> => {
-    const response = await fetch(`http://127.0.0.1:${port}/api/deploy2/${step}`, { method: "POST", body: JSON.stringify({ ...body, adminKey: ADMIN_KEY, dryRun: false }) });
+    const response = await fetch(`http://127.0.0.1:${port}/api/deploy2/${step}`, {
+      method: "POST",
+      body: JSON.stringify({ ...body, adminKey: ADMIN_KEY, dryRun: false }),
+    });
     if (!response.ok) throw new Error(`${step}: ${await response.text()}`);
     return await response.json();
   };
@@ -55,11 +58,23 @@ async function test(project: string, ports: Ready): Promise<Verdict> {
   const compiled = path.join(project, "compiled.json");
   writeFileSync(compiled, JSON.stringify(compilation.compiled));
   const conditions = CONDITIONS.flatMap((name) => ["--conditions", name]);
-  const argv = [...conditions, path.join(here, "tester", "direct.bundle.mjs"), "--suite", project, "--test-timeout", String(TEST_TIMEOUT_MS)];
+  const argv = [
+    ...conditions,
+    path.join(here, "tester", "direct.bundle.mjs"),
+    "--suite",
+    project,
+    "--test-timeout",
+    String(TEST_TIMEOUT_MS),
+  ];
   const [verdict, input] = [path.join(project, "verdict.json"), openSync(compiled, "r")];
   const output = openSync(verdict, "w");
   const child = spawn(process.execPath, argv, {
-    env: { ...env, MODEL_OUTPUT_DIR: project, CONVEX_PORT: String(ports.port), CONVEX_SITE_PORT: String(ports.site_port) },
+    env: {
+      ...env,
+      MODEL_OUTPUT_DIR: project,
+      CONVEX_PORT: String(ports.port),
+      CONVEX_SITE_PORT: String(ports.site_port),
+    },
     stdio: ["pipe", "ignore", "inherit", output, input],
   });
   closeSync(output);
@@ -71,14 +86,21 @@ async function test(project: string, ports: Ready): Promise<Verdict> {
 
 /** The same page as in the grader, whose own is killed. */
 async function show(project: string, ports: Ready): Promise<void> {
-  const child = fork(path.join(here, "grader", "page_process.bundle.mjs"), { env: { ...env, MODEL_OUTPUT_DIR: project }, execArgv: [...PAGE_FLAGS], stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const child = fork(path.join(here, "grader", "page_process.bundle.mjs"), {
+    env: { ...env, MODEL_OUTPUT_DIR: project },
+    execArgv: [...PAGE_FLAGS],
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
   const page = new Page(child);
   await page.start("src/App.tsx", `http://localhost:${ports.port}`);
   await eventually(async () => assert.deepEqual(await page.texts("ul"), [""]), { what: "the list" });
   await page.fill("input", "typed");
   await page.click("button");
   await eventually(async () => assert.deepEqual(await page.texts("li"), ["typed"]), { what: "the note" });
-  assert.deepEqual([await page.text(), await page.values("input"), await page.states("button"), await page.errors()], ["typedAdd", [""], ["disabled"], []]);
+  assert.deepEqual(
+    [await page.text(), await page.values("input"), await page.states("button"), await page.errors()],
+    ["typedAdd", [""], ["disabled"], []],
+  );
   child.disconnect();
   await once(child, "exit");
 }

@@ -52,7 +52,10 @@ function adminOfHeader(credentials: string): Caller {
 /** The caller behind an admin key, acting as `impersonating` where given. */
 export function adminCaller(key: string, impersonating: unknown): Caller {
   checkAdminKey(key);
-  return { kind: "admin", identity: impersonating === undefined || impersonating === null ? null : impersonatedIdentity(impersonating) };
+  return {
+    kind: "admin",
+    identity: impersonating === undefined || impersonating === null ? null : impersonatedIdentity(impersonating),
+  };
 }
 
 export function checkAdminKey(key: unknown): void {

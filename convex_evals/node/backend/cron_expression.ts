@@ -35,7 +35,8 @@ const FIELDS: readonly Field[] = [
 /** Throws an `Error` that names the field at fault. */
 export function parseCronExpression(text: string): Cron {
   const parts = text.split(/[ \t]+/);
-  if (parts.length !== FIELDS.length) throw new Error(`Invalid cron expression "${text}": expected 5 fields, got ${parts.length}`);
+  if (parts.length !== FIELDS.length)
+    throw new Error(`Invalid cron expression "${text}": expected 5 fields, got ${parts.length}`);
   for (const [at, field] of FIELDS.entries()) {
     const part = parts[at] ?? "";
     if (!isValid(part, at, field)) throw new Error(`Invalid cron expression: "${part}" is not a valid ${field.name}`);

@@ -97,7 +97,10 @@ export function nextRun(schedule: CronSchedule, afterMs: number, previousMs: num
     case "daily":
       return nextMatch(`${schedule.minuteUTC ?? 0} ${schedule.hourUTC} * * *`, afterMs);
     case "weekly":
-      return nextMatch(`${schedule.minuteUTC ?? 0} ${schedule.hourUTC} * * ${WEEKDAYS.indexOf(schedule.dayOfWeek)}`, afterMs);
+      return nextMatch(
+        `${schedule.minuteUTC ?? 0} ${schedule.hourUTC} * * ${WEEKDAYS.indexOf(schedule.dayOfWeek)}`,
+        afterMs,
+      );
     case "monthly":
       return nextMatch(`${schedule.minuteUTC ?? 0} ${schedule.hourUTC} ${schedule.day} * *`, afterMs);
     case "cron":

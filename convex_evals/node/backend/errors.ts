@@ -23,7 +23,10 @@ export class DeployError extends HttpError {
 
 /** A push whose modules are at fault: get-convex/convex-backend crates/application/src/lib.rs */
 export function invalidModules(message: string): DeployError {
-  return new DeployError("InvalidModules", `Loading the pushed modules encountered the following\n    error:\n${message}`);
+  return new DeployError(
+    "InvalidModules",
+    `Loading the pushed modules encountered the following\n    error:\n${message}`,
+  );
 }
 
 export class BadAdminKeyError extends HttpError {

@@ -32,14 +32,16 @@ const ROUTES: Readonly<Record<string, Handler>> = {
   "GET /instance_name": ({ response }) => void response.end(INSTANCE_NAME),
   "GET /instance_version": ({ response }) => void response.end(BACKEND_VERSION),
   "GET /api/check_admin_key": checkKey,
-  "GET /api/v1/get_canonical_urls": ({ response }, parts) => sendJson(response, { convexCloudUrl: parts.cloudUrl(), convexSiteUrl: parts.siteUrl() }),
+  "GET /api/v1/get_canonical_urls": ({ response }, parts) =>
+    sendJson(response, { convexCloudUrl: parts.cloudUrl(), convexSiteUrl: parts.siteUrl() }),
   "POST /api/query": (exchange, parts) => callFunction(exchange, parts, "query"),
   "GET /api/query": (exchange, parts) => callByUrl(exchange, parts),
   "POST /api/query_at_ts": (exchange, parts) => callFunction(exchange, parts, "query"),
   "POST /api/mutation": (exchange, parts) => callFunction(exchange, parts, "mutation"),
   "POST /api/action": (exchange, parts) => callFunction(exchange, parts, "action"),
   "POST /api/function": (exchange, parts) => callFunction(exchange, parts, "any"),
-  "POST /api/query_ts": ({ response }, parts) => sendJson(response, { ts: encodeTimestamp(parts.app.store.lastCommitTs) }),
+  "POST /api/query_ts": ({ response }, parts) =>
+    sendJson(response, { ts: encodeTimestamp(parts.app.store.lastCommitTs) }),
   "POST /api/get_config_hashes": configHashes,
   "POST /api/update_environment_variables": updateEnvironment,
   "GET /api/stream_function_logs": streamLogs,
@@ -119,10 +121,20 @@ function parseCall(body: unknown): CallBody {
   };
 }
 
-async function callFunction({ request, response }: Exchange, parts: ApiParts, type: FunctionType | "any"): Promise<void> {
+async function callFunction(
+  { request, response }: Exchange,
+  parts: ApiParts,
+  type: FunctionType | "any",
+): Promise<void> {
   const caller = await parts.app.auth.callerOfHeader(request.headers.authorization);
   const body = parseCall(await readJson(request));
-  const outcome = await parts.app.call({ type, path: body.path, componentPath: body.componentPath, args: body.args, caller });
+  const outcome = await parts.app.call({
+    type,
+    path: body.path,
+    componentPath: body.componentPath,
+    args: body.args,
+    caller,
+  });
   sendOutcome(response, outcome, body.format);
 }
 
@@ -149,7 +161,12 @@ function sendOutcome(response: ServerResponse, outcome: CallOutcome, format: str
   const { result, logLines } = outcome;
   if (result.ok) return sendJson(response, { status: "success", value: result.value, logLines });
   const { errorData } = result;
-  const body = { status: "error", errorMessage: serverErrorText(result.errorMessage), ...(errorData === undefined ? {} : { errorData }), logLines };
+  const body = {
+    status: "error",
+    errorMessage: serverErrorText(result.errorMessage),
+    ...(errorData === undefined ? {} : { errorData }),
+    logLines,
+  };
   sendJson(response, body, format === null ? 200 : STATUS_FUNCTION_FAILED);
 }
 
@@ -162,7 +179,13 @@ async function configHashes({ request, response }: Exchange): Promise<void> {
   const { adminKey } = (await readJson(request)) as { adminKey?: unknown };
   checkAdminKey(adminKey);
   // No hash is ever known, so the CLI always sends every module.
-  sendJson(response, { config: { functions: "convex/", authInfo: [] }, moduleHashes: [], nodeDependencies: [], nodeVersion: null, udfServerVersion: null });
+  sendJson(response, {
+    config: { functions: "convex/", authInfo: [] },
+    moduleHashes: [],
+    nodeDependencies: [],
+    nodeVersion: null,
+    udfServerVersion: null,
+  });
 }
 
 async function updateEnvironment({ request, response }: Exchange, { app }: ApiParts): Promise<void> {
@@ -174,7 +197,9 @@ async function updateEnvironment({ request, response }: Exchange, { app }: ApiPa
       throw new HttpError(400, "InvalidEnvVarName", `Invalid environment variable name: ${String(name)}`);
     }
   }
-  await app.setEnvironmentVariables(new Map(changes.map(({ name, value }) => [String(name), typeof value === "string" ? value : null])));
+  await app.setEnvironmentVariables(
+    new Map(changes.map(({ name, value }) => [String(name), typeof value === "string" ? value : null])),
+  );
   response.writeHead(200).end();
 }
 
@@ -197,7 +222,11 @@ async function download({ request, response }: Exchange, { app }: ApiParts, publ
   const address = app.files.fileOf(publicId);
   const blob = address ? app.storedFile(address) : null;
   if (!blob) throw new HttpError(404, "FileNotFound", `File ${publicId} not found`);
-  const headers = { ...(blob.type ? { "content-type": blob.type } : {}), "accept-ranges": "bytes", "cache-control": "private, max-age=2592000" };
+  const headers = {
+    ...(blob.type ? { "content-type": blob.type } : {}),
+    "accept-ranges": "bytes",
+    "cache-control": "private, max-age=2592000",
+  };
   const range = byteRange(request.headers.range, blob.size);
   if (range === "unsatisfiable") return void response.writeHead(416, { "content-range": `bytes */${blob.size}` }).end();
   const part = range ? blob.slice(range.first, range.last + 1) : blob;

@@ -20,7 +20,23 @@ const ATTRIBUTE_OF_CLAIM: Readonly<Record<string, string>> = {
 };
 
 // Claims about the token, and those that change with every one of them.
-const TOKEN_CLAIMS = new Set(["iss", "sub", "aud", "exp", "iat", "nbf", "jti", "fva", "auth_time", "nonce", "acr", "amr", "azp", "at_hash", "c_hash"]);
+const TOKEN_CLAIMS = new Set([
+  "iss",
+  "sub",
+  "aud",
+  "exp",
+  "iat",
+  "nbf",
+  "jti",
+  "fva",
+  "auth_time",
+  "nonce",
+  "acr",
+  "amr",
+  "azp",
+  "at_hash",
+  "c_hash",
+]);
 const REGISTERED_CLAIMS = new Set(["iss", "sub", "aud", "exp", "iat", "nbf", "jti", "fva"]);
 
 /** The identity behind an OpenID Connect token: standard claims have names of their own. */
@@ -62,7 +78,9 @@ function flattened(claims: Record<string, unknown>): Record<string, JsonValue> {
   for (const [name, value] of Object.entries(claims)) {
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
     if (!isObject) flat[name] = value as JsonValue;
-    else for (const [inner, innerValue] of Object.entries(flattened(value as Record<string, unknown>))) flat[`${name}.${inner}`] = innerValue;
+    else
+      for (const [inner, innerValue] of Object.entries(flattened(value as Record<string, unknown>)))
+        flat[`${name}.${inner}`] = innerValue;
   }
   return flat;
 }

@@ -44,7 +44,11 @@ export function parseKeySet(text: string): Jwk[] | null {
 }
 
 /** Whether the one of `keys` that fits the token has signed it, with one of `algorithms`. */
-export async function isSignedBy(token: ParsedToken, keys: readonly Jwk[], algorithms: readonly SigningAlgorithm[]): Promise<boolean> {
+export async function isSignedBy(
+  token: ParsedToken,
+  keys: readonly Jwk[],
+  algorithms: readonly SigningAlgorithm[],
+): Promise<boolean> {
   try {
     await compactVerify(token.text, createLocalJWKSet({ keys: [...keys] }), { algorithms: [...algorithms] });
     return true;

@@ -19,13 +19,28 @@ export interface FunctionTimes {
   readonly actionMs: number;
 }
 
-const CONVEX_TIMES: FunctionTimes = { transactionMs: 1000, transactionTotalMs: 15_000, actionBusyMs: 10_000, actionMs: 600_000 };
+const CONVEX_TIMES: FunctionTimes = {
+  transactionMs: 1000,
+  transactionTotalMs: 15_000,
+  actionBusyMs: 10_000,
+  actionMs: 600_000,
+};
 
 /** The limits in the watchdog's terms. */
 export function functionLimits(changes: Partial<FunctionTimes> = {}): FunctionLimits {
   const { transactionMs, transactionTotalMs, actionBusyMs, actionMs } = { ...CONVEX_TIMES, ...changes };
   return {
-    transaction: { busyMs: transactionMs, totalMs: transactionTotalMs, idleMs: transactionMs, idleMessage: "Returned promise will never resolve" },
-    action: { busyMs: actionBusyMs, totalMs: actionBusyMs, idleMs: actionMs, idleMessage: `Function execution timed out (maximum duration: ${actionMs / 1000}s)` },
+    transaction: {
+      busyMs: transactionMs,
+      totalMs: transactionTotalMs,
+      idleMs: transactionMs,
+      idleMessage: "Returned promise will never resolve",
+    },
+    action: {
+      busyMs: actionBusyMs,
+      totalMs: actionBusyMs,
+      idleMs: actionMs,
+      idleMessage: `Function execution timed out (maximum duration: ${actionMs / 1000}s)`,
+    },
   };
 }

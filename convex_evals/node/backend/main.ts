@@ -56,24 +56,34 @@ function parseOptions(): Options {
 
 function integer(option: string, text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new Error(`${option} must be a number from 0 to 65535, got ${text}`);
+  if (!Number.isInteger(value) || value < 0 || value > 65_535)
+    throw new Error(`${option} must be a number from 0 to 65535, got ${text}`);
   return value;
 }
 
 async function main(): Promise<void> {
-  if (!("SourceTextModule" in vm)) throw new Error("start with: node --experimental-vm-modules --disable-warning=ExperimentalWarning backend/main.ts");
+  if (!("SourceTextModule" in vm))
+    throw new Error("start with: node --experimental-vm-modules --disable-warning=ExperimentalWarning backend/main.ts");
   const options = parseOptions();
   const log = (line: string): void => void (options.log && process.stderr.write(`${line}\n`));
   // App code must find nothing of the parent's environment, however it gets at
   // the real `process`.
   for (const name of Object.keys(process.env)) delete process.env[name];
   // A promise or timer that the app left dangling is the app's failure, not ours.
-  process.on("unhandledRejection", (reason) => void (reportRejection(reason) || log(`unhandled rejection: ${String(reason)}`)));
+  process.on(
+    "unhandledRejection",
+    (reason) => void (reportRejection(reason) || log(`unhandled rejection: ${String(reason)}`)),
+  );
   process.on("uncaughtException", (error) => log(`uncaught exception: ${String(error)}`));
   if (options.exitWithStdin) exitWithStdin();
   process.once("SIGTERM", exit).once("SIGINT", exit);
   lockHost();
-  const backend = await startBackend({ port: options.port, sitePort: options.sitePort, onLog: log, mayPush: options.controlFd === undefined });
+  const backend = await startBackend({
+    port: options.port,
+    sitePort: options.sitePort,
+    onLog: log,
+    mayPush: options.controlFd === undefined,
+  });
   if (options.controlFd !== undefined) await backend.listenOn(options.controlFd, true);
   const ready = { kind: "ready", port: backend.port, site_port: backend.sitePort, version: BACKEND_VERSION };
   writeSync(options.readyFd, `${JSON.stringify(ready)}\n`);

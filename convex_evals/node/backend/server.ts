@@ -53,13 +53,19 @@ export async function startBackend(options: BackendOptions = {}): Promise<Backen
   const parts = { app, push: new PushApi(app), cloudUrl, siteUrl };
   const api = (mayPush: boolean): (() => Server) => {
     const door = { ...parts, mayPush };
-    return () => createServer((request, response) => void handleApi(request, response, door).catch(() => response.destroy())).on("upgrade", (request, socket, head) => sync.upgrade(request, socket, head));
+    return () =>
+      createServer((request, response) => void handleApi(request, response, door).catch(() => response.destroy())).on(
+        "upgrade",
+        (request, socket, head) => sync.upgrade(request, socket, head),
+      );
   };
   const sync = new SyncServer(app);
 
   const apiListener = new LoopbackListener(api(options.mayPush ?? true));
   const controlListener = new LoopbackListener(api(true));
-  const siteListener = new LoopbackListener(() => createServer((request, response) => void handleSite(request, response, app).catch(() => response.destroy())));
+  const siteListener = new LoopbackListener(() =>
+    createServer((request, response) => void handleSite(request, response, app).catch(() => response.destroy())),
+  );
   port = await apiListener.listen(options.port ?? 0);
   sitePort = await siteListener.listen(options.sitePort ?? 0);
 

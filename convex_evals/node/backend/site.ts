@@ -10,7 +10,15 @@ import { newRequestId } from "./errors.ts";
 import { sendJson } from "./http_body.ts";
 
 // Between two hops, not part of the message.
-const HOP_BY_HOP = new Set(["connection", "content-length", "expect", "host", "keep-alive", "transfer-encoding", "upgrade"]);
+const HOP_BY_HOP = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "transfer-encoding",
+  "upgrade",
+]);
 
 /** Runs the HTTP action that the request is routed to. */
 export async function handleSite(request: IncomingMessage, response: ServerResponse, app: App): Promise<void> {
@@ -54,7 +62,8 @@ function requestInit(request: IncomingMessage): RequestInit {
   }
   const method = request.method ?? "GET";
   if (method === "GET" || method === "HEAD") return { method, headers };
-  const hasBody = request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"] ?? 0) > 0;
+  const hasBody =
+    request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"] ?? 0) > 0;
   if (!hasBody) return { method, headers };
   const body = Readable.toWeb(request) as ReadableStream<Uint8Array>;
   return { method, headers, body, duplex: "half" } as RequestInit;

@@ -126,14 +126,20 @@ test("graders are read with their relative imports", async (t) => {
 test("packages that graders import are found, those of answers apart", async (t) => {
   const suite = workFolder(t);
   addFiles(suite, {
-    "evals/a/grader.test.ts": '// @vitest-environment jsdom\nimport { test } from "vitest";\nimport unused from "unused";\nimport type { T } from "types-alone";\nimport "../../grader";\nimport { api } from "./answer/convex/_generated/api";\nimport fs from "node:fs";\nimport path from "path";\nconst told = "mentioned";\n',
+    "evals/a/grader.test.ts":
+      '// @vitest-environment jsdom\nimport { test } from "vitest";\nimport unused from "unused";\nimport type { T } from "types-alone";\nimport "../../grader";\nimport { api } from "./answer/convex/_generated/api";\nimport fs from "node:fs";\nimport path from "path";\nconst told = "mentioned";\n',
     "evals/a/answer/convex/_generated/api.ts": 'import "of-the-answer";\nexport const api = {};\n',
     "evals/b/grader.test.ts": 'const = 1;\nimport "lost";\n',
     "evals/c/grader.test.ts": 'const x = await import("@scope/dynamic/deep/x.js");\nimport "./lost";\n',
     "grader/index.ts": 'export * from "./inner";\n',
     "grader/inner.ts": 'export * from "exported/sub";\nrequire("required");\n',
   });
-  const files = ["evals/a/grader.test.ts", "evals/b/grader.test.ts", "evals/c/grader.test.ts", "evals/d/grader.test.ts"];
+  const files = [
+    "evals/a/grader.test.ts",
+    "evals/b/grader.test.ts",
+    "evals/c/grader.test.ts",
+    "evals/d/grader.test.ts",
+  ];
   const { result } = await new Checker(t).ask("grader_packages", { suite, files });
   assert.deepEqual(result, ["@scope/dynamic", "exported", "jsdom", "required", "unused", "vitest"]);
   assert.deepEqual((await new Checker(t).ask("grader_packages", { suite, files: [] })).result, []);
@@ -150,7 +156,9 @@ test("the end of stdin ends the checker, esbuild's service included", async (t) 
 
 /** Processes that `parent` started, by the name of their program. */
 function childrenOf(parent: number): { pid: number; name: string }[] {
-  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number);
+  const pids = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
   return pids.flatMap((pid) => {
     try {
       const [, name = "", rest = ""] = /\((.*)\) \S+ (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
@@ -178,9 +186,15 @@ test("without esbuild no project is at fault, and another process takes over", a
 test("a process that checks an honest project serves the next one, too", async (t) => {
   const checker = new Checker(t);
   const project = copyApp("schema", path.join(workFolder(t), "project"));
-  addFiles(project, { "src/use_it.ts": 'import { useState } from "react";\nexport const useIt = (): unknown => useState(1);\n' });
+  addFiles(project, {
+    "src/use_it.ts": 'import { useState } from "react";\nexport const useIt = (): unknown => useState(1);\n',
+  });
   const sources = path.join(project, "sources.json");
-  for (const [op, fields] of [["bundle", { out: path.join(project, "push.json"), sources }], ["typecheck", {}], ["lint", {}]] as const) {
+  for (const [op, fields] of [
+    ["bundle", { out: path.join(project, "push.json"), sources }],
+    ["typecheck", {}],
+    ["lint", {}],
+  ] as const) {
     const answer = await checker.ask(op, { project, ...fields });
     assert.deepEqual([answer.error, answer.retire], [undefined, undefined], op);
   }
@@ -198,7 +212,8 @@ test("what a project makes of the definition of its app is bundled for it alone"
     return answer.ok ? readFileSync(out, "utf8").replaceAll(project, "") : "";
   };
   const elsewhere = "node_modules/convex/dist/cjs/values/index.js";
-  const paths = (target: string): string => JSON.stringify({ compilerOptions: { paths: { "convex/server": [target] } } });
+  const paths = (target: string): string =>
+    JSON.stringify({ compilerOptions: { paths: { "convex/server": [target] } } });
   const hostile: Record<string, string>[] = [
     { "jsconfig.json": paths(`./${elsewhere}`) },
     { "convex/jsconfig.json": paths(`../${elsewhere}`) },

@@ -8,7 +8,15 @@ import path from "node:path";
 import { build, transform, type Loader, type OnResolveResult, type Plugin, type PluginBuild } from "esbuild";
 import { TRANSFORM } from "../tester/transform.ts";
 import { TO_BE_READ } from "./graders.ts";
-import { CONDITIONS, EXTENSIONS, LIBRARY, isBare, packageName, sourcesFor, type PackageSources } from "../tester/resolution.ts";
+import {
+  CONDITIONS,
+  EXTENSIONS,
+  LIBRARY,
+  isBare,
+  packageName,
+  sourcesFor,
+  type PackageSources,
+} from "../tester/resolution.ts";
 
 /** What the tester needs to run a grader directly: the text of each of the suite's modules, by real path. */
 export interface CompiledGrader {
@@ -27,11 +35,21 @@ export type Compilation = { compiled: CompiledGrader; selfContained: boolean } |
 const LOOKS_FOR_FILES = /\bimport\.meta\b|\bgetBuiltinModule\b|\bargv\b|\.stack\b|\bbinding\b/;
 const LOOKING_MODULES = new Set(["worker_threads", "module", "vm"]);
 
-const LOADERS: Record<string, Loader> = { ".ts": "ts", ".mts": "ts", ".tsx": "tsx", ".js": "js", ".mjs": "js", ".jsx": "jsx" };
+const LOADERS: Record<string, Loader> = {
+  ".ts": "ts",
+  ".mts": "ts",
+  ".tsx": "tsx",
+  ".js": "js",
+  ".mjs": "js",
+  ".jsx": "jsx",
+};
 
 /** What vite, its mocker, its environments or snapshot files give a meaning to. */
 const NEEDS_VITE: readonly [RegExp, string][] = [
-  [/\.\s*(mock|doMock|unmock|doUnmock|hoisted|importActual|importMock|resetModules|dynamicImportSettled|setConfig)\s*\(/, "module mocks"],
+  [
+    /\.\s*(mock|doMock|unmock|doUnmock|hoisted|importActual|importMock|resetModules|dynamicImportSettled|setConfig)\s*\(/,
+    "module mocks",
+  ],
   [/\bvi(test)?\s*(\[|as\b)/, "vi under another name"],
   [/\bimport\s*\*\s*as\s+\w+\s+from\s*["']\./, "a module of its own as a namespace"],
   [/\bimport\s*\(\s*(?!["'][^"']*["']\s*[,)])/, "imports whose names it computes"],
@@ -62,10 +80,19 @@ function isPlainModule(file: string): boolean {
   }
 }
 
-async function checkPackage(bundle: PluginBuild, specifier: string, importer: string, sources: PackageSources): Promise<void> {
+async function checkPackage(
+  bundle: PluginBuild,
+  specifier: string,
+  importer: string,
+  sources: PackageSources,
+): Promise<void> {
   if (isBuiltin(specifier) || specifier === "vitest" || specifier === LIBRARY) return;
   for (const folder of sourcesFor(path.dirname(importer), sources)) {
-    const found = await bundle.resolve(specifier, { resolveDir: folder, kind: "import-statement", pluginData: "package" });
+    const found = await bundle.resolve(specifier, {
+      resolveDir: folder,
+      kind: "import-statement",
+      pluginData: "package",
+    });
     if (found.errors.length > 0) continue;
     if (packageName(specifier) === "convex" || isPlainModule(found.path)) return;
     throw new NeedsVite(`${specifier} is CommonJS, or has a default export`);
@@ -96,7 +123,8 @@ async function compileModule(file: string): Promise<string> {
   const loader = LOADERS[path.extname(file)];
   if (!loader) throw new NeedsVite(`${path.basename(file)} is no script`);
   const source = readFileSync(file, "utf8");
-  for (const [pattern, what] of NEEDS_VITE) if (pattern.test(source)) throw new NeedsVite(`${path.basename(file)} uses ${what}`);
+  for (const [pattern, what] of NEEDS_VITE)
+    if (pattern.test(source)) throw new NeedsVite(`${path.basename(file)} uses ${what}`);
   const { code } = await transform(source, { ...TRANSFORM, loader, sourcefile: file });
   return code;
 }
@@ -116,7 +144,9 @@ export async function compileGrader(grader: string, suite: string, packages: str
       plugins: [packagesOutside({ suite: root, packages }, refusals)],
     });
     if (refusals[0] !== undefined) return { reason: refusals[0] };
-    const imported = Object.values(metafile.inputs).flatMap(({ imports }) => imports.map(({ path, original = path }) => original));
+    const imported = Object.values(metafile.inputs).flatMap(({ imports }) =>
+      imports.map(({ path, original = path }) => original),
+    );
     const query = imported.find((specifier) => /\?|^data:/.test(specifier));
     if (query !== undefined) return { reason: `${query} is imported with a query` };
     const files = Object.keys(metafile.inputs).map((input) => realpathSync(path.resolve(root, input)));

@@ -2,7 +2,16 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import path from "node:path";
-import { build, type BuildFailure, type BuildOptions, type Loader, type Message, type OnResolveArgs, type OnResolveResult, type Plugin } from "esbuild";
+import {
+  build,
+  type BuildFailure,
+  type BuildOptions,
+  type Loader,
+  type Message,
+  type OnResolveArgs,
+  type OnResolveResult,
+  type Plugin,
+} from "esbuild";
 import { isBare, packageName } from "../tester/resolution.ts";
 import { shownPath } from "./files.ts";
 

@@ -29,30 +29,48 @@ function withoutSuffix(file: string): string {
 /** Whether types from `declared` are those of `target`, which is a file of the project or a package. */
 function agree(root: string, target: string, declared: string): boolean {
   const packaged = packageOf(declared);
-  if (target.startsWith("node_modules/")) return packaged === target || packaged?.startsWith("node_modules/@types/") === true;
+  if (target.startsWith("node_modules/"))
+    return packaged === target || packaged?.startsWith("node_modules/@types/") === true;
   const file = path.posix.join(root, target);
-  if (isGenerated(target)) return isGenerated(shownPath(root, declared)) && withoutSuffix(file) === withoutSuffix(declared);
+  if (isGenerated(target))
+    return isGenerated(shownPath(root, declared)) && withoutSuffix(file) === withoutSuffix(declared);
   return file === declared || !isScript(target);
 }
 
-function differingImports(root: string, { program }: JudgedProgram, source: ts.SourceFile, imports: ReadonlyMap<string, readonly string[]>): UncheckedCode[] {
+function differingImports(
+  root: string,
+  { program }: JudgedProgram,
+  source: ts.SourceFile,
+  imports: ReadonlyMap<string, readonly string[]>,
+): UncheckedCode[] {
   const checker = program.getTypeChecker();
   // Every specifier of a file, in imports, exports and calls, has no public name.
   const { imports: specifiers = [] } = source as { imports?: readonly ts.StringLiteralLike[] };
   const file = shownPath(root, source.fileName);
   return specifiers.flatMap((node) => {
     const declared = checker.getSymbolAtLocation(node)?.declarations?.[0]?.getSourceFile().fileName;
-    const target = declared === undefined ? undefined : imports.get(node.text)?.find((each) => !agree(root, each, declared));
+    const target =
+      declared === undefined ? undefined : imports.get(node.text)?.find((each) => !agree(root, each, declared));
     if (declared === undefined || target === undefined) return [];
     const shown = packageOf(declared) ?? shownPath(root, declared);
-    return [{ file, source, start: node.getStart(source), message: `'${node.text}' is ${target} where it runs, and ${shown} for TypeScript: they must be the same` }];
+    return [
+      {
+        file,
+        source,
+        start: node.getStart(source),
+        message: `'${node.text}' is ${target} where it runs, and ${shown} for TypeScript: they must be the same`,
+      },
+    ];
   });
 }
 
 function unjudged(root: string, running: Imports, judged: ReadonlySet<string>): UncheckedCode[] {
   return [...running.keys()]
     .filter((file) => !judged.has(file) && !DATA.test(file))
-    .map((file) => ({ file: shownPath(root, file), message: "runs, but is no source file that TypeScript checks: only what is checked may run" }));
+    .map((file) => ({
+      file: shownPath(root, file),
+      message: "runs, but is no source file that TypeScript checks: only what is checked may run",
+    }));
 }
 
 const FROM_TEXT = new Set(["eval", "Function"]);
@@ -68,7 +86,9 @@ function makesCode({ program }: JudgedProgram, node: ts.Node): boolean {
 function knownStart(node: ts.Expression): string {
   if (ts.isStringLiteralLike(node)) return node.text;
   if (ts.isTemplateExpression(node)) return node.head.text;
-  return ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken ? knownStart(node.left) : "";
+  return ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken
+    ? knownStart(node.left)
+    : "";
 }
 
 /** Whether `node` imports what is computed, so that nobody can know what it loads. */
@@ -85,13 +105,19 @@ function importsUnknown({ program }: JudgedProgram, node: ts.Node): boolean {
 
 function codeOfTexts(root: string, program: JudgedProgram, source: ts.SourceFile): UncheckedCode[] {
   const found: UncheckedCode[] = [];
-  const add = (node: ts.Node, message: string): void => void found.push({ file: shownPath(root, source.fileName), source, start: node.getStart(source), message });
+  const add = (node: ts.Node, message: string): void =>
+    void found.push({ file: shownPath(root, source.fileName), source, start: node.getStart(source), message });
   const visit = (node: ts.Node): void => {
-    const isType = ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node) || (ts.isTypeNode(node) && !ts.isExpressionWithTypeArguments(node));
+    const isType =
+      ts.isInterfaceDeclaration(node) ||
+      ts.isTypeAliasDeclaration(node) ||
+      (ts.isTypeNode(node) && !ts.isExpressionWithTypeArguments(node));
     if (isType) return;
-    if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.InstanceOfKeyword) return visit(node.left);
+    if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.InstanceOfKeyword)
+      return visit(node.left);
     if (makesCode(program, node)) add(node, "makes code of text, which nothing checks: only what is checked may run");
-    if (importsUnknown(program, node)) add(node, "imports what is computed, so that nothing can check it: write the name as a text");
+    if (importsUnknown(program, node))
+      add(node, "imports what is computed, so that nothing can check it: write the name as a text");
     ts.forEachChild(node, visit);
   };
   visit(source);
@@ -105,7 +131,10 @@ export function uncheckedCode({ root, running, programs }: CheckedProject): Unch
   const judged = new Set(sources.map((source) => source.fileName));
   const texts = programs.flatMap((each) =>
     each.judged
-      .filter(({ fileName, isDeclarationFile }) => !isDeclarationFile && (running.functions.has(fileName) || running.pages.has(fileName)))
+      .filter(
+        ({ fileName, isDeclarationFile }) =>
+          !isDeclarationFile && (running.functions.has(fileName) || running.pages.has(fileName)),
+      )
       .flatMap((source) => codeOfTexts(root, each, source)),
   );
   const unchecked = [running.functions, running.pages].flatMap((imports) => [

@@ -34,7 +34,10 @@ test("mistakes are found, with file, line and rule", async (t) => {
   assert.equal(ok, false);
   for (const [index, [body, rule]] of cases.entries()) {
     const found = problems.filter(({ file }) => file === `convex/case${index}.ts`);
-    assert.ok(found.some((problem) => problem.rule === rule && problem.line >= 3), `${body}: ${JSON.stringify(found)}`);
+    assert.ok(
+      found.some((problem) => problem.rule === rule && problem.line >= 3),
+      `${body}: ${JSON.stringify(found)}`,
+    );
   }
 });
 
@@ -72,13 +75,19 @@ export function Button() {
 test("hooks are judged in the client, not in functions", async (t) => {
   const hook = 'import { useState } from "react";\nexport function useIt(on: boolean) { if (on) { useState(1); } }\n';
   const { problems } = lint(await makeProject(t, "schema", { "src/use_it.ts": hook, "convex/use_it.ts": hook }));
-  assert.deepEqual(problems.map(({ file, rule }) => [file, rule]), [["src/use_it.ts", "react-hooks/rules-of-hooks"]]);
+  assert.deepEqual(
+    problems.map(({ file, rule }) => [file, rule]),
+    [["src/use_it.ts", "react-hooks/rules-of-hooks"]],
+  );
 });
 
 test("generated code is not linted, what cannot be parsed is said", async (t) => {
   const project = await makeProject(t, "schema", { "src/broken.ts": "export const a = ;\n" });
   const { problems } = lint(project);
-  assert.deepEqual(problems.map(({ file, rule, line }) => [file, rule, line]), [["src/broken.ts", "syntax", 1]]);
+  assert.deepEqual(
+    problems.map(({ file, rule, line }) => [file, rule, line]),
+    [["src/broken.ts", "syntax", 1]],
+  );
 });
 
 test("every recommended rule has a decision and a reason, and every kept one exists", () => {
@@ -87,11 +96,19 @@ test("every recommended rule has a decision and a reason, and every kept one exi
   const recommended = [...builtinRules].filter(([, rule]) => rule.meta?.docs?.recommended).map(([name]) => name);
   assert.ok(recommended.length > 50);
   const typed = configs.recommendedTypeChecked.flatMap(({ rules = {} }) =>
-    Object.entries(rules).filter(([, level]) => level !== "off").map(([name]) => name),
+    Object.entries(rules)
+      .filter(([, level]) => level !== "off")
+      .map(([name]) => name),
   );
   assert.ok(typed.length > 40);
-  assert.deepEqual([...recommended, ...typed].filter((name) => !decided.has(name)), []);
-  assert.deepEqual(RULES.filter(({ reason }) => reason.length < 5), []);
+  assert.deepEqual(
+    [...recommended, ...typed].filter((name) => !decided.has(name)),
+    [],
+  );
+  assert.deepEqual(
+    RULES.filter(({ reason }) => reason.length < 5),
+    [],
+  );
   for (const { name, scope } of RULES) {
     if (scope !== "never" && !name.includes("/")) assert.ok(builtinRules.has(name), name);
   }

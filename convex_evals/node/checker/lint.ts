@@ -72,7 +72,12 @@ function configFor(program: ts.Program, rules: Linter.RulesRecord, plugins: Plug
 
 /** The author's own code: TypeScript of the functions folder and `src/`, and all that runs; without generated code and declarations. */
 export function lintedFiles({ root, functions, running }: CheckedProject): string[] {
-  const files = [...typescriptFiles(functions), ...typescriptFiles(path.join(root, "src")), ...running.functions.keys(), ...running.pages.keys()];
+  const files = [
+    ...typescriptFiles(functions),
+    ...typescriptFiles(path.join(root, "src")),
+    ...running.functions.keys(),
+    ...running.pages.keys(),
+  ];
   return [...new Set(files)].filter((file) => isScript(file) && !isGenerated(file));
 }
 
@@ -83,17 +88,26 @@ function unseenSuppressions(source: ts.SourceFile, found: Linter.LintMessage[]):
   return commentDirectives
     .filter(({ type }) => type === IGNORES)
     .map(({ range }) => source.getLineAndCharacterOfPosition(range.pos))
-    .filter(({ line }) => !seen.some((problem) => problem.line <= line + 1 && line + 1 <= (problem.endLine ?? problem.line)))
-    .map(({ line, character }) => ({ ruleId: NO_SUPPRESSIONS, severity: 2, line: line + 1, column: character + 1, message: "This comment hides errors from the type check." }));
+    .filter(
+      ({ line }) => !seen.some((problem) => problem.line <= line + 1 && line + 1 <= (problem.endLine ?? problem.line)),
+    )
+    .map(({ line, character }) => ({
+      ruleId: NO_SUPPRESSIONS,
+      severity: 2,
+      line: line + 1,
+      column: character + 1,
+      message: "This comment hides errors from the type check.",
+    }));
 }
 
 function lintFile(linter: Linter, project: CheckedProject, file: string): LintProblem[] {
   const owner = project.programs.find(({ judged }) => judged.some((source) => source.fileName === file));
   const source = owner?.program.getSourceFile(file);
   if (!owner || !source) return [];
-  const config = file.startsWith(`${project.functions}/`) || project.running.functions.has(file)
-    ? configFor(owner.program, FUNCTION_RULES, FUNCTION_PLUGINS)
-    : configFor(owner.program, CLIENT_RULES, clientPlugins());
+  const config =
+    file.startsWith(`${project.functions}/`) || project.running.functions.has(file)
+      ? configFor(owner.program, FUNCTION_RULES, FUNCTION_PLUGINS)
+      : configFor(owner.program, CLIENT_RULES, clientPlugins());
   const messages = linter.verify(source.text, config, { filename: file });
   // Warnings are ESLint's own, about comments that have no effect here.
   const found = messages.filter(({ severity }) => severity === 2);

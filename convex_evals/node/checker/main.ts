@@ -67,8 +67,16 @@ const OF_LIBRARIES = new Set<PropertyKey>(["__zod_globalConfig", "__zod_globalRe
 
 /** All that one project could leave to the next in this process, as a text. */
 function surroundings(): string {
-  const names = BUILT_IN.map((each) => [Reflect.ownKeys(each).length, "prototype" in each ? Reflect.ownKeys(each.prototype as object).length : 0]);
-  return JSON.stringify([process.cwd(), process.env, Reflect.ownKeys(globalThis).filter((name) => !OF_LIBRARIES.has(name)).length, names]);
+  const names = BUILT_IN.map((each) => [
+    Reflect.ownKeys(each).length,
+    "prototype" in each ? Reflect.ownKeys(each.prototype as object).length : 0,
+  ]);
+  return JSON.stringify([
+    process.cwd(),
+    process.env,
+    Reflect.ownKeys(globalThis).filter((name) => !OF_LIBRARIES.has(name)).length,
+    names,
+  ]);
 }
 
 /** The answer to a request, and whether another process is to answer the next. */

@@ -20,7 +20,8 @@ type Operation = (request: Fields) => Promise<unknown>;
 
 function text(request: Fields, key: string): string {
   const value = request[key];
-  if (typeof value !== "string" || value === "") throw new BadRequest(`${String(request.op)}: '${key}' must be a string`);
+  if (typeof value !== "string" || value === "")
+    throw new BadRequest(`${String(request.op)}: '${key}' must be a string`);
   return value;
 }
 

@@ -39,7 +39,11 @@ interface Place {
 }
 
 /** A root tsconfig that only points at others (Vite's template): the one that covers `files` counts. */
-function referencedSettings({ root, system, strict }: Place, settings: Settings, files: string[]): Settings | undefined {
+function referencedSettings(
+  { root, system, strict }: Place,
+  settings: Settings,
+  files: string[],
+): Settings | undefined {
   const covered = new Set(files);
   return settings.references
     .filter((file) => system.fileExists(file))
@@ -69,9 +73,7 @@ function plan(place: Place, functions: string, running: RunningFiles): Plan[] {
   const hasRoot = system.fileExists(path.join(root, "tsconfig.json"));
   const plans: Plan[] = [];
   const add = (settings: Settings, files: string[]): void => {
-    const same = plans.find(
-      (known) => JSON.stringify(known.settings.options) === JSON.stringify(settings.options),
-    );
+    const same = plans.find((known) => JSON.stringify(known.settings.options) === JSON.stringify(settings.options));
     if (same) for (const file of files) same.files.add(file);
     else plans.push({ settings, files: new Set([...settings.files, ...files]) });
   };
@@ -88,7 +90,10 @@ function plan(place: Place, functions: string, running: RunningFiles): Plan[] {
 /** JavaScript that runs is checked like the rest, whatever the project's settings say. */
 function checkJavaScript(plans: Plan[], running: RunningFiles): Plan[] {
   if (![...running.functions.keys(), ...running.pages.keys()].some(isJavaScript)) return plans;
-  return plans.map(({ settings, files }) => ({ files, settings: { ...settings, options: { ...settings.options, allowJs: true, checkJs: true } } }));
+  return plans.map(({ settings, files }) => ({
+    files,
+    settings: { ...settings, options: { ...settings.options, allowJs: true, checkJs: true } },
+  }));
 }
 
 function createProgram(system: ts.System, { settings, files }: Plan): ts.Program {
@@ -114,7 +119,12 @@ function isWanted(file: string, running: RunningFiles): boolean {
 }
 
 /** Files of the functions folder belong to the first program, all others to the last one that has them. */
-function assign(root: string, functions: string, programs: ts.Program[], isWanted: (file: string, index: number) => boolean): ts.SourceFile[][] {
+function assign(
+  root: string,
+  functions: string,
+  programs: ts.Program[],
+  isWanted: (file: string, index: number) => boolean,
+): ts.SourceFile[][] {
   const judged = programs.map((): ts.SourceFile[] => []);
   const taken = new Set<string>();
   const order = programs.map((_, index) => index);
@@ -170,7 +180,12 @@ function makePrograms(root: string, terms: Terms): CheckedProject {
   const own = plan({ root, system, strict: terms.strict }, functions, running);
   const plans = checkJavaScript(own, running);
   const programs = plans.map((each) => createProgram(system, each));
-  const judged = assign(root, functions, programs, (file, index) => plans === own || own[index]!.settings.options.checkJs === true || isWanted(file, running));
+  const judged = assign(
+    root,
+    functions,
+    programs,
+    (file, index) => plans === own || own[index]!.settings.options.checkJs === true || isWanted(file, running),
+  );
   return {
     root,
     functions,
@@ -189,7 +204,8 @@ function makePrograms(root: string, terms: Terms): CheckedProject {
 export function programsOf(projectDir: string, terms: Terms = STRICT): CheckedProject {
   const root = realpathSync(projectDir);
   const key = JSON.stringify(terms);
-  if (last && last.project.root === root && last.terms === key && last.version === versionOf(last.project)) return last.project;
+  if (last && last.project.root === root && last.terms === key && last.version === versionOf(last.project))
+    return last.project;
   last = undefined;
   const project = makePrograms(root, terms);
   last = { project, terms: key, version: versionOf(project) };

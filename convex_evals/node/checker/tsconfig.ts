@@ -34,18 +34,49 @@ const SEEDED: ts.CompilerOptions = {
 
 // Nothing is emitted, and files beyond the tsconfig's own are added; what only concerns output would raise errors.
 const OUTPUT_ONLY = [
-  "composite", "incremental", "tsBuildInfoFile", "declaration", "declarationMap", "declarationDir",
-  "emitDeclarationOnly", "isolatedDeclarations", "outDir", "outFile", "rootDir", "sourceMap", "inlineSourceMap",
-  "inlineSources", "mapRoot", "sourceRoot", "noEmitOnError", "plugins", "noCheck",
+  "composite",
+  "incremental",
+  "tsBuildInfoFile",
+  "declaration",
+  "declarationMap",
+  "declarationDir",
+  "emitDeclarationOnly",
+  "isolatedDeclarations",
+  "outDir",
+  "outFile",
+  "rootDir",
+  "sourceMap",
+  "inlineSourceMap",
+  "inlineSources",
+  "mapRoot",
+  "sourceRoot",
+  "noEmitOnError",
+  "plugins",
+  "noCheck",
 ] as const;
 
 // What switches checks off, reads JavaScript of packages, or makes another file of what an import names than it is.
-const NEVER = ["noResolve", "noLib", "libReplacement", "skipDefaultLibCheck", "maxNodeModuleJsDepth", "disableSizeLimit", "preserveSymlinks"] as const;
+const NEVER = [
+  "noResolve",
+  "noLib",
+  "libReplacement",
+  "skipDefaultLibCheck",
+  "maxNodeModuleJsDepth",
+  "disableSizeLimit",
+  "preserveSymlinks",
+] as const;
 
 /** The checks that `strict` stands for: a project cannot do without one of them. */
 const STRICT_FAMILY = [
-  "alwaysStrict", "noImplicitAny", "noImplicitThis", "strictBindCallApply", "strictBuiltinIteratorReturn", "strictFunctionTypes",
-  "strictNullChecks", "strictPropertyInitialization", "useUnknownInCatchVariables",
+  "alwaysStrict",
+  "noImplicitAny",
+  "noImplicitThis",
+  "strictBindCallApply",
+  "strictBuiltinIteratorReturn",
+  "strictFunctionTypes",
+  "strictNullChecks",
+  "strictPropertyInitialization",
+  "useUnknownInCatchVariables",
 ] as const;
 
 /** "The list of files is empty" and "no inputs were found": the checker names the files itself. */

@@ -8,8 +8,14 @@ import { typecheck } from "./typecheck.ts";
 
 const CONVEX_TSCONFIG = JSON.stringify({
   compilerOptions: {
-    strict: true, skipLibCheck: true, target: "ESNext", module: "ESNext", moduleResolution: "Bundler",
-    lib: ["ES2023", "DOM"], noEmit: true, jsx: "react-jsx",
+    strict: true,
+    skipLibCheck: true,
+    target: "ESNext",
+    module: "ESNext",
+    moduleResolution: "Bundler",
+    lib: ["ES2023", "DOM"],
+    noEmit: true,
+    jsx: "react-jsx",
   },
   include: ["./**/*"],
   exclude: ["./_generated"],
@@ -21,13 +27,19 @@ function codes(project: string): string[] {
 }
 
 test("an error is reported with file, line, column and code", async (t) => {
-  const project = await makeProject(t, "bare", { "convex/wrong.ts": `\n  ${WRONG}`, "convex/tsconfig.json": CONVEX_TSCONFIG });
+  const project = await makeProject(t, "bare", {
+    "convex/wrong.ts": `\n  ${WRONG}`,
+    "convex/tsconfig.json": CONVEX_TSCONFIG,
+  });
   const result = typecheck(project);
   assert.equal(result.ok, false);
   assert.deepEqual(result.repairs, []);
   assert.deepEqual(result.diagnostics, [
     {
-      file: "convex/wrong.ts", line: 2, column: 16, code: "TS2322",
+      file: "convex/wrong.ts",
+      line: 2,
+      column: 16,
+      code: "TS2322",
       message: "Type 'string' is not assignable to type 'number'.",
     },
   ]);
@@ -38,11 +50,17 @@ test("a long message keeps its end, which says what does not fit", async (t) => 
   const { compilerOptions, ...rest } = JSON.parse(CONVEX_TSCONFIG);
   const project = await makeProject(t, "bare", {
     "convex/wrong.ts": `declare const given: { ${fields}; last: { x: string } };\nexport const wanted: { ${fields}; last: { x: number } } = given;\n`,
-    "convex/tsconfig.json": JSON.stringify({ ...rest, compilerOptions: { ...compilerOptions, noErrorTruncation: true } }),
+    "convex/tsconfig.json": JSON.stringify({
+      ...rest,
+      compilerOptions: { ...compilerOptions, noErrorTruncation: true },
+    }),
   });
   const [problem, ...others] = typecheck(project).diagnostics;
   assert.deepEqual(others, []);
-  assert.match(problem?.message ?? "", /^Type '\{ field0: string; .*\n…\n.*\n  The types of 'last\.x' are incompatible .*\n    Type 'string' is not assignable to type 'number'\.$/);
+  assert.match(
+    problem?.message ?? "",
+    /^Type '\{ field0: string; .*\n…\n.*\n  The types of 'last\.x' are incompatible .*\n    Type 'string' is not assignable to type 'number'\.$/,
+  );
   assert.ok(problem && problem.message.length < 2100);
 });
 
@@ -59,7 +77,10 @@ test("a missing tsconfig is seeded and said so", async (t) => {
 
 test("files that the project's own tsconfig leaves out are checked all the same", async (t) => {
   const project = await makeProject(t, "bare", {
-    "tsconfig.json": JSON.stringify({ compilerOptions: JSON.parse(CONVEX_TSCONFIG).compilerOptions, include: ["nothing"] }),
+    "tsconfig.json": JSON.stringify({
+      compilerOptions: JSON.parse(CONVEX_TSCONFIG).compilerOptions,
+      include: ["nothing"],
+    }),
     "convex/tsconfig.json": JSON.stringify({ ...JSON.parse(CONVEX_TSCONFIG), exclude: ["./hidden"] }),
     "convex/hidden/wrong.ts": WRONG,
     "src/Wrong.tsx": WRONG,
@@ -68,7 +89,10 @@ test("files that the project's own tsconfig leaves out are checked all the same"
   });
   assert.deepEqual(codes(project), ["convex/hidden/wrong.ts TS2322", "src/Wrong.tsx TS2322"]);
   addFiles(project, {
-    "tsconfig.json": JSON.stringify({ compilerOptions: JSON.parse(CONVEX_TSCONFIG).compilerOptions, include: ["vite.config.ts"] }),
+    "tsconfig.json": JSON.stringify({
+      compilerOptions: JSON.parse(CONVEX_TSCONFIG).compilerOptions,
+      include: ["vite.config.ts"],
+    }),
   });
   assert.ok(codes(project).includes("vite.config.ts TS2322"));
 });
@@ -90,22 +114,38 @@ test("each file is judged by its own tsconfig, once", async (t) => {
 
 test("no setting makes the check of a project less strict", async (t) => {
   const loose = {
-    strict: false, noImplicitAny: false, noImplicitThis: false, strictNullChecks: false, strictFunctionTypes: false, strictBindCallApply: false,
-    strictPropertyInitialization: false, useUnknownInCatchVariables: false, alwaysStrict: false, strictBuiltinIteratorReturn: false,
-    noCheck: true, noResolve: true, checkJs: false, allowJs: false,
+    strict: false,
+    noImplicitAny: false,
+    noImplicitThis: false,
+    strictNullChecks: false,
+    strictFunctionTypes: false,
+    strictBindCallApply: false,
+    strictPropertyInitialization: false,
+    useUnknownInCatchVariables: false,
+    alwaysStrict: false,
+    strictBuiltinIteratorReturn: false,
+    noCheck: true,
+    noResolve: true,
+    checkJs: false,
+    allowJs: false,
   };
   const { compilerOptions } = JSON.parse(CONVEX_TSCONFIG) as { compilerOptions: object };
   const project = await makeProject(t, "bare", {
     "convex/tsconfig.json": JSON.stringify({ compilerOptions: { ...compilerOptions, ...loose } }),
     "convex/any.ts": "export const size = (text) => text.length;\n",
     "convex/null.ts": "export const text: string = null;\n",
-    "convex/caught.ts": "export const work = (): string => { try { return ''; } catch (error) { return error.message; } };\n",
+    "convex/caught.ts":
+      "export const work = (): string => { try { return ''; } catch (error) { return error.message; } };\n",
     "convex/field.ts": "export class A { text: string; }\n",
     "convex/called.ts": "export const n = ((a: number) => a).call(null, 'text');\n",
     "convex/assigned.ts": "export const f: (a: string | number) => void = (a: string) => void a;\n",
   });
   assert.deepEqual(codes(project), [
-    "convex/any.ts TS7006", "convex/assigned.ts TS2322", "convex/called.ts TS2345", "convex/caught.ts TS18046", "convex/field.ts TS2564",
+    "convex/any.ts TS7006",
+    "convex/assigned.ts TS2322",
+    "convex/called.ts TS2345",
+    "convex/caught.ts TS18046",
+    "convex/field.ts TS2564",
     "convex/null.ts TS2322",
   ]);
 });
@@ -114,11 +154,19 @@ test("types that do not resolve are dropped, legacy resolution is replaced", asy
   const project = await makeProject(t, "bare", {
     "tsconfig.json": JSON.stringify({
       compilerOptions: {
-        target: "es2020", module: "commonjs", moduleResolution: "node", lib: ["ES2022"], strict: true,
-        types: ["node", "no-such-types"], composite: true, declaration: true, plugins: [{ name: "next" }], jsx: "react-jsx",
+        target: "es2020",
+        module: "commonjs",
+        moduleResolution: "node",
+        lib: ["ES2022"],
+        strict: true,
+        types: ["node", "no-such-types"],
+        composite: true,
+        declaration: true,
+        plugins: [{ name: "next" }],
+        jsx: "react-jsx",
       },
     }),
-    "convex/logs.ts": 'export const log = () => console.log(process.env.NAME, fetch);\n',
+    "convex/logs.ts": "export const log = () => console.log(process.env.NAME, fetch);\n",
   });
   const result = typecheck(project);
   assert.deepEqual(result.diagnostics, []);
@@ -131,14 +179,23 @@ test("types that do not resolve are dropped, legacy resolution is replaced", asy
 test("a root tsconfig that only refers to others is followed", async (t) => {
   const { compilerOptions } = JSON.parse(CONVEX_TSCONFIG) as { compilerOptions: object };
   const project = await makeProject(t, "bare", {
-    "tsconfig.json": JSON.stringify({ files: [], references: [{ path: "./tsconfig.node.json" }, { path: "./tsconfig.app.json" }] }),
-    "tsconfig.app.json": JSON.stringify({ compilerOptions: { ...compilerOptions, noUnusedLocals: true }, include: ["src"] }),
+    "tsconfig.json": JSON.stringify({
+      files: [],
+      references: [{ path: "./tsconfig.node.json" }, { path: "./tsconfig.app.json" }],
+    }),
+    "tsconfig.app.json": JSON.stringify({
+      compilerOptions: { ...compilerOptions, noUnusedLocals: true },
+      include: ["src"],
+    }),
     "tsconfig.node.json": JSON.stringify({ compilerOptions, include: ["vite.config.ts"] }),
     "vite.config.ts": "export default {};\n",
     "src/App.tsx": "const unused = 1;\nexport const App = () => <p>hello</p>;\n",
   });
   const result = typecheck(project);
-  assert.deepEqual(result.diagnostics.map(({ file, code }) => `${file} ${code}`), ["src/App.tsx TS6133"]);
+  assert.deepEqual(
+    result.diagnostics.map(({ file, code }) => `${file} ${code}`),
+    ["src/App.tsx TS6133"],
+  );
   assert.match(result.repairs.join("\n"), /^a tsconfig that covers convex\/: missing/);
 });
 
@@ -148,7 +205,10 @@ test("a broken tsconfig fails the project and says where", async (t) => {
     addFiles(project, { "convex/tsconfig.json": text });
     const result = typecheck(project);
     assert.equal(result.ok, false, text);
-    assert.ok(result.diagnostics.some(({ file }) => file === "convex/tsconfig.json"), JSON.stringify(result));
+    assert.ok(
+      result.diagnostics.some(({ file }) => file === "convex/tsconfig.json"),
+      JSON.stringify(result),
+    );
   }
 });
 
@@ -172,12 +232,17 @@ test("the compiler sees nothing of the host outside project and packages", async
   });
   symlinkSync(path.join(outside, "secret.ts"), path.join(project, "convex", "linked.ts"));
   const result = typecheck(project);
-  assert.deepEqual(result.diagnostics.map(({ file, code }) => `${file} ${code}`), ["convex/leak.ts TS2307", "convex/link.ts TS2307"]);
+  assert.deepEqual(
+    result.diagnostics.map(({ file, code }) => `${file} ${code}`),
+    ["convex/leak.ts TS2307", "convex/link.ts TS2307"],
+  );
   assert.doesNotMatch(JSON.stringify(result), /password/);
 });
 
 test("a changed project is checked anew, and projects do not see each other", async (t) => {
-  const first = await makeProject(t, "bare", { "convex/globals.ts": "export {};\ndeclare global { var shared: number }\n" });
+  const first = await makeProject(t, "bare", {
+    "convex/globals.ts": "export {};\ndeclare global { var shared: number }\n",
+  });
   assert.deepEqual(codes(first), []);
   const second = await makeProject(t, "bare", { "convex/uses.ts": "export const a = shared;\n" });
   assert.deepEqual(codes(second), ["convex/uses.ts TS2304"]);

@@ -38,7 +38,8 @@ export function toProblem(root: string, diagnostic: ts.Diagnostic): TypeProblem 
   const text = withoutHostPaths(root, ts.flattenDiagnosticMessageText(diagnostic.messageText, "\n"));
   const base = { code: `TS${diagnostic.code}`, message: shortened(text) };
   const { file, start } = diagnostic;
-  if (!file || start === undefined) return { file: file ? shownPath(root, file.fileName) : null, line: null, column: null, ...base };
+  if (!file || start === undefined)
+    return { file: file ? shownPath(root, file.fileName) : null, line: null, column: null, ...base };
   const { line, character } = ts.getLineAndCharacterOfPosition(file, start);
   return { file: shownPath(root, file.fileName), line: line + 1, column: character + 1, ...base };
 }
@@ -53,7 +54,10 @@ function diagnosticsOf({ program, judged, errors }: JudgedProgram): ts.Diagnosti
     ...errors,
     ...program.getOptionsDiagnostics(),
     ...program.getGlobalDiagnostics(),
-    ...judged.flatMap((source) => [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]),
+    ...judged.flatMap((source) => [
+      ...program.getSyntacticDiagnostics(source),
+      ...program.getSemanticDiagnostics(source),
+    ]),
   ].filter((diagnostic) => diagnostic.category === ts.DiagnosticCategory.Error && !isMissingType(diagnostic));
 }
 
@@ -72,12 +76,20 @@ export function typecheck(projectDir: string, terms: Terms = STRICT): TypecheckR
   const add = (problem: TypeProblem): void => void found.set(JSON.stringify(problem), problem);
   for (const each of programs) {
     for (const { source, start } of each.switchedOff) {
-      add(toUnchecked(root, { file: source.fileName, source, start, message: "@ts-nocheck: a file cannot switch its type check off" }));
+      add(
+        toUnchecked(root, {
+          file: source.fileName,
+          source,
+          start,
+          message: "@ts-nocheck: a file cannot switch its type check off",
+        }),
+      );
     }
     for (const diagnostic of diagnosticsOf(each)) add(toProblem(root, diagnostic));
   }
   for (const code of uncheckedCode(project)) add(toUnchecked(root, code));
-  const place = (problem: TypeProblem) => [problem.file ?? "", problem.line ?? 0, problem.column ?? 0, problem.code] as const;
+  const place = (problem: TypeProblem) =>
+    [problem.file ?? "", problem.line ?? 0, problem.column ?? 0, problem.code] as const;
   const diagnostics = [...found.values()].sort((a, b) => {
     const [left, right] = [place(a), place(b)];
     const at = left.findIndex((part, index) => part !== right[index]);

@@ -8,7 +8,14 @@ import { RULES } from "./rules.ts";
 const require = createRequire(import.meta.url);
 
 const PACKAGES = [
-  "typescript", "eslint", "typescript-eslint", "esbuild", "convex", "convex-test", "vitest", "prettier",
+  "typescript",
+  "eslint",
+  "typescript-eslint",
+  "esbuild",
+  "convex",
+  "convex-test",
+  "vitest",
+  "prettier",
 ] as const;
 
 /** Reads the version from the manifest in node_modules; not every package exports its package.json. */

@@ -22,7 +22,9 @@ export const PROGRAM = {
   format: "esm",
   platform: "node",
   // Packages in the older module format require Node's own modules.
-  banner: { js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);' },
+  banner: {
+    js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
+  },
   logLevel: "silent",
   tsconfigRaw: {},
 } as const satisfies BuildOptions;

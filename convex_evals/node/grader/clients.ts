@@ -1,7 +1,13 @@
 /** Typed clients for the candidate's backend and the answer's, as whoever a test needs to be. */
 import { ConvexClient, ConvexHttpClient } from "convex/browser";
 import { getFunctionName } from "convex/server";
-import type { FunctionReference, FunctionReturnType, FunctionVisibility, OptionalRestArgs, UserIdentityAttributes } from "convex/server";
+import type {
+  FunctionReference,
+  FunctionReturnType,
+  FunctionVisibility,
+  OptionalRestArgs,
+  UserIdentityAttributes,
+} from "convex/server";
 import { closeAfterRun } from "./closing.ts";
 import { ADMIN_KEY, answerUrl, candidateUrl } from "./connection.ts";
 import { leanFetch } from "./fetch.ts";
@@ -36,7 +42,11 @@ export class GraderClient {
   constructor(url: string, caller: Caller) {
     this.#url = url;
     this.#caller = caller;
-    this.#http = new ConvexHttpClient(url, { skipConvexDeploymentUrlCheck: true, logger: false, fetch: leanFetch as typeof fetch });
+    this.#http = new ConvexHttpClient(url, {
+      skipConvexDeploymentUrlCheck: true,
+      logger: false,
+      fetch: leanFetch as typeof fetch,
+    });
     authenticate(this.#http, caller);
   }
 
@@ -45,11 +55,20 @@ export class GraderClient {
   }
 
   /** Mutations of one client are not queued: a grader may send several at once on purpose. */
-  mutation<F extends AnyFunction<"mutation">>(reference: F, ...[args]: OptionalRestArgs<F>): Promise<FunctionReturnType<F>> {
-    return answered(reference, this.#http.mutation(asPublic<F, "mutation">(reference), args ?? {}, { skipQueue: true }));
+  mutation<F extends AnyFunction<"mutation">>(
+    reference: F,
+    ...[args]: OptionalRestArgs<F>
+  ): Promise<FunctionReturnType<F>> {
+    return answered(
+      reference,
+      this.#http.mutation(asPublic<F, "mutation">(reference), args ?? {}, { skipQueue: true }),
+    );
   }
 
-  action<F extends AnyFunction<"action">>(reference: F, ...[args]: OptionalRestArgs<F>): Promise<FunctionReturnType<F>> {
+  action<F extends AnyFunction<"action">>(
+    reference: F,
+    ...[args]: OptionalRestArgs<F>
+  ): Promise<FunctionReturnType<F>> {
     return answered(reference, this.#http.action(asPublic<F, "action">(reference), args ?? {}));
   }
 
@@ -115,7 +134,8 @@ async function answered<T>(reference: AnyFunction<Kind>, call: Promise<T>): Prom
     return await Promise.race([call, limit]);
   } catch (error) {
     // The error itself stays: a ConvexError carries the app's data.
-    if (error instanceof Error) error.message = `The call of \`${getFunctionName(reference)}\` failed: ${error.message}`;
+    if (error instanceof Error)
+      error.message = `The call of \`${getFunctionName(reference)}\` failed: ${error.message}`;
     throw error;
   } finally {
     clearTimeout(timer);

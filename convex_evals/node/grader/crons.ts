@@ -28,7 +28,9 @@ interface ReportedCron {
   cronSpec: { udfPath: string; udfArgs: ArrayBuffer; cronSchedule: ReportedSchedule };
 }
 
-const listCronJobs = makeFunctionReference<"query", Record<string, never>, ReportedCron[]>("_system/frontend/listCronJobs");
+const listCronJobs = makeFunctionReference<"query", Record<string, never>, ReportedCron[]>(
+  "_system/frontend/listCronJobs",
+);
 
 /** The registered cron jobs, ordered by name: the project's as it was pushed, unless there is a `client`. */
 export async function listCrons(client?: GraderClient): Promise<CronJob[]> {
@@ -78,7 +80,10 @@ function day(field: string): string {
 }
 
 function expressionText(expression: string): string {
-  const fields = expression.trim().split(/\s+/).map((field) => (field === "*/1" ? "*" : field));
+  const fields = expression
+    .trim()
+    .split(/\s+/)
+    .map((field) => (field === "*/1" ? "*" : field));
   const [minuteField = "*", hour = "*", dayOfMonth = "*", month = "*", dayOfWeek = "*"] = fields;
   const everyDay = dayOfMonth === "*" && month === "*" && dayOfWeek === "*";
   const minutes = minuteField === "*" ? 1 : Number(STEP.exec(minuteField)?.[1]);

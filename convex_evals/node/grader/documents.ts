@@ -8,10 +8,14 @@ import { adminClient } from "./clients.ts";
 /** Any stored document. */
 export type StoredDocument = GenericDocument & { _id: GenericId<string>; _creationTime: number };
 
-const addDocument = makeFunctionReference<"mutation", { table: string; documents: GenericDocument[] }, { success: boolean; error?: string }>(
-  "_system/frontend/addDocument",
+const addDocument = makeFunctionReference<
+  "mutation",
+  { table: string; documents: GenericDocument[] },
+  { success: boolean; error?: string }
+>("_system/frontend/addDocument");
+const listTableScan = makeFunctionReference<"query", { table: string; limit: number }, StoredDocument[]>(
+  "_system/frontend/listTableScan",
 );
-const listTableScan = makeFunctionReference<"query", { table: string; limit: number }, StoredDocument[]>("_system/frontend/listTableScan");
 const clearTablePage = makeFunctionReference<
   "mutation",
   { tableName: string; cursor: string | null },
@@ -19,11 +23,20 @@ const clearTablePage = makeFunctionReference<
 >("_system/frontend/clearTablePage");
 
 /** Inserts documents in this order in one transaction. The candidate's schema is enforced: an error names the table. */
-export async function addDocuments(table: string, documents: GenericDocument[], client: GraderClient = adminClient()): Promise<void> {
+export async function addDocuments(
+  table: string,
+  documents: GenericDocument[],
+  client: GraderClient = adminClient(),
+): Promise<void> {
   const result = await client.mutation(addDocument, { table, documents }).catch((error: unknown) => {
-    throw new Error(`The table \`${table}\` must accept the documents that the task describes: ${messageOf(error)}`, { cause: error });
+    throw new Error(`The table \`${table}\` must accept the documents that the task describes: ${messageOf(error)}`, {
+      cause: error,
+    });
   });
-  if (!result.success) throw new Error(`The table \`${table}\` must accept the documents that the task describes: ${result.error ?? "refused"}`);
+  if (!result.success)
+    throw new Error(
+      `The table \`${table}\` must accept the documents that the task describes: ${result.error ?? "refused"}`,
+    );
 }
 
 /** All documents of a table (at most `limit`), oldest first. A table that does not exist has none. */

@@ -24,7 +24,8 @@ const waitedInVain: Task[] = [];
 const SHARE_OF_ATTEMPTS = 1 / 3;
 
 /** The test that vitest runs at the moment. */
-const current = (): Task | undefined => (globalThis as { __vitest_worker__?: { current?: Task } }).__vitest_worker__?.current;
+const current = (): Task | undefined =>
+  (globalThis as { __vitest_worker__?: { current?: Task } }).__vitest_worker__?.current;
 const hasFailed = (): boolean => waitedInVain.some(({ result }) => result?.state === "fail");
 
 /**
@@ -33,7 +34,10 @@ const hasFailed = (): boolean => waitedInVain.some(({ result }) => result?.state
  * It holds when it neither throws nor returns (or resolves to) `false` or `null`, so both an assertion and a
  * condition will do. The error after the last attempt says what was seen then.
  */
-export async function eventually<T>(check: () => T | Promise<T>, patience: Patience = {}): Promise<Exclude<T, false | null>> {
+export async function eventually<T>(
+  check: () => T | Promise<T>,
+  patience: Patience = {},
+): Promise<Exclude<T, false | null>> {
   const { what = "what the task asks for", everyMs = 15 } = patience;
   const timeoutMs = (patience.timeoutMs ?? 2000) / (hasFailed() ? 10 : 1);
   const deadline = performance.now() + timeoutMs;

@@ -31,6 +31,7 @@ function facts(variable: Variable): Record<string, JSONValue> | undefined {
   const file = process.env[variable];
   if (!file) return undefined;
   let found = recorded.get(variable);
-  if (found === undefined) recorded.set(variable, (found = JSON.parse(readFileSync(file, "utf8")) as Record<string, JSONValue>));
+  if (found === undefined)
+    recorded.set(variable, (found = JSON.parse(readFileSync(file, "utf8")) as Record<string, JSONValue>));
   return found;
 }

@@ -34,7 +34,9 @@ interface ReportedFunction {
   returns?: ValidatorJSON;
 }
 
-const apiSpec = makeFunctionReference<"query", Record<string, never>, ReportedFunction[]>("_system/cli/modules:apiSpec");
+const apiSpec = makeFunctionReference<"query", Record<string, never>, ReportedFunction[]>(
+  "_system/cli/modules:apiSpec",
+);
 const TYPES = { Query: "query", Mutation: "mutation", Action: "action" } as const;
 
 /** All queries, mutations and actions of a deployment, by name: of the project's as it was pushed, unless there is a `client`. */
@@ -61,7 +63,9 @@ function byName(reported: ReportedFunction[]): Map<string, FunctionSpec> {
 /** Asserts that these functions exist as the task describes them: `{"tasks:add": {type: "mutation", visibility: "internal"}}`. */
 export async function expectFunctions(expected: Record<string, FunctionExpectation>): Promise<void> {
   const functions = await listFunctions();
-  report(Object.entries(expected).flatMap(([name, expectation]) => kindDifferences(name, functions.get(name), expectation)));
+  report(
+    Object.entries(expected).flatMap(([name, expectation]) => kindDifferences(name, functions.get(name), expectation)),
+  );
 }
 
 /** Asserts that the candidate has the answer's functions. Further functions of the candidate are never an error. */
@@ -84,7 +88,9 @@ export function functionDifferences(
       if (found === undefined || kind.length > 0) return kind;
       return [
         ...(args ? validatorDifferences(`the arguments of \`${expected.name}\``, found.args, expected.args) : []),
-        ...(returns ? validatorDifferences(`the returned value of \`${expected.name}\``, found.returns, expected.returns) : []),
+        ...(returns
+          ? validatorDifferences(`the returned value of \`${expected.name}\``, found.returns, expected.returns)
+          : []),
       ];
     });
 }
@@ -97,5 +103,6 @@ function kindDifferences(name: string, found: FunctionSpec | undefined, expected
 }
 
 function report(differences: string[]): void {
-  if (differences.length > 0) throw new Error(`The functions are not the ones that the task describes:\n- ${differences.join("\n- ")}`);
+  if (differences.length > 0)
+    throw new Error(`The functions are not the ones that the task describes:\n- ${differences.join("\n- ")}`);
 }

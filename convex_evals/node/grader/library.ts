@@ -9,4 +9,9 @@ import * as library from "./exports.ts";
 
 export { setUp } from "./set_up.ts";
 
-export const modules = { "convex-evals/grader": library, "convex/browser": browser, "convex/server": server, "convex/values": values };
+export const modules = {
+  "convex-evals/grader": library,
+  "convex/browser": browser,
+  "convex/server": server,
+  "convex/values": values,
+};

@@ -17,7 +17,9 @@ export async function bundlePage(project: string, app: string, backend: string):
     stdin: { contents, resolveDir: project, loader: "tsx", sourcefile: "page.tsx" },
     ...PAGE,
   }).catch((error: unknown) => {
-    throw new Error(`\`${app}\` must be a module that can be bundled for the browser: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(
+      `\`${app}\` must be a module that can be bundled for the browser: ${error instanceof Error ? error.message : String(error)}`,
+    );
   });
   return result.outputFiles[0]?.text ?? "";
 }

@@ -21,7 +21,10 @@ const window = new Window({
   settings: { enableJavaScriptEvaluation: true, suppressInsecureJavaScriptEnvironmentWarning: true },
 });
 const { document } = window;
-window.addEventListener("error", (event) => void errors.push(String((event as unknown as ErrorEvent).error ?? "error")));
+window.addEventListener(
+  "error",
+  (event) => void errors.push(String((event as unknown as ErrorEvent).error ?? "error")),
+);
 process.on("uncaughtException", (error) => void errors.push(String(error)));
 process.on("unhandledRejection", (reason) => void errors.push(String(reason)));
 process.on("disconnect", () => process.exit());

@@ -26,5 +26,7 @@ export function parseReply(said: unknown): PageReply | undefined {
   if (ok !== true) return { id, ok: false, message: String(message).slice(0, 5000) };
   if (!Array.isArray(values) || !values.every((value) => typeof value === "string")) return undefined;
   const length = values.reduce((total, value) => total + value.length, 0);
-  return length > LONGEST_REPLY ? { id, ok: false, message: `The page shows more than ${LONGEST_REPLY} characters` } : { id, ok: true, values };
+  return length > LONGEST_REPLY
+    ? { id, ok: false, message: `The page shows more than ${LONGEST_REPLY} characters` }
+    : { id, ok: true, values };
 }

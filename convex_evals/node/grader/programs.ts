@@ -5,7 +5,17 @@
  */
 import { spawn, type SpawnOptions } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -65,7 +75,8 @@ export function copyProject(changes: Readonly<Record<string, string | null>> = {
   const folder = newFolder();
   const project = projectDir();
   for (const name of readdirSync(project)) {
-    if (name !== "node_modules" && name !== ".git") cpSync(join(project, name), join(folder, name), { recursive: true, verbatimSymlinks: true });
+    if (name !== "node_modules" && name !== ".git")
+      cpSync(join(project, name), join(folder, name), { recursive: true, verbatimSymlinks: true });
   }
   linkPackages(join(project, "node_modules"), join(folder, "node_modules"));
   writeInto(folder, changes);
@@ -100,10 +111,18 @@ function plainEnvironment(): Record<string, string> {
 }
 
 /** Runs a program to its end. It never fails for what the program does. */
-export function runProgram(command: readonly [string, ...string[]], options: ProgramOptions = {}): Promise<ProgramResult> {
+export function runProgram(
+  command: readonly [string, ...string[]],
+  options: ProgramOptions = {},
+): Promise<ProgramResult> {
   const { folder = projectDir(), env = {}, input = "", timeoutMs = 30_000, maxBytes = 1_000_000 } = options;
   const [file, ...args] = command;
-  const started: SpawnOptions & Seen = { cwd: folder, env: { ...plainEnvironment(), ...env }, stdio: ["pipe", "pipe", "pipe"], [SEEN]: [realpathSync(folder)] };
+  const started: SpawnOptions & Seen = {
+    cwd: folder,
+    env: { ...plainEnvironment(), ...env },
+    stdio: ["pipe", "pipe", "pipe"],
+    [SEEN]: [realpathSync(folder)],
+  };
   const child = spawn(file, args, started);
   const [stdout, stderr] = [new Kept(maxBytes), new Kept(maxBytes)];
   child.stdout?.on("data", (chunk: Buffer) => stdout.add(chunk));
@@ -133,8 +152,12 @@ export function runProgram(command: readonly [string, ...string[]], options: Pro
  */
 export async function bundleProgram(source: string, what: string): Promise<string> {
   const bundler = fileURLToPath(new URL("./bundle_program.ts", import.meta.url));
-  const { code, stdout, stderr } = await runProgram([process.execPath, "--disable-sigusr1", bundler, projectDir()], { input: source, maxBytes: 16_000_000 });
-  if (code !== 0) throw new Error(`${what} must be a module that can be bundled for Node.js: ${stderr.trim().slice(0, 3000)}`);
+  const { code, stdout, stderr } = await runProgram([process.execPath, "--disable-sigusr1", bundler, projectDir()], {
+    input: source,
+    maxBytes: 16_000_000,
+  });
+  if (code !== 0)
+    throw new Error(`${what} must be a module that can be bundled for Node.js: ${stderr.trim().slice(0, 3000)}`);
   const file = join(newFolder(), `${basename(what).replace(/\W/g, "") || "program"}.mjs`);
   writeFileSync(file, stdout);
   return file;

@@ -21,17 +21,27 @@ export interface ProjectTests {
  * that none is read: ask for one answer, yes or no, with each run. There are no other options: a run that is started differently from
  * another tells the project which of them it is.
  */
-export async function runProjectTests(files: Readonly<Record<string, string | null>>, options: ProjectTestsOptions = {}): Promise<ProjectTests> {
+export async function runProjectTests(
+  files: Readonly<Record<string, string | null>>,
+  options: ProjectTestsOptions = {},
+): Promise<ProjectTests> {
   const { timeoutMs = 40_000 } = options;
   const folder = copyProject(files);
   const vitest = "node_modules/vitest/vitest.mjs";
-  const { code, timedOut, stdout, stderr } = await runProgram([process.execPath, vitest, "run"], { folder, timeoutMs, maxBytes: 100_000 });
+  const { code, timedOut, stdout, stderr } = await runProgram([process.execPath, vitest, "run"], {
+    folder,
+    timeoutMs,
+    maxBytes: 100_000,
+  });
   const printed = `${stdout}\n${stderr}`.replaceAll(`${folder}/`, "").trim();
   return { passed: code === 0, timedOut, printed: printed.slice(-4000) };
 }
 
 /** Calls `ask` for each question, in random order and two at a time; the answers by question. */
-export async function askInRandomOrder<T>(questions: readonly string[], ask: (question: string) => Promise<T>): Promise<Map<string, T>> {
+export async function askInRandomOrder<T>(
+  questions: readonly string[],
+  ask: (question: string) => Promise<T>,
+): Promise<Map<string, T>> {
   const waiting = shuffled(questions);
   const answers = new Map<string, T>();
   const worker = async (): Promise<void> => {
@@ -77,6 +87,12 @@ export async function disguise(source: string): Promise<string> {
   const decoys = Array.from({ length: randomInt(2, 6) }, decoy).join("\n");
   const text = randomInt(2) === 0 ? `${numbers}\n${decoys}` : `${decoys}\n${numbers}`;
   const { transform } = await import("esbuild");
-  const { code } = await transform(text, { loader: "ts", minifyIdentifiers: true, minifyWhitespace: randomInt(2) === 0, target: "esnext", tsconfigRaw: {} });
+  const { code } = await transform(text, {
+    loader: "ts",
+    minifyIdentifiers: true,
+    minifyWhitespace: randomInt(2) === 0,
+    target: "esnext",
+    tsconfigRaw: {},
+  });
   return code;
 }

@@ -23,25 +23,43 @@ export interface Refusal {
  * A missing function, a function of another kind and a backend that cannot be reached are no refusals. Give a function
  * where calls are listed first and awaited later: a promise that fails before somebody waits for it ends the grader.
  */
-export async function expectError(call: Promise<unknown> | (() => Promise<unknown>), rule: string, { by = "anyone" }: Refusal = {}): Promise<Error> {
+export async function expectError(
+  call: Promise<unknown> | (() => Promise<unknown>),
+  rule: string,
+  { by = "anyone" }: Refusal = {},
+): Promise<Error> {
   const settled = await started(call).then(
     (value) => ({ refused: false as const, value }),
-    (reason: unknown) => ({ refused: true as const, error: reason instanceof Error ? reason : new Error(String(reason)) }),
+    (reason: unknown) => ({
+      refused: true as const,
+      error: reason instanceof Error ? reason : new Error(String(reason)),
+    }),
   );
   if (!settled.refused) {
     const returned = settled.value === undefined ? "" : ` and returned ${shown(settled.value)}`;
     throw new Error(`${rule}, but the call succeeded${returned}`);
   }
   const { error } = settled;
-  if (NO_SUCH_FUNCTION.test(error.message) || WRONG_KIND.test(error.message) || (NOT_REACHED.test(error.message) && !BY_THE_SERVER.test(error.message))) {
-    throw new Error(`${rule} by the function itself, but the call never reached it: ${error.message}`, { cause: error });
+  if (
+    NO_SUCH_FUNCTION.test(error.message) ||
+    WRONG_KIND.test(error.message) ||
+    (NOT_REACHED.test(error.message) && !BY_THE_SERVER.test(error.message))
+  ) {
+    throw new Error(`${rule} by the function itself, but the call never reached it: ${error.message}`, {
+      cause: error,
+    });
   }
   const invalidArguments = INVALID_ARGUMENTS.test(error.message);
   if (by === "arguments" && !invalidArguments) {
-    throw new Error(`${rule} by argument validators, before any code of the function runs; it failed later: ${error.message}`, { cause: error });
+    throw new Error(
+      `${rule} by argument validators, before any code of the function runs; it failed later: ${error.message}`,
+      { cause: error },
+    );
   }
   if (by === "code" && invalidArguments) {
-    throw new Error(`${rule} by the function's code, which must accept these arguments: ${error.message}`, { cause: error });
+    throw new Error(`${rule} by the function's code, which must accept these arguments: ${error.message}`, {
+      cause: error,
+    });
   }
   return error;
 }
@@ -53,7 +71,8 @@ export async function expectNotCallable(call: Promise<unknown>, rule: string): P
     (reason: unknown) => (reason instanceof Error ? reason.message : String(reason)),
   );
   if (message === undefined) throw new Error(`${rule}, but a client without authentication could call it`);
-  if (!NO_SUCH_FUNCTION.test(message)) throw new Error(`${rule}, but a client without authentication reached it: ${message}`);
+  if (!NO_SUCH_FUNCTION.test(message))
+    throw new Error(`${rule}, but a client without authentication reached it: ${message}`);
 }
 
 function started(call: Promise<unknown> | (() => Promise<unknown>)): Promise<unknown> {
@@ -61,6 +80,7 @@ function started(call: Promise<unknown> | (() => Promise<unknown>)): Promise<unk
 }
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value, (_, inner: unknown) => (typeof inner === "bigint" ? `${inner}n` : inner)) ?? String(value);
+  const text =
+    JSON.stringify(value, (_, inner: unknown) => (typeof inner === "bigint" ? `${inner}n` : inner)) ?? String(value);
   return text.length > 200 ? `${text.slice(0, 200)}...` : text;
 }

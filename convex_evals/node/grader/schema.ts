@@ -26,7 +26,9 @@ export interface SchemaComparison {
   documents?: "same" | "ignored";
 }
 
-const getSchemas = makeFunctionReference<"query", Record<string, never>, { active?: string }>("_system/frontend/getSchemas");
+const getSchemas = makeFunctionReference<"query", Record<string, never>, { active?: string }>(
+  "_system/frontend/getSchemas",
+);
 
 /** The deployed schema's tables; undefined when there is no schema. The project's is what it pushed, unless there is a `client`. */
 export async function readSchema(client?: GraderClient): Promise<TableSchema[] | undefined> {
@@ -43,11 +45,16 @@ export async function expectSameSchema(comparison: SchemaComparison = {}): Promi
   if (answer === undefined) throw new Error("The answer of this eval has no schema to compare with");
   if (candidate === undefined) throw new Error("The project must define a schema in `convex/schema.ts`");
   const differences = schemaDifferences(candidate, answer, comparison);
-  if (differences.length > 0) throw new Error(`The schema is not the one that the task describes:\n- ${differences.join("\n- ")}`);
+  if (differences.length > 0)
+    throw new Error(`The schema is not the one that the task describes:\n- ${differences.join("\n- ")}`);
 }
 
 /** In words, where `candidate` differs from `answer`. */
-export function schemaDifferences(candidate: TableSchema[], answer: TableSchema[], comparison: SchemaComparison = {}): string[] {
+export function schemaDifferences(
+  candidate: TableSchema[],
+  answer: TableSchema[],
+  comparison: SchemaComparison = {},
+): string[] {
   const { tables = answer.map((table) => table.tableName), indexes = "fields", documents = "same" } = comparison;
   return tables.flatMap((name) => {
     const expected = answer.find((table) => table.tableName === name);
@@ -55,7 +62,9 @@ export function schemaDifferences(candidate: TableSchema[], answer: TableSchema[
     const found = candidate.find((table) => table.tableName === name);
     if (found === undefined) return [`there must be a table \`${name}\``];
     return [
-      ...(documents === "ignored" ? [] : validatorDifferences(`a document of \`${name}\``, found.documentType, expected.documentType)),
+      ...(documents === "ignored"
+        ? []
+        : validatorDifferences(`a document of \`${name}\``, found.documentType, expected.documentType)),
       ...(indexes === "ignored" ? [] : indexDifferences(found, expected, indexes)),
     ];
   });
@@ -70,12 +79,15 @@ function indexDifferences(candidate: TableSchema, expected: TableSchema, by: "fi
   const found = indexTexts(candidate);
   return indexTexts(expected)
     .filter(({ name, text }) => !found.some((index) => index.text === text && (by === "fields" || index.name === name)))
-    .map(({ name, text }) => `\`${expected.tableName}\` must have ${text}${by === "names" ? `, called \`${name}\`` : ""}`);
+    .map(
+      ({ name, text }) => `\`${expected.tableName}\` must have ${text}${by === "names" ? `, called \`${name}\`` : ""}`,
+    );
 }
 
 function indexTexts(table: TableSchema): IndexText[] {
   const quoted = (fields: string[]): string => fields.map((field) => `\`${field}\``).join(", ");
-  const filters = (fields: string[]): string => (fields.length > 0 ? ` with the filter fields ${quoted([...fields].sort())}` : "");
+  const filters = (fields: string[]): string =>
+    fields.length > 0 ? ` with the filter fields ${quoted([...fields].sort())}` : "";
   return [
     ...table.indexes.map(({ indexDescriptor, fields }) => ({
       name: indexDescriptor,

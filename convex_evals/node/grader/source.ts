@@ -25,7 +25,11 @@ const SOURCE = /\.(ts|tsx|js|jsx|mts|mjs)$/;
 export function listSources(folder = "convex"): string[] {
   const root = projectDir();
   return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-    .map((path) => relative(root, join(root, folder, path)).split(sep).join("/"))
+    .map((path) =>
+      relative(root, join(root, folder, path))
+        .split(sep)
+        .join("/"),
+    )
     .filter((path) => SOURCE.test(path) && !/(^|\/)(_generated|node_modules)\//.test(path) && !path.endsWith(".d.ts"))
     .sort();
 }

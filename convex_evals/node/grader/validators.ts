@@ -58,7 +58,9 @@ export function fieldTexts(validator: Extract<ValidatorJSON, { type: "object" }>
 
 function objectText(fields: Map<string, string>): string {
   if (fields.size === 0) return "{}";
-  const texts = [...fields].map(([name, text]) => (text.startsWith("optional ") ? `${name}?: ${text.slice("optional ".length)}` : `${name}: ${text}`));
+  const texts = [...fields].map(([name, text]) =>
+    text.startsWith("optional ") ? `${name}?: ${text.slice("optional ".length)}` : `${name}: ${text}`,
+  );
   return `{ ${texts.join(", ")} }`;
 }
 

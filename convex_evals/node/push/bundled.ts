@@ -30,7 +30,9 @@ export function packageOf(file: string): string | undefined {
 /** The file behind a name in a metafile, which may say how it was asked for: `a.ts?x`, `a.json with { type: 'json' }`. */
 function existing(name: string, folder: string): string | undefined {
   const file = path.resolve(folder, name.replace(WASM, ""));
-  return [file, file.replace(/ with \{.*\}$/s, ""), file.replace(/[?#].*$/s, "")].find((candidate) => existsSync(candidate));
+  return [file, file.replace(/ with \{.*\}$/s, ""), file.replace(/[?#].*$/s, "")].find((candidate) =>
+    existsSync(candidate),
+  );
 }
 
 /** What stands for an input of a bundle in `Bundled`; undefined for what is none of the project's. */

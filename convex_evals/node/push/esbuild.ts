@@ -30,7 +30,9 @@ function foreign(inputs: readonly string[], folder: string): string[] {
 
 /** The files that messages are about, and quote. */
 function quoted(messages: readonly Esbuild.Message[]): string[] {
-  return messages.flatMap(({ location, notes }) => [location, ...notes.map((note) => note.location)]).flatMap((place) => place?.file ?? []);
+  return messages
+    .flatMap(({ location, notes }) => [location, ...notes.map((note) => note.location)])
+    .flatMap((place) => place?.file ?? []);
 }
 
 function refuseForeign(inputs: readonly string[], folder: string): void {
@@ -56,7 +58,10 @@ function withoutNeedlessQuestions(plugin: Esbuild.Plugin): Esbuild.Plugin {
   return {
     name: plugin.name,
     setup: (build) =>
-      plugin.setup({ ...build, onResolve: (options, callback) => build.onResolve({ ...options, filter: /^[^.]/ }, callback) }),
+      plugin.setup({
+        ...build,
+        onResolve: (options, callback) => build.onResolve({ ...options, filter: /^[^.]/ }, callback),
+      }),
   };
 }
 
@@ -67,7 +72,13 @@ export function lostService(): Error | undefined {
   return lost;
 }
 
-const NOTHING: Esbuild.BuildResult = { errors: [], warnings: [], outputFiles: [], metafile: { inputs: {}, outputs: {} }, mangleCache: undefined };
+const NOTHING: Esbuild.BuildResult = {
+  errors: [],
+  warnings: [],
+  outputFiles: [],
+  metafile: { inputs: {}, outputs: {} },
+  mangleCache: undefined,
+};
 
 /** esbuild's `build`, for the official code. */
 export async function build(options: Esbuild.BuildOptions): Promise<Esbuild.BuildResult> {

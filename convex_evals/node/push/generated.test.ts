@@ -53,26 +53,36 @@ for (const app of APPS) {
     const expected = generatedFiles(theirs);
     assert.ok(Object.keys(expected).length >= 5);
     assert.deepEqual(generatedFiles(ours), expected);
-    assert.deepEqual(written, Object.keys(expected).map((file) => `convex/${file}`).sort());
+    assert.deepEqual(
+      written,
+      Object.keys(expected)
+        .map((file) => `convex/${file}`)
+        .sort(),
+    );
   });
 }
 
-const INJECTED = 'a" }, any> } } = anyApi as any; import { harmless } from "../../lib/hidden.js"; harmless(); export const q: { extra: { f: FunctionReference<"query", "public", { x: "b';
+const INJECTED =
+  'a" }, any> } } = anyApi as any; import { harmless } from "../../lib/hidden.js"; harmless(); export const q: { extra: { f: FunctionReference<"query", "public", { x: "b';
 
 for (const codegen of [{ staticApi: true, fileType: "ts" }, { staticApi: true }]) {
   test(`no text of a validator becomes generated code, with ${JSON.stringify(codegen)}`, async (t) => {
     const project = copyApp("bare", path.join(workFolder(t), "project"));
     const url = await startBackend(t);
     const write = async (text: string): Promise<string[]> => {
-      writeFileSync(path.join(project, "convex", "extra.ts"), `import { v } from "convex/values";
+      writeFileSync(
+        path.join(project, "convex", "extra.ts"),
+        `import { v } from "convex/values";
 import { query } from "./_generated/server";
 export const f = query({ args: { x: v.literal(${JSON.stringify(text)}) }, handler: async () => null });
-`);
+`,
+      );
       return writeGenerated(project, await startPush(url, project));
     };
     writeFileSync(path.join(project, "convex.json"), JSON.stringify({ codegen }));
     assert.ok((await write("a plain text")).length > 0);
-    for (const text of [INJECTED, 'a" | any | "b', "a\\", "a\nb"]) await assert.rejects(write(text), /cannot generate code/, text);
+    for (const text of [INJECTED, 'a" | any | "b', "a\\", "a\nb"])
+      await assert.rejects(write(text), /cannot generate code/, text);
     writeFileSync(path.join(project, "convex.json"), "{}");
     assert.ok((await write(INJECTED)).length > 0);
   });

@@ -26,7 +26,9 @@ export function discardGenerated(project: Project, components: Map<string, Compo
     const folder = path.join(component.path, "_generated");
     const entry = lstatSync(folder, { throwIfNoEntry: false });
     if (entry && !entry.isDirectory()) {
-      throw new DeployError(`${path.relative(project.root, folder)} is not a folder; generated code is not written there`);
+      throw new DeployError(
+        `${path.relative(project.root, folder)} is not a folder; generated code is not written there`,
+      );
     }
     rmSync(folder, { recursive: true, force: true });
   }
@@ -100,9 +102,15 @@ const FULL_API = /^const fullApi = anyApi;\n/m;
 const CANNOT = "Convex cannot generate code for this project";
 
 /** Generated code is not judged, so that no text of a project's may leave its quotes there. */
-function refuseEscapes({ config: { codegen }, rootComponent }: Project, targets: readonly ComponentDirectory[], { analysis }: StartPushResponse): void {
+function refuseEscapes(
+  { config: { codegen }, rootComponent }: Project,
+  targets: readonly ComponentDirectory[],
+  { analysis }: StartPushResponse,
+): void {
   for (const { isRoot, path: folder } of targets) {
-    const each: unknown = (analysis as Record<string, unknown>)[path.relative(rootComponent.path, folder).split(path.sep).join("/")];
+    const each: unknown = (analysis as Record<string, unknown>)[
+      path.relative(rootComponent.path, folder).split(path.sep).join("/")
+    ];
     const printed = !isRoot || codegen.staticApi || codegen.staticDataModel;
     if (printed && escapes(each)) {
       throw new DeployError(
@@ -141,7 +149,12 @@ export async function writeGenerated(projectDir: string, response: StartPushResp
         refuseEscapes(project, targets, response);
         for (const component of targets) {
           await official.doFinalComponentCodegen(
-            project.ctx, tmpDir, project.rootComponent, component, response, components,
+            project.ctx,
+            tmpDir,
+            project.rootComponent,
+            component,
+            response,
+            components,
           );
         }
       }),

@@ -39,6 +39,10 @@ export function startLogProgress(): never {
   throw new Error("the official code asked for a progress bar, which bundling never does");
 }
 
-export async function showSpinnerIfSlow(_message: string, _delayMs: number, work: () => Promise<unknown>): Promise<void> {
+export async function showSpinnerIfSlow(
+  _message: string,
+  _delayMs: number,
+  work: () => Promise<unknown>,
+): Promise<void> {
   await work();
 }

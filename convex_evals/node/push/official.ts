@@ -1,9 +1,6 @@
 /** Entry of the bundle made by `build.ts`: what we use of the official command line, and nothing else. */
 
-export {
-  doFinalComponentCodegen,
-  doInitialComponentCodegen,
-} from "#official/cli/lib/codegen.js";
+export { doFinalComponentCodegen, doInitialComponentCodegen } from "#official/cli/lib/codegen.js";
 export {
   bundleDefinitions,
   bundleImplementations,

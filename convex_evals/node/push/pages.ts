@@ -37,8 +37,12 @@ function scriptsBelow(folder: string): string[] {
 }
 
 function loadedByPages(root: string): string[] {
-  const pages = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile() && /\.html?$/i.test(entry.name));
-  return pages.flatMap(({ name: page }) => [...readFileSync(path.join(root, page), "utf8").matchAll(SCRIPT_TAG)].map(([, name]) => path.join(root, name!)));
+  const pages = readdirSync(root, { withFileTypes: true }).filter(
+    (entry) => entry.isFile() && /\.html?$/i.test(entry.name),
+  );
+  return pages.flatMap(({ name: page }) =>
+    [...readFileSync(path.join(root, page), "utf8").matchAll(SCRIPT_TAG)].map(([, name]) => path.join(root, name!)),
+  );
 }
 
 function textsIn(value: unknown): string[] {
@@ -49,7 +53,9 @@ function textsIn(value: unknown): string[] {
 /** Files that package.json puts in the place of others; which of them depends on who asks. */
 function namedByManifest(root: string): string[] {
   const manifest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as Record<string, unknown>;
-  return ["imports", "exports", "browser"].flatMap((key) => textsIn(manifest[key])).map((name) => path.join(root, name));
+  return ["imports", "exports", "browser"]
+    .flatMap((key) => textsIn(manifest[key]))
+    .map((name) => path.join(root, name));
 }
 
 /** Tests that a grader may run, and what settings of vitest name. */
@@ -63,8 +69,12 @@ function testsOf(root: string): { tests: string[]; settings: string[] } {
     }
   };
   visit(root);
-  const settings = readdirSync(root).filter((name) => TEST_SETTINGS.test(name) && isScript(name)).map((name) => path.join(root, name));
-  const named = settings.flatMap((file) => [...readFileSync(file, "utf8").matchAll(TEXT)].map(([, name]) => path.resolve(root, name!)));
+  const settings = readdirSync(root)
+    .filter((name) => TEST_SETTINGS.test(name) && isScript(name))
+    .map((name) => path.join(root, name));
+  const named = settings.flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(TEXT)].map(([, name]) => path.resolve(root, name!)),
+  );
   return { tests: [...tests, ...named], settings };
 }
 
@@ -75,8 +85,14 @@ function projectOnly(broken: ReadonlySet<string>): Plugin {
     setup(build) {
       build.onResolve({ filter: /.*/ }, async (args) => {
         if (args.kind === "entry-point" || args.pluginData === "asked") return undefined;
-        const found = await build.resolve(args.path, { resolveDir: args.resolveDir, importer: args.importer, kind: args.kind, pluginData: "asked" });
-        if (found.errors.length > 0 || found.external || packageOf(found.path) !== undefined) return { path: args.path, external: true };
+        const found = await build.resolve(args.path, {
+          resolveDir: args.resolveDir,
+          importer: args.importer,
+          kind: args.kind,
+          pluginData: "asked",
+        });
+        if (found.errors.length > 0 || found.external || packageOf(found.path) !== undefined)
+          return { path: args.path, external: true };
         return { path: found.path, namespace: found.namespace, suffix: found.suffix };
       });
       build.onLoad({ filter: /.*/ }, ({ path: file }) => {
@@ -88,14 +104,24 @@ function projectOnly(broken: ReadonlySet<string>): Plugin {
   };
 }
 
-function bundleOnce(root: string, entries: readonly string[], broken: ReadonlySet<string>, options: BuildOptions): Promise<{ metafile: Metafile }> {
+function bundleOnce(
+  root: string,
+  entries: readonly string[],
+  broken: ReadonlySet<string>,
+  options: BuildOptions,
+): Promise<{ metafile: Metafile }> {
   // As pages and programs import them: by package.json, a file may stand for another one.
   const names = entries.map((file) => JSON.stringify(`./${path.relative(root, file).split(path.sep).join("/")}`));
   const contents = names.map((name, index) => `export * as each${index} from ${name};`).join("\n");
   return build({
     ...options,
     stdin: { contents, resolveDir: root, loader: "ts", sourcefile: ENTRY },
-    absWorkingDir: root, plugins: [projectOnly(broken)], outdir: "out", write: false, metafile: true, treeShaking: false,
+    absWorkingDir: root,
+    plugins: [projectOnly(broken)],
+    outdir: "out",
+    write: false,
+    metafile: true,
+    treeShaking: false,
   });
 }
 
@@ -113,7 +139,11 @@ function complainedOf(root: string, error: unknown): string[] {
  * A file that cannot be bundled cannot run in a page, and must not hide the others: it is left out. The type check
  * reports what is wrong with it.
  */
-async function bundleAllButBroken(root: string, entries: readonly string[], options: BuildOptions): Promise<{ metafile: Metafile; broken: ReadonlySet<string> }> {
+async function bundleAllButBroken(
+  root: string,
+  entries: readonly string[],
+  options: BuildOptions,
+): Promise<{ metafile: Metafile; broken: ReadonlySet<string> }> {
   const broken = new Set<string>();
   for (;;) {
     try {
@@ -123,7 +153,13 @@ async function bundleAllButBroken(root: string, entries: readonly string[], opti
     } catch (error) {
       const before = broken.size;
       for (const file of complainedOf(root, error)) broken.add(file);
-      if (broken.size === before || broken.size > MOST_BROKEN) throw new DeployError(`what may run in a page cannot be bundled: ${[...broken].map((file) => path.relative(root, file)).join(", ").slice(0, 1000)}`);
+      if (broken.size === before || broken.size > MOST_BROKEN)
+        throw new DeployError(
+          `what may run in a page cannot be bundled: ${[...broken]
+            .map((file) => path.relative(root, file))
+            .join(", ")
+            .slice(0, 1000)}`,
+        );
     }
   }
 }
@@ -132,8 +168,15 @@ async function bundleAllButBroken(root: string, entries: readonly string[], opti
 export async function bundlePages({ root }: Project): Promise<Bundled> {
   const bundled: Bundled = Object.create(null) as Bundled;
   const { tests, settings } = testsOf(root);
-  const candidates = [...scriptsBelow(path.join(root, "src")), ...loadedByPages(root), ...namedByManifest(root), ...tests];
-  const entries = [...new Set(candidates)].filter((file) => isScript(file) && file.startsWith(root + path.sep) && existsSync(file));
+  const candidates = [
+    ...scriptsBelow(path.join(root, "src")),
+    ...loadedByPages(root),
+    ...namedByManifest(root),
+    ...tests,
+  ];
+  const entries = [...new Set(candidates)].filter(
+    (file) => isScript(file) && file.startsWith(root + path.sep) && existsSync(file),
+  );
   if (entries.length + settings.length === 0) return bundled;
   const shown = (file: string): string => path.relative(root, file).split(path.sep).join("/");
   for (const file of entries) bundled[shown(file)] = {};
@@ -144,8 +187,10 @@ export async function bundlePages({ root }: Project): Promise<Bundled> {
   ]);
   for (const { metafile } of [page, program]) addBundled(bundled, metafile, root);
   for (const file of settings) if (!entries.includes(file)) delete bundled[shown(file)];
-  for (const file of Object.keys(bundled)) if (DATA.test(file) && existsSync(path.join(root, file))) delete bundled[file];
+  for (const file of Object.keys(bundled))
+    if (DATA.test(file) && existsSync(path.join(root, file))) delete bundled[file];
   // What it imports is not known, and something else may know how to run it.
-  for (const file of program.broken) if (page.broken.has(file) && !DATA.test(file)) bundled[`<${shown(file)}, which cannot be bundled>`] = {};
+  for (const file of program.broken)
+    if (page.broken.has(file) && !DATA.test(file)) bundled[`<${shown(file)}, which cannot be bundled>`] = {};
   return bundled;
 }

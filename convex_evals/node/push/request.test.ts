@@ -51,7 +51,8 @@ test("a component from a package is bundled alike for every project", async (t) 
 test("where a project maps a package to a file of its own, that is bundled", async (t) => {
   await buildPushRequest(makeApp(t, "bare"));
   const settings = JSON.stringify({ compilerOptions: { paths: { "convex/server": ["./own.ts"] } } });
-  const own = 'export * from "../node_modules/convex/dist/esm/server/index.js"; export const defineApp = () => "my own";';
+  const own =
+    'export * from "../node_modules/convex/dist/esm/server/index.js"; export const defineApp = () => "my own";';
   const project = makeApp(t, "bare", { "convex/tsconfig.json": settings, "convex/own.ts": own });
   const { definition } = (await buildPushRequest(project)).appDefinition;
   assert.match(definition.source, /my own/);
@@ -64,14 +65,23 @@ test("modules of both environments, schema and components are in the request", a
   assert.equal(modules.get("http.js"), "isolate");
   assert.notEqual(everything.appDefinition.schema, null);
   const local = await buildPushRequest(makeApp(t, "local_component"));
-  assert.deepEqual(local.componentDefinitions.map(({ definitionPath }) => definitionPath), ["counter"]);
+  assert.deepEqual(
+    local.componentDefinitions.map(({ definitionPath }) => definitionPath),
+    ["counter"],
+  );
 });
 
 test("what the official command refuses is refused in its words", async (t) => {
   const cases: [Record<string, string>, RegExp][] = [
     [{ "convex/broken.ts": "export const a = ;\n" }, /convex\/broken\.ts:1:17/],
-    [{ "convex/lost.ts": 'import x from "./nowhere";\nexport const a = x;\n' }, /Could not resolve "\.\/nowhere"[\s\S]*convex\/lost\.ts:1:14/],
-    [{ "convex/fs.ts": 'import fs from "node:fs";\nexport const a = fs;\n' }, /from a file without the "use node" directive/],
+    [
+      { "convex/lost.ts": 'import x from "./nowhere";\nexport const a = x;\n' },
+      /Could not resolve "\.\/nowhere"[\s\S]*convex\/lost\.ts:1:14/,
+    ],
+    [
+      { "convex/fs.ts": 'import fs from "node:fs";\nexport const a = fs;\n' },
+      /from a file without the "use node" directive/,
+    ],
     [{ "convex/http.ts": '"use node";\nexport default 1;\n' }, /"use node" directive is not allowed for http\.ts/],
     [{ "convex/actions/a.ts": "export const a = 1;\n" }, /has no "use node"; directive/],
     [{ "convex/_deps/a.ts": "export const a = 1;\n" }, /reserved for dependencies/],
@@ -80,7 +90,10 @@ test("what the official command refuses is refused in its words", async (t) => {
     [{ "convex.json": '{ "functions": "../elsewhere" }' }, /must be a real folder inside the project/],
     [{ "package.json": "{ nope" }, /package\.json/],
     [{ "package.json": "{}" }, /add `convex` to your package\.json dependencies/],
-    [{ "convex/auth.config.ts": "export default {};\n", "convex/auth.config.js": "export default {};\n" }, /choose one/],
+    [
+      { "convex/auth.config.ts": "export default {};\n", "convex/auth.config.js": "export default {};\n" },
+      /choose one/,
+    ],
   ];
   for (const [files, message] of cases) {
     const project = makeApp(t, "bare", files);
@@ -94,8 +107,12 @@ test("what the official command refuses is refused in its words", async (t) => {
 });
 
 test("packages lie at node_modules in every message, wherever they are", () => {
-  const text = 'at /home/x/.cache/tools/node_modules/a/node_modules/b.js, in ../../tools/node_modules/c and /srv/p/convex/d.ts';
-  assert.equal(withoutHostPaths("/srv/p", text), "at node_modules/a/node_modules/b.js, in node_modules/c and convex/d.ts");
+  const text =
+    "at /home/x/.cache/tools/node_modules/a/node_modules/b.js, in ../../tools/node_modules/c and /srv/p/convex/d.ts";
+  assert.equal(
+    withoutHostPaths("/srv/p", text),
+    "at node_modules/a/node_modules/b.js, in node_modules/c and convex/d.ts",
+  );
 });
 
 test("a project without functions is an empty deployment", async (t) => {
@@ -120,10 +137,13 @@ test("code that the author put into _generated is never bundled", async (t) => {
   });
   const request = await buildPushRequest(project);
   assert.doesNotMatch(JSON.stringify(request), /forged/);
-  assert.deepEqual(
-    readdirSync(path.join(project, "convex", "_generated")).sort(),
-    ["api.d.ts", "api.js", "dataModel.d.ts", "server.d.ts", "server.js"],
-  );
+  assert.deepEqual(readdirSync(path.join(project, "convex", "_generated")).sort(), [
+    "api.d.ts",
+    "api.js",
+    "dataModel.d.ts",
+    "server.d.ts",
+    "server.js",
+  ]);
 });
 
 test("nothing is written or read through links that leave the project", async (t) => {
@@ -146,8 +166,13 @@ test("nothing is written or read through links that leave the project", async (t
 
   // Messages of a failed build quote what they are about.
   writeFileSync(path.join(outside, "broken.json"), "of-the-host oops");
-  const extending = makeApp(t, "bare", { "tsconfig.json": JSON.stringify({ extends: path.join(outside, "broken.json") }) });
-  await assert.rejects(buildPush(extending), { name: "DeployError", message: /^(?!.*of-the).*a file outside the project/s });
+  const extending = makeApp(t, "bare", {
+    "tsconfig.json": JSON.stringify({ extends: path.join(outside, "broken.json") }),
+  });
+  await assert.rejects(buildPush(extending), {
+    name: "DeployError",
+    message: /^(?!.*of-the).*a file outside the project/s,
+  });
 
   const linkedSource = makeApp(t, "bare", { "convex/leak.ts": 'import a from "./a.json";\nexport const b = a;\n' });
   symlinkSync(path.join(outside, "secret.json"), path.join(linkedSource, "convex", "a.json"));
@@ -164,7 +189,10 @@ test("external packages of convex.json are left to the backend", async (t) => {
     "convex/socket.ts": '"use node";\nimport { WebSocket } from "ws";\nexport const kind = typeof WebSocket;\n',
   };
   const request = await buildPushRequest(makeApp(t, "bare", files));
-  assert.deepEqual(request.nodeDependencies.map(({ name }) => name), ["ws"]);
+  assert.deepEqual(
+    request.nodeDependencies.map(({ name }) => name),
+    ["ws"],
+  );
   const module = request.appDefinition.changedModules.find(({ path: name }) => name === "socket.js");
   assert.match(module?.source ?? "", /from "ws"/);
 });

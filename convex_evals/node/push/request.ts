@@ -55,7 +55,12 @@ async function bundleAll(project: Project): Promise<PushRequest> {
   refuseOtherGenerated(project, components);
   await writeInitial(project, components);
   const { appDefinitionSpecWithoutImpls, componentDefinitionSpecsWithoutImpls } = await official.bundleDefinitions(
-    ctx, project.root, dependencyGraph, rootComponent, [...components.values()], false,
+    ctx,
+    project.root,
+    dependencyGraph,
+    rootComponent,
+    [...components.values()],
+    false,
   );
   const { appImplementation, componentImplementations } = await official.bundleImplementations({
     ctx,

@@ -87,7 +87,12 @@ const needs: Record<string, () => void | Promise<unknown>> = {
     if (spawnSync("/bin/sh", ["-c", "exit 7"]).status !== 7) throw new Error("/bin/sh did not run");
   },
   "listen on its loopback": () =>
-    new Promise((resolve, reject) => net.createServer().on("error", reject).listen(0, "127.0.0.1", () => resolve(true))),
+    new Promise((resolve, reject) =>
+      net
+        .createServer()
+        .on("error", reject)
+        .listen(0, "127.0.0.1", () => resolve(true)),
+    ),
 };
 
 const said = (error: unknown): string => String((error as NodeJS.ErrnoException).code ?? (error as Error).message);

@@ -9,7 +9,13 @@ import { cachedScript, readScript } from "../code_cache.ts";
 
 const here = path.join(import.meta.dirname, "..");
 
-for (const name of ["backend/app/backend", "backend/app/runtime", "tester/vitest", "grader/library", "grader/page_process"]) {
+for (const name of [
+  "backend/app/backend",
+  "backend/app/runtime",
+  "tester/vitest",
+  "grader/library",
+  "grader/page_process",
+]) {
   test(`code is kept of ${name}, and V8 takes it`, () => {
     const file = path.join(here, `${name}.bundle.cjs`);
     assert.ok(existsSync(`${file}.code`), "build.ts records it");
@@ -23,7 +29,9 @@ test("V8 takes the backend's code under the flags that it is started with", () =
     import { cachedScript, readScript } from ${JSON.stringify(pathToFileURL(path.join(here, "code_cache.ts")).href)};
     for (const file of process.argv.slice(1)) console.log(cachedScript(readScript(file), file).cachedDataRejected);`;
   const files = ["backend", "runtime"].map((name) => path.join(here, "backend", "app", `${name}.bundle.cjs`));
-  const { stdout, stderr } = spawnSync(process.execPath, [...flags, "--input-type=module", "-e", source, ...files], { encoding: "utf8" });
+  const { stdout, stderr } = spawnSync(process.execPath, [...flags, "--input-type=module", "-e", source, ...files], {
+    encoding: "utf8",
+  });
   assert.equal(stdout, "false\nfalse\n", stderr);
 });
 

@@ -41,7 +41,12 @@ interface Broken {
 
 /** Node could not link what vite may: nothing of the grader has run then. */
 const UNLINKED = new Set([
-  ...["ERR_MODULE_NOT_FOUND", "ERR_UNSUPPORTED_DIR_IMPORT", "ERR_UNKNOWN_FILE_EXTENSION", "ERR_IMPORT_ATTRIBUTE_MISSING"],
+  ...[
+    "ERR_MODULE_NOT_FOUND",
+    "ERR_UNSUPPORTED_DIR_IMPORT",
+    "ERR_UNKNOWN_FILE_EXTENSION",
+    "ERR_IMPORT_ATTRIBUTE_MISSING",
+  ],
   ...["ERR_PACKAGE_PATH_NOT_EXPORTED", "ERR_UNSUPPORTED_ESM_URL_SCHEME", "ERR_INVALID_MODULE_SPECIFIER"],
 ]);
 
@@ -94,7 +99,10 @@ function watchForErrors(report: (error: ReportedError) => void, processError: (e
 /** Other modules of the package than ours would bring a second copy of what they share. */
 const OTHER_CONVEX = /["']convex\/(?!(browser|server|values)["'])/;
 
-async function bundledLibrary(texts: Readonly<Record<string, string>>, vitest: (typeof Vitest)["vitest"]): Promise<Bundled[]> {
+async function bundledLibrary(
+  texts: Readonly<Record<string, string>>,
+  vitest: (typeof Vitest)["vitest"],
+): Promise<Bundled[]> {
   if (Object.values(texts).some((text) => OTHER_CONVEX.test(text))) return [];
   const bundle = new URL(`../grader/library${ENDING}`, import.meta.url).href;
   const { modules, setUp } = (await import(bundle)) as typeof Library;
@@ -104,7 +112,15 @@ async function bundledLibrary(texts: Readonly<Record<string, string>>, vitest: (
 
 async function runDirectly(run: DirectRun): Promise<Verdict | Broken> {
   useServerPorts();
-  Object.assign(process.env, { TEST: "true", VITEST: "true", SSR: "1", PROD: "", DEV: "1", BASE_URL: "/", MODE: "test" });
+  Object.assign(process.env, {
+    TEST: "true",
+    VITEST: "true",
+    SSR: "1",
+    PROD: "",
+    DEV: "1",
+    BASE_URL: "/",
+    MODE: "test",
+  });
   Object.assign(process.env, { VITEST_WORKER_ID: "1", VITEST_POOL_ID: "1" });
   process.env.NODE_ENV ??= "test";
   process.setSourceMapsEnabled(true);
@@ -115,7 +131,8 @@ async function runDirectly(run: DirectRun): Promise<Verdict | Broken> {
     environment: { name: "node", transformMode: "ssr" },
     rpc: {
       snapshotSaved: async () => {},
-      resolveSnapshotPath: async (file: string) => path.join(path.dirname(file), "__snapshots__", `${path.basename(file)}.snap`),
+      resolveSnapshotPath: async (file: string) =>
+        path.join(path.dirname(file), "__snapshots__", `${path.basename(file)}.snap`),
     },
     moduleCache: new Map(),
     moduleExecutionInfo: new Map(),
@@ -228,7 +245,13 @@ async function main(): Promise<void> {
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
-  sendVerdict(fd, token, "broken" in result ? { tests: [], errors: [], vitest_needed: result.broken } : withoutHostPaths(result, compiled.suite));
+  sendVerdict(
+    fd,
+    token,
+    "broken" in result
+      ? { tests: [], errors: [], vitest_needed: result.broken }
+      : withoutHostPaths(result, compiled.suite),
+  );
   exit(0);
 }
 

@@ -1,9 +1,24 @@
 /** How Node finds and reads what a directly run grader imports: as vite would. */
 import { existsSync, realpathSync, statSync } from "node:fs";
-import { isBuiltin, registerHooks, type ResolveFnOutput, type ResolveHookContext, type ResolveHookSync } from "node:module";
+import {
+  isBuiltin,
+  registerHooks,
+  type ResolveFnOutput,
+  type ResolveHookContext,
+  type ResolveHookSync,
+} from "node:module";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { EXTENSIONS, LIBRARY, isBare, libraryFile, packageName, sourcesFor, toolchain, type PackageSources } from "./resolution.ts";
+import {
+  EXTENSIONS,
+  LIBRARY,
+  isBare,
+  libraryFile,
+  packageName,
+  sourcesFor,
+  toolchain,
+  type PackageSources,
+} from "./resolution.ts";
 
 const INSTALLED = "/node_modules/";
 /** Texts of the suite's files by real path; the files themselves may be out of sight. */
@@ -15,7 +30,11 @@ function completed(file: string, modules: Modules): string | undefined {
     Object.hasOwn(modules, name) || (statSync(name, { throwIfNoEntry: false })?.isFile() ?? false);
   if (isFile(file)) return file;
   const typescript = file.replace(/\.(m?)js(x?)$/, ".$1ts$2");
-  const candidates = [typescript, ...EXTENSIONS.map((ending) => file + ending), ...EXTENSIONS.map((ending) => path.join(file, `index${ending}`))];
+  const candidates = [
+    typescript,
+    ...EXTENSIONS.map((ending) => file + ending),
+    ...EXTENSIONS.map((ending) => path.join(file, `index${ending}`)),
+  ];
   return candidates.find(isFile);
 }
 
@@ -44,15 +63,22 @@ export interface Bundled {
 /** The text of a module that is in a bundle under `name`. */
 function bundledSource(name: string, { bundle, modules }: Bundled): string {
   const exports = modules[name]!;
-  const names = Object.keys(exports).map((key) => (key === "default" ? "export default all.default;" : `export const ${key} = all.${key};`));
-  return [`import { modules } from ${JSON.stringify(bundle)};`, `const all = modules[${JSON.stringify(name)}];`, ...names].join("\n");
+  const names = Object.keys(exports).map((key) =>
+    key === "default" ? "export default all.default;" : `export const ${key} = all.${key};`,
+  );
+  return [
+    `import { modules } from ${JSON.stringify(bundle)};`,
+    `const all = modules[${JSON.stringify(name)}];`,
+    ...names,
+  ].join("\n");
 }
 
 /** Installs the hooks for a grader that was compiled into `modules`. */
 export function installHooks(sources: PackageSources, modules: Modules, bundles: readonly Bundled[] = []): void {
   const own = path.dirname(fileURLToPath(import.meta.url)) + path.sep;
   const bundled = new Map(bundles.flatMap((bundle) => Object.keys(bundle.modules).map((name) => [name, bundle])));
-  const url = (name: string): string => (name === LIBRARY ? pathToFileURL(libraryFile).href : import.meta.resolve(name));
+  const url = (name: string): string =>
+    name === LIBRARY ? pathToFileURL(libraryFile).href : import.meta.resolve(name);
   const standIns = new Map([...bundled.keys()].map((name) => [url(name), BUNDLED + name]));
 
   const importerOf = (context: ResolveHookContext): string | undefined =>
@@ -74,13 +100,20 @@ export function installHooks(sources: PackageSources, modules: Modules, bundles:
       if (!url.startsWith("file:") || url.includes(INSTALLED)) return nextLoad(url, context);
       const file = fileURLToPath(url);
       // A grader that imports more than what was compiled is not run directly.
-      return Object.hasOwn(modules, file) ? { format: "module", source: modules[file]!, shortCircuit: true } : nextLoad(url, context);
+      return Object.hasOwn(modules, file)
+        ? { format: "module", source: modules[file]!, shortCircuit: true }
+        : nextLoad(url, context);
     },
   });
 
-  function resolved(specifier: string, context: ResolveHookContext, nextResolve: Parameters<ResolveHookSync>[2]): ResolveFnOutput {
+  function resolved(
+    specifier: string,
+    context: ResolveHookContext,
+    nextResolve: Parameters<ResolveHookSync>[2],
+  ): ResolveFnOutput {
     const importer = importerOf(context);
-    if (specifier.startsWith("file:") && Object.hasOwn(modules, fileURLToPath(specifier))) return { url: specifier, shortCircuit: true };
+    if (specifier.startsWith("file:") && Object.hasOwn(modules, fileURLToPath(specifier)))
+      return { url: specifier, shortCircuit: true };
     if (specifier === LIBRARY) return { url: pathToFileURL(libraryFile).href, shortCircuit: true };
     if (!importer || importer.startsWith(own) || isBuiltin(specifier)) return nextResolve(specifier, context);
     if (importer.includes(INSTALLED)) {
@@ -88,7 +121,11 @@ export function installHooks(sources: PackageSources, modules: Modules, bundles:
         return nextResolve(specifier, context);
       } catch (error) {
         // A package may lack what the suite's packages or our toolchain have.
-        const folder = isBare(specifier) && [...sources.packages, ...toolchain].find((f) => existsSync(path.join(f, "node_modules", packageName(specifier))));
+        const folder =
+          isBare(specifier) &&
+          [...sources.packages, ...toolchain].find((f) =>
+            existsSync(path.join(f, "node_modules", packageName(specifier))),
+          );
         if (!folder) throw error;
         return nextResolve(specifier, { ...context, parentURL: pathToFileURL(path.join(folder, "anything.js")).href });
       }

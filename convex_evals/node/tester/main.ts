@@ -98,7 +98,10 @@ async function main(): Promise<void> {
   let verdict: Verdict;
   try {
     const packages = [...values.packages, ...positionals].map((folder) => path.resolve(folder));
-    verdict = await runGrader({ grader: path.resolve(grader), suite: path.resolve(suite), packages, timeout }, parseFds(values["programs-fds"]));
+    verdict = await runGrader(
+      { grader: path.resolve(grader), suite: path.resolve(suite), packages, timeout },
+      parseFds(values["programs-fds"]),
+    );
   } catch (error) {
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
     verdict = failedRun(message);

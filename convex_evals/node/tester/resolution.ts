@@ -39,7 +39,10 @@ export interface PackageSources {
 
 /** `@scope/name` or `name` of an import. */
 export function packageName(specifier: string): string {
-  return specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/");
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
 }
 
 /** Whether an import names a package, and no path or URL. */
@@ -61,7 +64,8 @@ export const toolchain = ancestors(path.dirname(fileURLToPath(import.meta.url)))
 export function sourcesFor(folder: string, { suite, packages }: PackageSources): string[] {
   const upwards = ancestors(folder);
   // Above the suite is the host's business: a package found there by chance would not be there elsewhere.
-  const own = folder === suite || folder.startsWith(suite + path.sep) ? upwards.slice(0, upwards.indexOf(suite) + 1) : upwards;
+  const own =
+    folder === suite || folder.startsWith(suite + path.sep) ? upwards.slice(0, upwards.indexOf(suite) + 1) : upwards;
   return [...own, ...packages, ...toolchain];
 }
 

@@ -18,7 +18,8 @@ export function useServerPorts(): void {
       return listen.call(this, take(), ...(typeof first === "function" ? args : rest));
     }
     const options = first as net.ListenOptions;
-    const anyPort = typeof first === "object" && first !== null && options.path === undefined && !("fd" in first) && !options.port;
+    const anyPort =
+      typeof first === "object" && first !== null && options.path === undefined && !("fd" in first) && !options.port;
     return anyPort ? listen.call(this, { ...options, port: take() }, ...rest) : listen.apply(this, args);
   } as typeof net.Server.prototype.listen;
 }

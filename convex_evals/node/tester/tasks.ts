@@ -1,10 +1,18 @@
 /** From what vitest's runner kept of a run to the verdict. */
 import type { File, Suite, Task, Test } from "@vitest/runner";
-import { failureMessage, runError, type ReportedError, type RunError, type TestVerdict, type Verdict } from "./verdict.ts";
+import {
+  failureMessage,
+  runError,
+  type ReportedError,
+  type RunError,
+  type TestVerdict,
+  type Verdict,
+} from "./verdict.ts";
 
 function fullName(test: Test): string {
   const names = [test.name];
-  for (let suite = test.suite; suite && suite.type === "suite" && !("filepath" in suite); suite = suite.suite) names.unshift(suite.name);
+  for (let suite = test.suite; suite && suite.type === "suite" && !("filepath" in suite); suite = suite.suite)
+    names.unshift(suite.name);
   return names.join(" > ");
 }
 

@@ -20,7 +20,12 @@ function isRunning(pid: number): boolean {
 /** A package with one file, as text for `makeSuite`. */
 function fakePackage(folder: string, name: string, answer: string): Record<string, string> {
   return {
-    [`${folder}/node_modules/${name}/package.json`]: JSON.stringify({ name, version: "1.0.0", type: "module", exports: "./index.js" }),
+    [`${folder}/node_modules/${name}/package.json`]: JSON.stringify({
+      name,
+      version: "1.0.0",
+      type: "module",
+      exports: "./index.js",
+    }),
     [`${folder}/node_modules/${name}/index.js`]: `export const answer = ${JSON.stringify(answer)};\n`,
   };
 }
@@ -44,7 +49,13 @@ test("says something", async ({ annotate }) => { await annotate("hello"); });
   assert.deepEqual(verdict.errors, []);
   assert.deepEqual(
     verdict.tests.map(({ name, outcome }) => [name, outcome]),
-    [["numbers > add", "passed"], ["numbers > differ", "failed"], ["numbers > later", "skipped"], ["times out", "failed"], ["says something", "passed"]],
+    [
+      ["numbers > add", "passed"],
+      ["numbers > differ", "failed"],
+      ["numbers > later", "skipped"],
+      ["times out", "failed"],
+      ["says something", "passed"],
+    ],
   );
   const message = verdict.tests[1]?.message ?? "";
   assert.match(message, /- +3,\n\+ +2,/);
@@ -59,7 +70,8 @@ test("what goes wrong outside tests is an error of the run", async (t) => {
     "syntax.test.ts": "import { test } from 'vitest';\ntest('x', () => { const = 1; });\n",
     "throws.test.ts": "import { test } from 'vitest';\ntest('x', () => {});\nthrow new Error('at load');\n",
     "missing.test.ts": "import 'nowhere-to-be-found';\nimport { test } from 'vitest';\ntest('x', () => {});\n",
-    "hook.test.ts": "import { beforeAll, test } from 'vitest';\nbeforeAll(() => { throw new Error('no set-up'); });\ntest('x', () => {});\n",
+    "hook.test.ts":
+      "import { beforeAll, test } from 'vitest';\nbeforeAll(() => { throw new Error('no set-up'); });\ntest('x', () => {});\n",
     "unhandled.test.ts":
       "import { test } from 'vitest';\ntest('x', async () => { void Promise.reject(new Error('nobody waits')); await new Promise((r) => setTimeout(r, 50)); });\n",
   });
@@ -103,7 +115,8 @@ test("x", () => { vi.spyOn(own, "value", "get").mockReturnValue(2); expect(own.v
 test("x", () => { process.send?.({ tests: [{ name: "p", outcome: "passed", message: null, duration_ms: 1 }], errors: [] }); expect(1).toBe(2); });
 `,
     "raw.test.ts": 'import { test } from "vitest";\nimport "./value.ts?raw";\ntest("x", () => {});\n',
-    "hook.test.ts": 'import { afterAll, test } from "vitest";\nafterAll(async () => { await new Promise(() => {}); }, 700);\ntest("x", () => {});\n',
+    "hook.test.ts":
+      'import { afterAll, test } from "vitest";\nafterAll(async () => { await new Promise(() => {}); }, 700);\ntest("x", () => {});\n',
   });
   for (const grader of ["computed.test.ts", "namespace.test.ts", "raw.test.ts"]) {
     assert.ok("reason" in (await compileGrader(path.join(suite, grader), suite, [])), grader);
@@ -111,23 +124,35 @@ test("x", () => { process.send?.({ tests: [{ name: "p", outcome: "passed", messa
   const loads = await runTester(suite, "loads-once.test.ts", { only: "direct" });
   assert.match(loads.verdict.errors[0]?.message ?? "", /the first time/);
   const sends = await runTester(suite, "sends.test.ts", { only: "direct" });
-  assert.deepEqual(sends.verdict.tests.map(({ name, outcome }) => [name, outcome]), [["x", "failed"]]);
+  assert.deepEqual(
+    sends.verdict.tests.map(({ name, outcome }) => [name, outcome]),
+    [["x", "failed"]],
+  );
   const hook = await runTester(suite, "hook.test.ts");
   assert.match(hook.verdict.errors[0]?.message ?? "", /Hook timed out in 700ms/);
 });
 
 test("what looks for files of the suite, or may, is not self-contained", async (t) => {
   const suite = makeSuite(t, {
-    "plain.test.ts": 'import fs from "node:fs";\nimport { test } from "vitest";\ntest("module", () => fs.writeFileSync("package.json", JSON.stringify({ type: "module" })));\n',
-    "imports.test.ts": 'import vm from "node:vm";\nimport { test } from "vitest";\ntest("x", () => vm.runInThisContext("1"));\n',
+    "plain.test.ts":
+      'import fs from "node:fs";\nimport { test } from "vitest";\ntest("module", () => fs.writeFileSync("package.json", JSON.stringify({ type: "module" })));\n',
+    "imports.test.ts":
+      'import vm from "node:vm";\nimport { test } from "vitest";\ntest("x", () => vm.runInThisContext("1"));\n',
     "dynamic.test.ts": 'import { test } from "vitest";\ntest("x", async () => { await import("module"); });\n',
     "inner.test.ts": 'import { test } from "vitest";\nimport { x } from "./inner";\ntest("x", x);\n',
     "inner.ts": 'export { isMainThread as x } from "worker_threads";\n',
     "asks.test.ts": 'import { test } from "vitest";\ntest("x", () => process.getBuiltinModule("vm"));\n',
     "place.test.ts": 'import { test } from "vitest";\ntest("x", () => import.meta.url);\n',
   });
-  const found = await Promise.all(["plain", "imports", "dynamic", "inner", "asks", "place"].map((name) => compileGrader(path.join(suite, `${name}.test.ts`), suite, [])));
-  assert.deepEqual(found.map((each) => ("reason" in each ? each.reason : each.selfContained)), [true, false, false, false, false, false]);
+  const found = await Promise.all(
+    ["plain", "imports", "dynamic", "inner", "asks", "place"].map((name) =>
+      compileGrader(path.join(suite, `${name}.test.ts`), suite, []),
+    ),
+  );
+  assert.deepEqual(
+    found.map((each) => ("reason" in each ? each.reason : each.selfContained)),
+    [true, false, false, false, false, false],
+  );
   for (const specifier of ["./inner.ts?raw", "data:text/javascript,export default 1"]) {
     const file = path.join(suite, "query.test.ts");
     writeFileSync(file, `import { test } from "vitest";\nimport x from "${specifier}";\ntest("x", () => x);\n`);
@@ -141,17 +166,27 @@ test("a grader cannot end the run or hide tests unseen", async (t) => {
     "really.test.ts": "import { test } from 'vitest';\ntest('x', () => { (process as any).reallyExit(0); });\n",
     "forges.test.ts":
       "import fs from 'node:fs';\nimport { expect, test } from 'vitest';\nconst { writeSync } = fs;\nfs.writeSync = ((fd: number, data: Buffer, ...rest: number[]) => writeSync(fd, Buffer.from(String(data).replaceAll('failed', 'passed')), ...rest)) as never;\nJSON.stringify = (() => '{}') as never;\ntest('x', () => { expect(1).toBe(2); });\n",
-    "only.test.ts": "import { expect, test } from 'vitest';\ntest.only('a', () => {});\ntest('b', () => { expect(1).toBe(2); });\n",
+    "only.test.ts":
+      "import { expect, test } from 'vitest';\ntest.only('a', () => {});\ntest('b', () => { expect(1).toBe(2); });\n",
   });
   const exit = await runTester(suite, "exit.test.ts");
   assert.match(exit.verdict.errors[0]?.message ?? "", /process\.exit unexpectedly called/);
   const really = await runTester(suite, "really.test.ts");
-  assert.equal(really.verdict.tests.some(({ outcome }) => outcome === "passed"), false);
+  assert.equal(
+    really.verdict.tests.some(({ outcome }) => outcome === "passed"),
+    false,
+  );
   assert.notEqual(really.verdict.errors.length, 0);
   const forges = await runTester(suite, "forges.test.ts", { only: "direct" });
-  assert.deepEqual(forges.verdict.tests.map(({ outcome }) => outcome), ["failed"]);
+  assert.deepEqual(
+    forges.verdict.tests.map(({ outcome }) => outcome),
+    ["failed"],
+  );
   const only = await runTester(suite, "only.test.ts");
-  assert.deepEqual(only.verdict.tests.map(({ outcome }) => outcome), ["passed", "skipped"]);
+  assert.deepEqual(
+    only.verdict.tests.map(({ outcome }) => outcome),
+    ["passed", "skipped"],
+  );
 });
 
 test("imports come from the suite, then from the given packages, then from the toolchain", async (t) => {
@@ -185,7 +220,10 @@ test("all", () => {
   });
   const { verdict } = await runTester(suite, GRADER, { packages: [path.join(suite, "store")] });
   assert.deepEqual(verdict.errors, []);
-  assert.deepEqual(verdict.tests.map(({ outcome, message }) => [outcome, message]), [["passed", null]]);
+  assert.deepEqual(
+    verdict.tests.map(({ outcome, message }) => [outcome, message]),
+    [["passed", null]],
+  );
 });
 
 test("nothing of the suite configures the run, and nothing is written into it", async (t) => {
@@ -210,7 +248,10 @@ test("snapshot", () => { expect({ a: 1 }).toMatchSnapshot(); });
   const { verdict } = await runTester(suite, GRADER);
   for (const folder of folders) chmodSync(folder, 0o755);
   assert.deepEqual(verdict.errors, []);
-  assert.deepEqual(verdict.tests.map(({ outcome }) => outcome), ["passed", "failed"]);
+  assert.deepEqual(
+    verdict.tests.map(({ outcome }) => outcome),
+    ["passed", "failed"],
+  );
   assert.deepEqual(readdirSync(suite, { recursive: true }).sort(), before);
 });
 
@@ -237,7 +278,13 @@ test("bad", () => { const { status, stdout } = run("bad"); expect(stdout).toMatc
   });
   symlinkSync(toolchain, path.join(suite, "project", "node_modules"));
   const { verdict } = await runTester(suite, GRADER, { env: { MODEL_OUTPUT_DIR: path.join(suite, "project") } });
-  assert.deepEqual(verdict.tests.map(({ outcome, message }) => [outcome, message]), [["passed", null], ["passed", null]]);
+  assert.deepEqual(
+    verdict.tests.map(({ outcome, message }) => [outcome, message]),
+    [
+      ["passed", null],
+      ["passed", null],
+    ],
+  );
 });
 
 test("output goes to stderr and is bounded", async (t) => {
@@ -254,7 +301,10 @@ test("talks", () => { console.log("hello"); for (let i = 0; i < 300; i++) consol
   assert.equal((await runTester(suite, GRADER, { only: "direct" })).printed, "");
   const output = new URL("./output.ts", import.meta.url).href;
   const talks = `import { capOutput } from ${JSON.stringify(output)}; capOutput(); for (let i = 0; i < 300; i++) console.log("x".repeat(10_000));`;
-  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", talks], { encoding: "utf8", maxBuffer: 1e8 });
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", talks], {
+    encoding: "utf8",
+    maxBuffer: 1e8,
+  });
   assert.deepEqual([stdout, stderr.length], ["", 1_000_000 + "\n[output cut off]\n".length]);
 });
 
@@ -296,6 +346,9 @@ test("document", () => { expect(document.createElement("p").tagName).toBe("P"); 
   for (const grader of ["require.test.ts", "dom.test.ts"]) {
     const { verdict } = await runTester(suite, grader, { packages: [path.join(suite, "store")] });
     assert.deepEqual(verdict.errors, [], grader);
-    assert.ok(verdict.tests.length > 0 && verdict.tests.every(({ outcome }) => outcome === "passed"), JSON.stringify(verdict));
+    assert.ok(
+      verdict.tests.length > 0 && verdict.tests.every(({ outcome }) => outcome === "passed"),
+      JSON.stringify(verdict),
+    );
   }
 });

@@ -55,7 +55,8 @@ function placeInGrader(error: ReportedError, grader: string): { line: number; co
 
 function describe(error: ReportedError): string {
   const message = error.message ?? "";
-  const head = error.name && error.name !== "Error" && !message.startsWith(error.name) ? `${error.name}: ${message}` : message;
+  const head =
+    error.name && error.name !== "Error" && !message.startsWith(error.name) ? `${error.name}: ${message}` : message;
   return error.diff ? `${head}\n\n${error.diff}` : head;
 }
 

@@ -19,7 +19,15 @@ import { ContextEnvironment } from "./environment.ts";
 import { createAppContext } from "./globals.ts";
 import { createHost, type FunctionLimits } from "./host.ts";
 import { routeRequest } from "./http_mounts.ts";
-import type { DocumentRead, DocumentWrite, FunctionResult, FunctionType, JsonValue, RuntimeHost, ScheduledJob } from "./runtime_types.ts";
+import type {
+  DocumentRead,
+  DocumentWrite,
+  FunctionResult,
+  FunctionType,
+  JsonValue,
+  RuntimeHost,
+  ScheduledJob,
+} from "./runtime_types.ts";
 import { loadRuntime } from "./runtime_loader.ts";
 import { readDocuments } from "./stored_documents.ts";
 import { callSystemFunction } from "../system/index.ts";
@@ -90,7 +98,14 @@ export class App {
       const args = spec.args[0] ?? {};
       await this.call({ type: "any", path: spec.name, componentPath, args, caller: { kind: "admin", identity: null } });
     });
-    this.#host = createHost({ store: this.store, scheduler: this.#scheduler, files: this.files, limits, siteUrl: () => urls.siteUrl(), onLog });
+    this.#host = createHost({
+      store: this.store,
+      scheduler: this.#scheduler,
+      files: this.files,
+      limits,
+      siteUrl: () => urls.siteUrl(),
+      onLog,
+    });
     this.store.onCommit((commit) => this.#scheduler.onCommit(commit));
   }
 
@@ -182,7 +197,8 @@ export class App {
     try {
       const deployment = await this.evaluate(request);
       // What was pushed stays what it was: functions, schema and jobs are analyzed once.
-      if (this.#deployment?.request === request && factsOf(deployment.push) === factsOf(this.#deployment.push)) this.activate(deployment);
+      if (this.#deployment?.request === request && factsOf(deployment.push) === factsOf(this.#deployment.push))
+        this.activate(deployment);
       else deployment.close();
     } catch {
       // A module that cannot be loaded with these variables: the functions go on with those that they were loaded with.
@@ -224,7 +240,9 @@ export class App {
     if (!deployment) return new Response("This Convex deployment does not have HTTP actions enabled.", { status: 404 });
     const identity = caller.identity === null ? null : JSON.stringify(caller.identity);
     const routed = routeRequest(deployment.push.app, pathAndQuery.split("?", 1)[0] ?? "/");
-    return await detached(() => withCallRecord(newCallRecord(), () => deployment.runtime.fetch({ pathAndQuery, init, ...routed }, identity)));
+    return await detached(() =>
+      withCallRecord(newCallRecord(), () => deployment.runtime.fetch({ pathAndQuery, init, ...routed }, identity)),
+    );
   }
 
   /** The content of a committed file, or null once it is deleted. */
@@ -274,21 +292,34 @@ export class App {
     const isAdmin = call.caller.kind === "admin";
     const fn = isAdmin || call.componentPath === "" ? this.#deployment?.function(call.componentPath, udfPath) : null;
     if (!fn || !this.#deployment || (fn.visibility.kind === "internal" && !isAdmin)) {
-      return failure(`Could not find ${isAdmin ? "" : "public "}function for '${displayPath(moduleName, functionName)}'. Did you forget to run \`npx convex dev\` or \`npx convex deploy\`?`);
+      return failure(
+        `Could not find ${isAdmin ? "" : "public "}function for '${displayPath(moduleName, functionName)}'. Did you forget to run \`npx convex dev\` or \`npx convex deploy\`?`,
+      );
     }
     const type = fn.udfType.toLowerCase() as FunctionType;
     if (call.type !== "any" && call.type !== type) {
       const wanted = call.type.charAt(0).toUpperCase() + call.type.slice(1);
-      return failure(`Trying to execute ${moduleName}.js:${functionName} as ${wanted}, but it is defined as ${fn.udfType}.`);
+      return failure(
+        `Trying to execute ${moduleName}.js:${functionName} as ${wanted}, but it is defined as ${fn.udfType}.`,
+      );
     }
-    const request = { type, componentPath: call.componentPath, udfPath, args: call.args, identity: call.caller.identity };
+    const request = {
+      type,
+      componentPath: call.componentPath,
+      udfPath,
+      args: call.args,
+      identity: call.caller.identity,
+    };
     const { runtime, push } = this.#deployment;
     const result = JSON.parse(await runtime.call(JSON.stringify(request))) as FunctionResult;
     return result.ok ? result : { ...result, errorMessage: push.sourceMaps.translate(result.errorMessage) };
   }
 
   #authProviders(): readonly AuthProvider[] {
-    const config = this.#deployment?.push.app.definition.authConfig as { providers?: readonly AuthProvider[] } | null | undefined;
+    const config = this.#deployment?.push.app.definition.authConfig as
+      | { providers?: readonly AuthProvider[] }
+      | null
+      | undefined;
     return config?.providers ?? [];
   }
 
@@ -298,13 +329,22 @@ export class App {
   }
 
   async #runJob(job: ScheduledJob): Promise<void> {
-    await detached(() => withCallRecord(newCallRecord(), async () => await this.#deployment?.runtime.runJob(JSON.stringify(job))));
+    await detached(() =>
+      withCallRecord(newCallRecord(), async () => await this.#deployment?.runtime.runJob(JSON.stringify(job))),
+    );
   }
 }
 
 /** What the analysis of a push has found, as a text to compare. */
 function factsOf(push: EvaluatedPush): string {
-  return JSON.stringify([...push.definitions.values()].map(({ path, schema, modules, export: exported }) => [path, exported, schema, modules.map(({ name, inspection }) => [name, inspection])]));
+  return JSON.stringify(
+    [...push.definitions.values()].map(({ path, schema, modules, export: exported }) => [
+      path,
+      exported,
+      schema,
+      modules.map(({ name, inspection }) => [name, inspection]),
+    ]),
+  );
 }
 
 function noComponent(componentPath: string): FunctionResult {
@@ -320,5 +360,11 @@ function displayPath(moduleName: string, functionName: string): string {
 }
 
 function outcomeOf(result: FunctionResult, record: CallRecord): CallOutcome {
-  return { result, logLines: record.logLines, readSet: record.readSet, journal: record.journal, commitTs: result.ok ? record.commitTs : null };
+  return {
+    result,
+    logLines: record.logLines,
+    readSet: record.readSet,
+    journal: record.journal,
+    commitTs: result.ok ? record.commitTs : null,
+  };
 }

@@ -30,23 +30,30 @@ export class ContextEnvironment {
       return path === "" ? app : this.#boundTo(path, app);
     };
     // The target is empty: what a proxy says must not contradict its target.
-    this.variables = new Proxy<Environment>({}, {
-      get: (_empty, name) => Reflect.get(current(), name) as unknown,
-      has: (_empty, name) => Reflect.has(current(), name),
-      ownKeys: () => Reflect.ownKeys(current()),
-      getOwnPropertyDescriptor: (_empty, name) => {
-        const value = Reflect.get(current(), name) as unknown;
-        return value === undefined ? undefined : { value, enumerable: true, configurable: true, writable: true };
+    this.variables = new Proxy<Environment>(
+      {},
+      {
+        get: (_empty, name) => Reflect.get(current(), name) as unknown,
+        has: (_empty, name) => Reflect.has(current(), name),
+        ownKeys: () => Reflect.ownKeys(current()),
+        getOwnPropertyDescriptor: (_empty, name) => {
+          const value = Reflect.get(current(), name) as unknown;
+          return value === undefined ? undefined : { value, enumerable: true, configurable: true, writable: true };
+        },
       },
-    });
+    );
   }
 
   #boundTo(path: string, app: Environment): Environment {
     const at = path.lastIndexOf("/");
     const parentPath = at < 0 ? "" : path.slice(0, at);
     const parent = parentPath === "" ? app : this.#boundTo(parentPath, app);
-    const child = this.components.get(parentPath)?.definition.export.childComponents.find(({ name }) => name === path.slice(at + 1));
-    const bound = (child?.env ?? []).map(([name, binding]) => [name, binding.type === "value" ? binding.value : parent[binding.name]] as const);
+    const child = this.components
+      .get(parentPath)
+      ?.definition.export.childComponents.find(({ name }) => name === path.slice(at + 1));
+    const bound = (child?.env ?? []).map(
+      ([name, binding]) => [name, binding.type === "value" ? binding.value : parent[binding.name]] as const,
+    );
     return Object.fromEntries(bound.filter((entry): entry is readonly [string, string] => entry[1] !== undefined));
   }
 }

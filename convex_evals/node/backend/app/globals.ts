@@ -6,15 +6,59 @@ import { checkInAction, checkNotInTransaction } from "./reach.ts";
 
 // https://docs.convex.dev/functions/runtimes#default-convex-runtime
 const HOST_GLOBALS = [
-  "AbortController", "AbortSignal", "Blob", "CompressionStream", "Crypto", "CryptoKey", "DOMException",
-  "DecompressionStream", "Event", "EventTarget", "File", "FormData", "Headers", "MessageChannel", "MessagePort", "MessageEvent",
-  "ReadableStream", "ReadableStreamBYOBReader", "ReadableStreamDefaultReader", "Request", "Response", "SubtleCrypto",
-  "TextDecoder", "TextDecoderStream", "TextEncoder", "TextEncoderStream", "TransformStream", "URL", "URLSearchParams",
-  "WritableStream", "WritableStreamDefaultWriter", "atob", "btoa", "clearInterval", "clearTimeout", "crypto",
-  "performance", "queueMicrotask", "structuredClone",
+  "AbortController",
+  "AbortSignal",
+  "Blob",
+  "CompressionStream",
+  "Crypto",
+  "CryptoKey",
+  "DOMException",
+  "DecompressionStream",
+  "Event",
+  "EventTarget",
+  "File",
+  "FormData",
+  "Headers",
+  "MessageChannel",
+  "MessagePort",
+  "MessageEvent",
+  "ReadableStream",
+  "ReadableStreamBYOBReader",
+  "ReadableStreamDefaultReader",
+  "Request",
+  "Response",
+  "SubtleCrypto",
+  "TextDecoder",
+  "TextDecoderStream",
+  "TextEncoder",
+  "TextEncoderStream",
+  "TransformStream",
+  "URL",
+  "URLSearchParams",
+  "WritableStream",
+  "WritableStreamDefaultWriter",
+  "atob",
+  "btoa",
+  "clearInterval",
+  "clearTimeout",
+  "crypto",
+  "performance",
+  "queueMicrotask",
+  "structuredClone",
   // Host APIs return and expect the host's buffers, so the context has no others.
-  "ArrayBuffer", "BigInt64Array", "BigUint64Array", "DataView", "Float32Array", "Float64Array", "Int16Array",
-  "Int32Array", "Int8Array", "Uint16Array", "Uint32Array", "Uint8Array", "Uint8ClampedArray",
+  "ArrayBuffer",
+  "BigInt64Array",
+  "BigUint64Array",
+  "DataView",
+  "Float32Array",
+  "Float64Array",
+  "Int16Array",
+  "Int32Array",
+  "Int8Array",
+  "Uint16Array",
+  "Uint32Array",
+  "Uint8Array",
+  "Uint8ClampedArray",
 ] as const;
 
 // With the first of them Node loads an HTTP client, which takes longer than the rest of a backend's start.
@@ -56,12 +100,17 @@ async function fetchInActions(...args: Parameters<typeof fetch>): Promise<Respon
 /** Creates the context in which one deployment's code runs. `env` becomes `process.env`. */
 export function createAppContext(env: Record<string, string>): vm.Context {
   // Without an object behind them: each use of a global would ask that object first, in Node's own code.
-  const context = vm.createContext(vm.constants.DONT_CONTEXTIFY, { name: "convex-app", codeGeneration: { strings: false, wasm: true } });
+  const context = vm.createContext(vm.constants.DONT_CONTEXTIFY, {
+    name: "convex-app",
+    codeGeneration: { strings: false, wasm: true },
+  });
   for (const name of HOST_GLOBALS) {
     if (LAZY_GLOBALS.has(name)) defineLazily(context, name);
     else define(context, name, (globalThis as Record<string, unknown>)[name]);
   }
-  lockShared(HOST_GLOBALS.filter((name) => !LAZY_GLOBALS.has(name)).map((name) => (globalThis as Record<string, unknown>)[name]));
+  lockShared(
+    HOST_GLOBALS.filter((name) => !LAZY_GLOBALS.has(name)).map((name) => (globalThis as Record<string, unknown>)[name]),
+  );
   define(context, "fetch", fetchInActions);
   define(context, "setTimeout", timerFunction(setTimeout));
   define(context, "setInterval", timerFunction(setInterval));

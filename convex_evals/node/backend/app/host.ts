@@ -69,7 +69,8 @@ export function createHost(parts: HostParts): RuntimeHost {
     storageUrl: (componentPath, storageId) => files.downloadUrl(componentPath, storageId),
     uploadUrl: (componentPath) => files.uploadUrl(componentPath),
     siteUrl: () => parts.siteUrl(),
-    guardTransaction: (run) => guarded(parts.limits.transaction, () => runAs("transaction", () => settled(() => withItsCalls(run)))),
+    guardTransaction: (run) =>
+      guarded(parts.limits.transaction, () => runAs("transaction", () => settled(() => withItsCalls(run)))),
     guardNested: (run) => settled(run),
     called,
     guardAction: (run) => guarded(parts.limits.action, () => runAs("action", run)),

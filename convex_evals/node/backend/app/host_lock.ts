@@ -26,7 +26,8 @@ function refuseToCompile(): void {
     };
     Object.defineProperty(refuse, "prototype", { value: prototype, writable: false });
     Object.defineProperty(prototype, "constructor", { value: refuse, writable: false, configurable: false });
-    if (prototype === Function.prototype) Object.defineProperty(globalThis, "Function", { value: refuse, writable: false, configurable: false });
+    if (prototype === Function.prototype)
+      Object.defineProperty(globalThis, "Function", { value: refuse, writable: false, configurable: false });
   }
   Reflect.deleteProperty(globalThis, "eval");
 }
@@ -35,5 +36,9 @@ function refuseToCompile(): void {
 export function lockShared(objects: Iterable<unknown>): void {
   // Objects with a state of their own, whose classes are locked.
   const spared = [globalThis, process, globalThis.crypto, globalThis.performance];
-  if (locked) lock([...objects, ...spared.slice(2).map((object) => Object.getPrototypeOf(object) as unknown)], { spared, mayGrow: () => false });
+  if (locked)
+    lock([...objects, ...spared.slice(2).map((object) => Object.getPrototypeOf(object) as unknown)], {
+      spared,
+      mayGrow: () => false,
+    });
 }

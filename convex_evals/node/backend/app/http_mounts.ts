@@ -17,7 +17,8 @@ function route(instance: ComponentInstance, pathname: string): RoutedRequest | n
   const { httpPrefix, httpMounts } = instance.definition.export;
   const own = withoutPrefix(pathname, httpPrefix ?? "/");
   const http = instance.definition.modules.find((module) => module.name === "http");
-  if (own !== null && http?.inspection.httpRoutes.some((candidate) => matches(candidate.path, own))) return { componentPath: instance.componentPath, route: own };
+  if (own !== null && http?.inspection.httpRoutes.some((candidate) => matches(candidate.path, own)))
+    return { componentPath: instance.componentPath, route: own };
   for (const [prefix, reference] of Object.entries(httpMounts)) {
     const below = withoutPrefix(pathname, prefix);
     const child = instance.children.get(reference.replace(/^_reference\/childComponent\//, ""));

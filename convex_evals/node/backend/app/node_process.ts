@@ -125,7 +125,8 @@ export class NodeProcess {
         this.#silentMs = 0;
         return;
       case "log":
-        if (typeof message.text === "string" && LEVELS.has(message.level)) this.#inContextOf(message.call, () => this.#host.log(message.level, message.text));
+        if (typeof message.text === "string" && LEVELS.has(message.level))
+          this.#inContextOf(message.call, () => this.#host.log(message.level, message.text));
         return;
       case "syscall":
         return void this.#syscall(message);
@@ -144,7 +145,8 @@ export class NodeProcess {
   async #syscall({ id, call, how, op, args, blob }: Extract<FromNode, { kind: "syscall" }>): Promise<void> {
     const answer = await this.#inContextOf(call, async (): Promise<ToNode> => {
       try {
-        if (how === "async") return { kind: "answer", id, value: await this.#host.asyncSyscall(String(op), String(args)) };
+        if (how === "async")
+          return { kind: "answer", id, value: await this.#host.asyncSyscall(String(op), String(args)) };
         const given = { ...(JSON.parse(String(args)) as object), ...(blob ? { blob: received(blob) } : {}) };
         const value = await this.#host.jsSyscall(String(op), given);
         return value instanceof Blob ? { kind: "answer", id, blob: await sent(value) } : { kind: "answer", id, value };
@@ -172,7 +174,8 @@ export class NodeProcess {
   #look(): void {
     if (!this.#ready) return;
     this.#silentMs += LOOK_MS;
-    if (this.#silentMs > this.#host.busyMs) this.#end(`Function execution timed out (maximum duration: ${this.#host.busyMs / 1000}s)`);
+    if (this.#silentMs > this.#host.busyMs)
+      this.#end(`Function execution timed out (maximum duration: ${this.#host.busyMs / 1000}s)`);
     else this.#say({ kind: "ping" });
   }
 
@@ -205,12 +208,29 @@ async function sent(blob: Blob): Promise<SentBlob> {
 }
 
 function checked(outcome: unknown): Outcome {
-  const { value, error } = (outcome ?? {}) as { value?: unknown; error?: Partial<Record<keyof DescribedError, unknown>> };
+  const { value, error } = (outcome ?? {}) as {
+    value?: unknown;
+    error?: Partial<Record<keyof DescribedError, unknown>>;
+  };
   if (typeof value === "string") return { value };
-  const text = (name: "name" | "stack" | "failure" | "convexData"): Partial<DescribedError> => (typeof error?.[name] === "string" ? { [name]: error[name] } : {});
-  return { error: { message: String(error?.message ?? "no outcome"), ...text("name"), ...text("stack"), ...text("failure"), ...text("convexData") } };
+  const text = (name: "name" | "stack" | "failure" | "convexData"): Partial<DescribedError> =>
+    typeof error?.[name] === "string" ? { [name]: error[name] } : {};
+  return {
+    error: {
+      message: String(error?.message ?? "no outcome"),
+      ...text("name"),
+      ...text("stack"),
+      ...text("failure"),
+      ...text("convexData"),
+    },
+  };
 }
 
 function asError({ message, name, stack, failure }: DescribedError): Error {
-  return Object.assign(new Error(message), name === undefined ? {} : { name }, stack === undefined ? {} : { stack }, failure === undefined ? {} : { failure });
+  return Object.assign(
+    new Error(message),
+    name === undefined ? {} : { name },
+    stack === undefined ? {} : { stack },
+    failure === undefined ? {} : { failure },
+  );
 }

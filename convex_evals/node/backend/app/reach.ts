@@ -26,5 +26,7 @@ export function checkNotInTransaction(what: string): void {
 
 // get-convex/convex-backend crates/isolate/src/environment/udf/mod.rs
 function notAllowed(what: string): Error {
-  return new Error(`Can't use ${what} in queries and mutations. Please consider using an action. See https://docs.convex.dev/functions/actions for more details.`);
+  return new Error(
+    `Can't use ${what} in queries and mutations. Please consider using an action. See https://docs.convex.dev/functions/actions for more details.`,
+  );
 }

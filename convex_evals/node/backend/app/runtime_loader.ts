@@ -40,9 +40,15 @@ let script: vm.Script | undefined;
 
 function fromScript(file: string, context: vm.Context, host: RuntimeHost): RuntimeEntry {
   script ??= cachedScript(readScript(file), file, ENTRY);
-  const given: Readonly<Record<string, object>> = { "embedded:host": { host }, "node:async_hooks": { AsyncLocalStorage } };
+  const given: Readonly<Record<string, object>> = {
+    "embedded:host": { host },
+    "node:async_hooks": { AsyncLocalStorage },
+  };
   const module = { exports: {} };
-  const run = script.runInContext(context) as (require: (name: string) => object | undefined, ...parts: object[]) => void;
+  const run = script.runInContext(context) as (
+    require: (name: string) => object | undefined,
+    ...parts: object[]
+  ) => void;
   run((name) => given[name], module, module.exports);
   return module.exports as RuntimeEntry;
 }
@@ -68,6 +74,7 @@ async function fromModules(context: vm.Context, host: RuntimeHost): Promise<Runt
 
 function resolveFile(specifier: string, importer: string): string {
   if (specifier.startsWith(".")) return fileURLToPath(new URL(specifier, `file://${importer}`));
-  if (specifier === "convex/server" || specifier === "convex/values") return fileURLToPath(import.meta.resolve(specifier));
+  if (specifier === "convex/server" || specifier === "convex/values")
+    return fileURLToPath(import.meta.resolve(specifier));
   throw new ModuleResolutionError(`the runtime has no module ${specifier} (imported by ${importer})`);
 }

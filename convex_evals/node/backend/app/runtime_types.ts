@@ -170,7 +170,13 @@ export interface SchemaJson {
 /** A request for documents, for system functions. */
 export type DocumentRead =
   | { readonly op: "scan"; readonly table: string; readonly order: "asc" | "desc"; readonly limit: number }
-  | { readonly op: "page"; readonly table: string; readonly order: "asc" | "desc"; readonly cursor: string | null; readonly limit: number }
+  | {
+      readonly op: "page";
+      readonly table: string;
+      readonly order: "asc" | "desc";
+      readonly cursor: string | null;
+      readonly limit: number;
+    }
   | { readonly op: "get"; readonly ids: readonly { readonly id: string; readonly tableName: string }[] };
 
 /** A change of documents, for system functions; each runs in one transaction. */

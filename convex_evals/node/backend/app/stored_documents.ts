@@ -27,15 +27,28 @@ const END = "_end_cursor";
 
 function page(data: ComponentData, { table, order, cursor, limit }: Extract<DocumentRead, { op: "page" }>): JsonValue {
   if (cursor === END) return { page: [], isDone: true, continueCursor: END };
-  const rest = cursor === null ? inOrder(data, table, order) : behind(inOrder(data, table, order), order, JSON.parse(cursor) as [number, string]);
+  const rest =
+    cursor === null
+      ? inOrder(data, table, order)
+      : behind(inOrder(data, table, order), order, JSON.parse(cursor) as [number, string]);
   const isDone = rest.length <= limit;
   const last = rest[limit - 1];
-  return { page: rest.slice(0, limit).map(asJson), isDone, continueCursor: isDone ? END : JSON.stringify([last?.["_creationTime"], last?.["_id"]]) };
+  return {
+    page: rest.slice(0, limit).map(asJson),
+    isDone,
+    continueCursor: isDone ? END : JSON.stringify([last?.["_creationTime"], last?.["_id"]]),
+  };
 }
 
 // Of the documents of that very time, those up to the last one were on the page before.
-function behind(documents: readonly StoredDocument[], order: Order, [time, lastId]: [number, string]): StoredDocument[] {
-  const rest = documents.filter((document) => (order === "asc" ? creationTime(document) >= time : creationTime(document) <= time));
+function behind(
+  documents: readonly StoredDocument[],
+  order: Order,
+  [time, lastId]: [number, string],
+): StoredDocument[] {
+  const rest = documents.filter((document) =>
+    order === "asc" ? creationTime(document) >= time : creationTime(document) <= time,
+  );
   const last = rest.findIndex((document) => document["_id"] === lastId && creationTime(document) === time);
   return last === -1 ? rest.filter((document) => creationTime(document) !== time) : rest.slice(last + 1);
 }

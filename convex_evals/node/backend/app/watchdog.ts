@@ -94,10 +94,12 @@ export async function guarded<T>(limits: ExecutionLimits, run: () => Promise<T>)
       const execution = new Execution(limits, reject);
       ended = giveUpWhenIdle(execution);
       // What shares its stack and its microtasks is ended with it.
-      running.run(execution, async () => {
-        await ownTurn();
-        return await run();
-      }).then(resolve, reject);
+      running
+        .run(execution, async () => {
+          await ownTurn();
+          return await run();
+        })
+        .then(resolve, reject);
     });
   } finally {
     ended();
@@ -195,10 +197,16 @@ export function startWatching(): void {
   lastBeatMs = performance.now();
   Object.defineProperty(globalThis, JUDGE, { value: judge, enumerable: false, configurable: true });
   detached(() => {
-    const code = BUNDLED_WATCHDOG ?? stripTypeScriptTypes(readFileSync(new URL("./watchdog_thread.ts", import.meta.url), "utf8"));
+    const code =
+      BUNDLED_WATCHDOG ?? stripTypeScriptTypes(readFileSync(new URL("./watchdog_thread.ts", import.meta.url), "utf8"));
     const workerData: WatchdogSetup = { memory: cells.buffer, cell: CELL, verdict: VERDICT, judge: JUDGE };
     // A flag such as --test or --experimental-vm-modules means nothing there.
-    worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), { workerData, execArgv: [], env: {}, resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 } });
+    worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), {
+      workerData,
+      execArgv: [],
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 },
+    });
     worker.unref();
     worker.on("message", (_message: WatchdogMessage) => afterTermination());
     worker.on("error", () => (worker = null));

@@ -11,7 +11,10 @@ import { parseArgs } from "node:util";
 import { deployFiles } from "./app.ts";
 
 const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
-const FILES = { "convex/m.ts": 'import { query } from "./_generated/server"; export const one = query({ args: {}, handler: async () => 1 });' };
+const FILES = {
+  "convex/m.ts":
+    'import { query } from "./_generated/server"; export const one = query({ args: {}, handler: async () => 1 });',
+};
 const IDLE_MS = 1500;
 
 interface Measurement {
@@ -23,7 +26,11 @@ interface Measurement {
 
 async function measure(): Promise<Measurement> {
   const start = performance.now();
-  const child = spawn(process.execPath, ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning", MAIN, "--exit-with-stdin"], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(
+    process.execPath,
+    ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning", MAIN, "--exit-with-stdin"],
+    { stdio: ["pipe", "pipe", "inherit"] },
+  );
   const ready = JSON.parse(await firstLine(child)) as { port: number };
   const readyMs = performance.now() - start;
   const idle = async (): Promise<number> => {
@@ -59,5 +66,8 @@ const runs: Measurement[] = [];
 // The first one finds cold file caches.
 await measure();
 for (let run = 0; run < Number(values.runs); run++) runs.push(await measure());
-const median = (pick: (run: Measurement) => number): string => (runs.map(pick).toSorted((a, b) => a - b)[Math.floor(runs.length / 2)] ?? NaN).toFixed(0);
-process.stdout.write(`ready: ${median((run) => run.readyMs)} ms\nidle, nothing deployed: ${median((run) => run.emptyMiB)} MiB\ndeploy, bundling included: ${median((run) => run.deployMs)} ms\nidle, small app deployed: ${median((run) => run.deployedMiB)} MiB\n(medians of ${runs.length} runs)\n`);
+const median = (pick: (run: Measurement) => number): string =>
+  (runs.map(pick).toSorted((a, b) => a - b)[Math.floor(runs.length / 2)] ?? NaN).toFixed(0);
+process.stdout.write(
+  `ready: ${median((run) => run.readyMs)} ms\nidle, nothing deployed: ${median((run) => run.emptyMiB)} MiB\ndeploy, bundling included: ${median((run) => run.deployMs)} ms\nidle, small app deployed: ${median((run) => run.deployedMiB)} MiB\n(medians of ${runs.length} runs)\n`,
+);

@@ -17,19 +17,29 @@ test("the official command on an app with components and a Node module", async (
   const { url } = await emptyBackend(t);
   const project = copyApp("workshop", path.join(folder, "workshop"));
   const run = async (...args: string[]): Promise<string> => (await convex(project, url, args)).stdout;
-  const failure = async (...args: string[]): Promise<string> => await convex(project, url, args).then(() => "succeeded", (error: { stderr: string }) => error.stderr);
+  const failure = async (...args: string[]): Promise<string> =>
+    await convex(project, url, args).then(
+      () => "succeeded",
+      (error: { stderr: string }) => error.stderr,
+    );
   const http = new ConvexHttpClient(url, { logger: false });
 
   await t.test("dev --once deploys and runs", async () => {
     const { stdout, stderr } = await convex(project, url, ["dev", "--once", "--run", "orders:stock"]);
-    assert.match(stderr, /Installed component rateLimiter[\s\S]*Installed component stock[\s\S]*Convex functions ready!/);
+    assert.match(
+      stderr,
+      /Installed component rateLimiter[\s\S]*Installed component stock[\s\S]*Convex functions ready!/,
+    );
     assert.equal(stdout, "{}\n");
   });
 
   await t.test("env set, get, list and remove", async () => {
     await run("env", "set", "RECEIPT_KEY", "k3y");
     await run("env", "set", "OTHER=a=b");
-    assert.deepEqual(await Promise.all([run("env", "get", "RECEIPT_KEY"), run("env", "list")]), ["k3y\n", "OTHER=a=b\nRECEIPT_KEY=k3y\n"]);
+    assert.deepEqual(await Promise.all([run("env", "get", "RECEIPT_KEY"), run("env", "list")]), [
+      "k3y\n",
+      "OTHER=a=b\nRECEIPT_KEY=k3y\n",
+    ]);
     await run("env", "remove", "OTHER");
     const [list, missing] = await Promise.all([run("env", "list"), convex(project, url, ["env", "get", "OTHER"])]);
     assert.equal(list, "RECEIPT_KEY=k3y\n");
@@ -46,8 +56,14 @@ test("the official command on an app with components and a Node module", async (
       run("run", "--component", "stock", "parts:add", '{"name":"nut","count":1}'),
       run("run", "--identity", identity, "orders:whoami"),
     ]);
-    assert.deepEqual([internal, inComponent, JSON.parse(asAda)], ["7\n", "1\n", { name: "Ada", token: "https://id.example.com|ada" }]);
-    const [invalid, unknown] = await Promise.all([failure("run", "orders:place", '{"name":"bolt"}'), failure("run", "orders:nothing")]);
+    assert.deepEqual(
+      [internal, inComponent, JSON.parse(asAda)],
+      ["7\n", "1\n", { name: "Ada", token: "https://id.example.com|ada" }],
+    );
+    const [invalid, unknown] = await Promise.all([
+      failure("run", "orders:place", '{"name":"bolt"}'),
+      failure("run", "orders:nothing"),
+    ]);
     assert.match(invalid, /ArgumentValidationError: Object is missing the required field `count`/);
     assert.match(unknown, /Could not find function for 'orders:nothing'/);
     assert.deepEqual(await http.query(api.orders.stock), { bolt: 7, nut: 1 });
@@ -73,8 +89,14 @@ test("the official command on an app with components and a Node module", async (
   });
 
   await t.test("a second deployment says what it changes, and a refused one leaves the running one alone", async () => {
-    writeFileSync(path.join(project, "convex/schema.ts"), `import { defineSchema, defineTable } from "convex/server"; import { v } from "convex/values"; export default defineSchema({ notes: defineTable({ text: v.string() }).index("by_text", ["text"]) });`);
-    assert.match((await convex(project, url, ["dev", "--once", "--typecheck", "disable"])).stderr, /\[\+\] notes\.by_text/);
+    writeFileSync(
+      path.join(project, "convex/schema.ts"),
+      `import { defineSchema, defineTable } from "convex/server"; import { v } from "convex/values"; export default defineSchema({ notes: defineTable({ text: v.string() }).index("by_text", ["text"]) });`,
+    );
+    assert.match(
+      (await convex(project, url, ["dev", "--once", "--typecheck", "disable"])).stderr,
+      /\[\+\] notes\.by_text/,
+    );
     writeFileSync(path.join(project, "convex/broken.ts"), 'export const broken = 1; throw new Error("at import");');
     assert.match(await failure("dev", "--once", "--typecheck", "disable"), /at import/);
     assert.deepEqual(await http.query(api.orders.stock), { bolt: 7, nut: 1, screw: 1 });

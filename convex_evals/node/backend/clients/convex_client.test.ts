@@ -26,12 +26,16 @@ test("ConvexClient in a chat", async (t) => {
     client.onUpdate(list, { room: "optimism" }, (messages) => seen.push(bodies(messages)));
     await eventually(() => seen.length === 1);
     const optimistically = async (body: string): Promise<unknown> =>
-      await client.mutation(send, { room: "optimism", author: "ada", body }, {
-        optimisticUpdate: (store) => {
-          const shown = store.getQuery(list, { room: "optimism" }) as Message[];
-          store.setQuery(list, { room: "optimism" }, [...shown, { body: `${body} (sending)` }]);
+      await client.mutation(
+        send,
+        { room: "optimism", author: "ada", body },
+        {
+          optimisticUpdate: (store) => {
+            const shown = store.getQuery(list, { room: "optimism" }) as Message[];
+            store.setQuery(list, { room: "optimism" }, [...shown, { body: `${body} (sending)` }]);
+          },
         },
-      });
+      );
     await optimistically("hi");
     assert.deepEqual(seen, [[], ["hi (sending)"], ["hi"]]);
     const failure = await errorOf(() => optimistically(" "));
@@ -44,7 +48,12 @@ test("ConvexClient in a chat", async (t) => {
   await t.test("errors of subscriptions reach their handler, and the subscription recovers", async () => {
     const client = app.connect();
     const errors: string[] = [];
-    client.onUpdate(list, { room: 5 }, () => assert.fail("has no result"), (error) => errors.push(error.message));
+    client.onUpdate(
+      list,
+      { room: 5 },
+      () => assert.fail("has no result"),
+      (error) => errors.push(error.message),
+    );
     await eventually(() => errors.length === 1);
     assert.match(errors[0] ?? "", /ArgumentValidationError[\s\S]*Path: \.room/);
     const error = await errorOf(() => client.mutation(send, { room: "errors", author: "a", body: "x".repeat(281) }));
@@ -63,34 +72,38 @@ test("ConvexClient in a chat", async (t) => {
     assert.deepEqual(seen, [[]]);
   });
 
-  await t.test("a socket that is cut is opened again: subscriptions go on, a lost answer does not repeat the mutation", async (tt) => {
-    const proxy = await cuttableProxy(tt, app.backend.port);
-    const client = new ConvexClient(proxy.url, { logger: false });
-    tt.after(() => client.close());
-    const seen: string[][] = [];
-    client.onUpdate(list, { room: "cut" }, (messages) => seen.push(bodies(messages)));
-    await client.mutation(send, { room: "cut", author: "a", body: "before" });
-    assert.equal(client.connectionState().isWebSocketConnected, true);
+  await t.test(
+    "a socket that is cut is opened again: subscriptions go on, a lost answer does not repeat the mutation",
+    async (tt) => {
+      const proxy = await cuttableProxy(tt, app.backend.port);
+      const client = new ConvexClient(proxy.url, { logger: false });
+      tt.after(() => client.close());
+      const seen: string[][] = [];
+      client.onUpdate(list, { room: "cut" }, (messages) => seen.push(bodies(messages)));
+      await client.mutation(send, { room: "cut", author: "a", body: "before" });
+      assert.equal(client.connectionState().isWebSocketConnected, true);
 
-    proxy.swallowAnswers = true;
-    const unanswered = client.mutation(send, { room: "cut", author: "a", body: "during" });
-    await eventually(async () => bodies(await app.http.query(list, { room: "cut" })).includes("during"));
-    assert.equal(client.connectionState().hasInflightRequests, true);
-    proxy.swallowAnswers = false;
-    proxy.cut();
-    await unanswered;
-    await app.http.mutation(send, { room: "cut", author: "b", body: "after" });
-    await eventually(() => seen.at(-1)?.length === 3);
-    assert.deepEqual(seen.at(-1), ["before", "during", "after"]);
-    assert.equal(client.connectionState().connectionCount, 2);
-  });
+      proxy.swallowAnswers = true;
+      const unanswered = client.mutation(send, { room: "cut", author: "a", body: "during" });
+      await eventually(async () => bodies(await app.http.query(list, { room: "cut" })).includes("during"));
+      assert.equal(client.connectionState().hasInflightRequests, true);
+      proxy.swallowAnswers = false;
+      proxy.cut();
+      await unanswered;
+      await app.http.mutation(send, { room: "cut", author: "b", body: "after" });
+      await eventually(() => seen.at(-1)?.length === 3);
+      assert.deepEqual(seen.at(-1), ["before", "during", "after"]);
+      assert.equal(client.connectionState().connectionCount, 2);
+    },
+  );
 });
 
 test("ConvexClient with paginated queries that react", async (t) => {
   const app = await deployApp(t, "feed");
   const { newest, write, remove, like } = api.posts;
   const ids: string[] = [];
-  for (let post = 1; post <= 5; post++) ids.push((await app.http.mutation(write, { author: "a", body: `post ${post}` })) as string);
+  for (let post = 1; post <= 5; post++)
+    ids.push((await app.http.mutation(write, { author: "a", body: `post ${post}` })) as string);
 
   interface Page {
     readonly results: Message[];
@@ -100,7 +113,12 @@ test("ConvexClient with paginated queries that react", async (t) => {
   const client = app.connect();
   let page: Page | undefined;
   const shown = (): string => `${bodies(page?.results ?? []).join(", ")} [${page?.status}]`;
-  client.onPaginatedUpdate_experimental(newest, {}, { initialNumItems: 2 }, (result) => (page = result as unknown as Page));
+  client.onPaginatedUpdate_experimental(
+    newest,
+    {},
+    { initialNumItems: 2 },
+    (result) => (page = result as unknown as Page),
+  );
 
   await eventually(() => shown() === "post 5, post 4 [CanLoadMore]");
   page?.loadMore(2);
@@ -139,17 +157,27 @@ test("ConvexClient that logs in", async (t) => {
     await eventually(() => changes.at(-1) === true);
     await client.mutation(store, {});
     await eventually(() => seen.length >= 3);
-    assert.deepEqual(seen, [null, { email: "ada@example.com", stored: null }, { email: "ada@example.com", stored: "Ada" }]);
+    assert.deepEqual(seen, [
+      null,
+      { email: "ada@example.com", stored: null },
+      { email: "ada@example.com", stored: "Ada" },
+    ]);
     assert.equal(client.getAuth()?.decoded["sub"], "ada");
   });
 
   await t.test("setAuth: without a token the user is nobody", async () => {
     const client = app.connect();
     const changes: boolean[] = [];
-    client.setAuth(async () => null, (isAuthenticated) => changes.push(isAuthenticated));
+    client.setAuth(
+      async () => null,
+      (isAuthenticated) => changes.push(isAuthenticated),
+    );
     await eventually(() => changes.length > 0);
     assert.deepEqual([changes, await client.query(current, {})], [[false], null]);
-    assert.match((await errorOf(() => client.mutation(store, {}))).message, /Called storeUser without authentication present/);
+    assert.match(
+      (await errorOf(() => client.mutation(store, {}))).message,
+      /Called storeUser without authentication present/,
+    );
   });
 
   await t.test("setAuth: a token that expires is fetched anew, and a refused one ends as logged out", async () => {
@@ -168,7 +196,10 @@ test("ConvexClient that logs in", async (t) => {
     const refused = app.connect();
     const stranger = identityProvider();
     const outcome: boolean[] = [];
-    refused.setAuth(async () => stranger.token({ sub: "eve" }), (isAuthenticated) => outcome.push(isAuthenticated));
+    refused.setAuth(
+      async () => stranger.token({ sub: "eve" }),
+      (isAuthenticated) => outcome.push(isAuthenticated),
+    );
     await eventually(() => outcome.length > 0);
     assert.deepEqual([outcome.includes(true), await refused.query(current, {})], [false, null]);
   });
@@ -178,10 +209,19 @@ test("ConvexClient that logs in", async (t) => {
     const admin = client.client as unknown as AdminAuth;
     admin.setAdminAuth(ADMIN_KEY);
     assert.equal(await client.query(current, {}), null);
-    assert.ok(Array.isArray(await client.query("_system/frontend/listTableScan" as never, { table: "users", limit: 1 } as never)));
+    assert.ok(
+      Array.isArray(
+        await client.query("_system/frontend/listTableScan" as never, { table: "users", limit: 1 } as never),
+      ),
+    );
 
     const impersonating = app.connect();
-    (impersonating.client as unknown as AdminAuth).setAdminAuth(ADMIN_KEY, { subject: "grace", issuer: "https://id.example.com", name: "Grace", email: "g@example.com" });
+    (impersonating.client as unknown as AdminAuth).setAdminAuth(ADMIN_KEY, {
+      subject: "grace",
+      issuer: "https://id.example.com",
+      name: "Grace",
+      email: "g@example.com",
+    });
     await impersonating.mutation(store, {});
     assert.deepEqual(await impersonating.query(current, {}), { email: "g@example.com", stored: "Grace" });
   });

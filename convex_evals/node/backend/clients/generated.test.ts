@@ -19,8 +19,12 @@ const run = promisify(execFile);
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 
 function generatedFiles(project: string): Record<string, string> {
-  const files = readdirSync(path.join(project, "convex"), { recursive: true, encoding: "utf8" }).filter((file) => /_generated\/.+\./.test(file));
-  return Object.fromEntries(files.sort().map((file) => [file, readFileSync(path.join(project, "convex", file), "utf8")]));
+  const files = readdirSync(path.join(project, "convex"), { recursive: true, encoding: "utf8" }).filter((file) =>
+    /_generated\/.+\./.test(file),
+  );
+  return Object.fromEntries(
+    files.sort().map((file) => [file, readFileSync(path.join(project, "convex", file), "utf8")]),
+  );
 }
 
 test("the apps, deployed by the official command", async (t) => {
@@ -44,9 +48,28 @@ test("the apps, deployed by the official command", async (t) => {
   }
 
   await t.test("types", async () => {
-    const compilerOptions = { target: "ESNext", lib: ["ES2023", "DOM", "DOM.Iterable"], module: "ESNext", moduleResolution: "Bundler", jsx: "react-jsx", strict: true, skipLibCheck: true, noEmit: true, types: ["node"] };
-    writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["ours/*/convex", "ours/*/src"] }));
-    const { stdout } = await run(process.execPath, [tsc, "-p", folder, "--typeRoots", path.join(folder, "ours/chat/node_modules/@types")]).catch((error: { stdout: string }) => error);
+    const compilerOptions = {
+      target: "ESNext",
+      lib: ["ES2023", "DOM", "DOM.Iterable"],
+      module: "ESNext",
+      moduleResolution: "Bundler",
+      jsx: "react-jsx",
+      strict: true,
+      skipLibCheck: true,
+      noEmit: true,
+      types: ["node"],
+    };
+    writeFileSync(
+      path.join(folder, "tsconfig.json"),
+      JSON.stringify({ compilerOptions, include: ["ours/*/convex", "ours/*/src"] }),
+    );
+    const { stdout } = await run(process.execPath, [
+      tsc,
+      "-p",
+      folder,
+      "--typeRoots",
+      path.join(folder, "ours/chat/node_modules/@types"),
+    ]).catch((error: { stdout: string }) => error);
     assert.equal(stdout, "");
   });
 });

@@ -71,7 +71,15 @@ test("useQuery, useMutation with an optimistic update, skip, errors", async (t) 
     });
     const text = messages === undefined ? "nothing" : `[${messages.map((message) => message.body).join(", ")}]`;
     if (rendered.at(-1) !== text) rendered.push(text);
-    return [text, createElement("i", { key: "buttons" }, button("open", () => setOpen(true)), button("say", () => void say({ room: "r", author: "ada", body: "hi" })))];
+    return [
+      text,
+      createElement(
+        "i",
+        { key: "buttons" },
+        button("open", () => setOpen(true)),
+        button("say", () => void say({ room: "r", author: "ada", body: "hi" })),
+      ),
+    ];
   };
   const page = render(t, createElement(convex.ConvexProvider, { client }, createElement(Chat)));
   await eventually(() => page.text() === "nothing");
@@ -85,7 +93,10 @@ test("useQuery, useMutation with an optimistic update, skip, errors", async (t) 
 
   await t.test("an error of a query is thrown where it is used", async (tt) => {
     const Broken = (): ReactNode => String(convex.useQuery(list, { room: 7 }));
-    const broken = render(tt, createElement(ErrorBoundary, null, createElement(convex.ConvexProvider, { client }, createElement(Broken))));
+    const broken = render(
+      tt,
+      createElement(ErrorBoundary, null, createElement(convex.ConvexProvider, { client }, createElement(Broken))),
+    );
     await eventually(() => broken.text().includes("ArgumentValidationError"));
   });
 });
@@ -97,8 +108,16 @@ test("useAction", async (t) => {
   const Search = (): ReactNode => {
     const [text, setText] = useState("?");
     const search = convex.useAction(api.foods.similarFoods) as (args: object) => Promise<{ description: string }[]>;
-    const run = async (): Promise<void> => setText((await search({ vector: [1, 0, 0], cuisines: [], limit: 5 })).map((food) => food.description).join());
-    return [text, createElement("i", { key: "button" }, button("search", () => void run()))];
+    const run = async (): Promise<void> =>
+      setText((await search({ vector: [1, 0, 0], cuisines: [], limit: 5 })).map((food) => food.description).join());
+    return [
+      text,
+      createElement(
+        "i",
+        { key: "button" },
+        button("search", () => void run()),
+      ),
+    ];
   };
   const page = render(t, createElement(convex.ConvexProvider, { client }, createElement(Search)));
   await eventually(() => page.text() === "?");
@@ -114,7 +133,14 @@ test("usePaginatedQuery reacts, loads more, and ends", async (t) => {
   const client = reactClient(t, app.backend.url);
   const Feed = (): ReactNode => {
     const { results, status, loadMore } = convex.usePaginatedQuery(newest, {}, { initialNumItems: 2 });
-    return [`${(results as Post[]).map((post) => post.body).join(" ")} ${status}`, createElement("i", { key: "button" }, button("more", () => loadMore(2)))];
+    return [
+      `${(results as Post[]).map((post) => post.body).join(" ")} ${status}`,
+      createElement(
+        "i",
+        { key: "button" },
+        button("more", () => loadMore(2)),
+      ),
+    ];
   };
   const page = render(t, createElement(convex.ConvexProvider, { client }, createElement(Feed)));
   await eventually(() => page.text() === "4 3 CanLoadMore");
@@ -134,14 +160,30 @@ test("ConvexProviderWithAuth: what is shown depends on who is logged in", async 
   const useAuth = (): { isLoading: boolean; isAuthenticated: boolean; fetchAccessToken(): Promise<string | null> } => {
     const [name, setName] = useState<string | null>(null);
     logIn = setName;
-    const fetchAccessToken = useCallback(async () => (name === null ? null : provider.token({ sub: name, name })), [name]);
-    return useMemo(() => ({ isLoading: false, isAuthenticated: name !== null, fetchAccessToken }), [name, fetchAccessToken]);
+    const fetchAccessToken = useCallback(
+      async () => (name === null ? null : provider.token({ sub: name, name })),
+      [name],
+    );
+    return useMemo(
+      () => ({ isLoading: false, isAuthenticated: name !== null, fetchAccessToken }),
+      [name, fetchAccessToken],
+    );
   };
   const Inside = (): ReactNode => {
     const { isAuthenticated } = convex.useConvexAuth();
-    const user = convex.useQuery(api.users.current, isAuthenticated ? {} : "skip") as { stored: string | null } | null | undefined;
+    const user = convex.useQuery(api.users.current, isAuthenticated ? {} : "skip") as
+      | { stored: string | null }
+      | null
+      | undefined;
     const store = convex.useMutation(api.users.store);
-    return [`in as ${user === undefined ? "..." : user?.stored ?? "nobody"}`, createElement("i", { key: "button" }, button("store", () => void store({})))];
+    return [
+      `in as ${user === undefined ? "..." : (user?.stored ?? "nobody")}`,
+      createElement(
+        "i",
+        { key: "button" },
+        button("store", () => void store({})),
+      ),
+    ];
   };
   const tree = [
     createElement(convex.AuthLoading, { key: "loading", children: "loading" }),

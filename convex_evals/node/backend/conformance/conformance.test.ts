@@ -18,8 +18,13 @@ for (const [area, rows] of areas) {
 
 test("the table", (t) => {
   const all = [...areas.values()].flat();
-  assert.deepEqual(all.map((row) => row.id).filter((id, at, ids) => ids.indexOf(id) < at), [], "two rows of one id");
-  for (const row of all) assert.match(row.citation, /^(https:\/\/|get-convex\/convex-backend crates\/|npm convex\/)/, row.id);
+  assert.deepEqual(
+    all.map((row) => row.id).filter((id, at, ids) => ids.indexOf(id) < at),
+    [],
+    "two rows of one id",
+  );
+  for (const row of all)
+    assert.match(row.citation, /^(https:\/\/|get-convex\/convex-backend crates\/|npm convex\/)/, row.id);
   const accepts = all.filter(isAccept).length;
   assert.ok(all.length >= 120 && accepts >= 40 && all.length - accepts >= 40, "the table is too small");
   t.diagnostic(`${all.length} rows: ${accepts} accepts, ${all.length - accepts} rejects`);

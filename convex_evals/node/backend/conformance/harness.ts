@@ -106,7 +106,10 @@ export async function runRow(t: TestContext, row: Row): Promise<void> {
     const results: unknown[] = [];
     for (const step of steps) {
       const outcome = await run(t, backend, step, results.slice(1));
-      assert.ok(outcome.ok, `a step before the last failed: ${inspect(step, { breakLength: Infinity }).slice(0, 200)}: ${outcome.ok ? "" : outcome.message}`);
+      assert.ok(
+        outcome.ok,
+        `a step before the last failed: ${inspect(step, { breakLength: Infinity }).slice(0, 200)}: ${outcome.ok ? "" : outcome.message}`,
+      );
       results.push(outcome.value);
     }
     await checkLast(t, backend, row, last, results.slice(1));
@@ -148,7 +151,12 @@ function compare({ rule, expected }: Row, outcome: Outcome): void {
 async function run(t: TestContext, backend: Backend, step: Step, results: Results): Promise<Outcome> {
   if ("deploy" in step) return await pushFiles(t, backend, step.deploy);
   if ("call" in step) return await callFunction(backend, step, results);
-  if ("request" in step) return await siteRequest(backend, typeof step.request === "string" ? step.request : step.request(results), step.init);
+  if ("request" in step)
+    return await siteRequest(
+      backend,
+      typeof step.request === "string" ? step.request : step.request(results),
+      step.init,
+    );
   if ("setEnv" in step) await backend.app.setEnvironmentVariables(new Map([[step.setEnv, step.value]]));
   else await new Promise((resolve) => setTimeout(resolve, step.waitMs));
   return { ok: true, value: null };
@@ -174,9 +182,14 @@ async function pushFiles(t: TestContext, backend: Backend, files: Files): Promis
     await post(`${backend.url}/api/deploy2/${name}`, { ...body, adminKey: ADMIN_KEY });
   const started = await step("start_push", request);
   if (started.status !== 200) return refused(started.body);
-  const waited = await step("wait_for_schema", { schemaChange: started.body["schemaChange"], timeoutMs: 1000, dryRun: false });
+  const waited = await step("wait_for_schema", {
+    schemaChange: started.body["schemaChange"],
+    timeoutMs: 1000,
+    dryRun: false,
+  });
   if (waited.status !== 200) return refused(waited.body);
-  if (waited.body["type"] !== "complete") return { ok: false, message: String(waited.body["error"]), code: String(waited.body["type"]) };
+  if (waited.body["type"] !== "complete")
+    return { ok: false, message: String(waited.body["error"]), code: String(waited.body["type"]) };
   const finished = await step("finish_push", { startPush: started.body, dryRun: false });
   return finished.status === 200 ? { ok: true, value: null } : refused(finished.body);
 }
@@ -185,7 +198,11 @@ function refused(body: Record<string, unknown>): Outcome {
   return { ok: false, message: String(body["message"]), code: String(body["code"]) };
 }
 
-async function callFunction(backend: Backend, step: Extract<Step, { call: string }>, results: Results): Promise<Outcome> {
+async function callFunction(
+  backend: Backend,
+  step: Extract<Step, { call: string }>,
+  results: Results,
+): Promise<Outcome> {
   const args = typeof step.args === "function" ? step.args(results) : (step.args ?? {});
   const body = { path: step.path, args: [convexToJson(args as Value)], format: "convex_encoded_json" };
   const { body: answer } = await post(`${backend.url}/api/${step.call}`, body, authorization(step.as ?? "client"));

@@ -35,13 +35,24 @@ function syscall(how: "async" | "js", op: string, args: string, blob?: SentBlob)
   const id = ++syscalls;
   return new Promise((resolve, reject) => {
     waiting.set(id, { resolve, reject });
-    send({ kind: "syscall", id, call: current.getStore() ?? OUTSIDE_OF_CALLS, how, op, args, ...(blob ? { blob } : {}) });
+    send({
+      kind: "syscall",
+      id,
+      call: current.getStore() ?? OUTSIDE_OF_CALLS,
+      how,
+      op,
+      args,
+      ...(blob ? { blob } : {}),
+    });
   });
 }
 
 async function jsSyscall(op: string, args: Record<string, unknown>): Promise<unknown> {
   const { blob, ...rest } = args;
-  const sent = blob instanceof Blob ? { type: blob.type, bytes: Buffer.from(await blob.arrayBuffer()).toString("base64") } : undefined;
+  const sent =
+    blob instanceof Blob
+      ? { type: blob.type, bytes: Buffer.from(await blob.arrayBuffer()).toString("base64") }
+      : undefined;
   return await syscall("js", op, JSON.stringify(rest), sent);
 }
 
@@ -55,20 +66,26 @@ function installGlobals(): void {
         throw new Error(`\`${op}\` cannot be used in a Node.js action`);
       },
     },
-    console: consoleWith((level, text) => send({ kind: "log", call: current.getStore() ?? OUTSIDE_OF_CALLS, level, text })),
+    console: consoleWith((level, text) =>
+      send({ kind: "log", call: current.getStore() ?? OUTSIDE_OF_CALLS, level, text }),
+    ),
     require: (name: string): unknown => {
       if (isBuiltin(name)) return require(name);
       throw new Error(`Cannot find module '${name}'`);
     },
   };
-  for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
+  for (const [name, value] of Object.entries(globals))
+    Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
   adoptHostErrors();
 }
 
-const graph: ModuleGraph = new ModuleGraph(undefined, (specifier, importer) => (isBuiltin(specifier) ? builtin(specifier) : module(resolved(specifier, importer))));
+const graph: ModuleGraph = new ModuleGraph(undefined, (specifier, importer) =>
+  isBuiltin(specifier) ? builtin(specifier) : module(resolved(specifier, importer)),
+);
 
 function resolved(specifier: string, importer: string): string {
-  if (!specifier.startsWith(".")) throw new ModuleResolutionError(`Relative import path "${specifier}" not prefixed with / or ./ or ../`);
+  if (!specifier.startsWith("."))
+    throw new ModuleResolutionError(`Relative import path "${specifier}" not prefixed with / or ./ or ../`);
   return `convex:${path.posix.join(path.posix.dirname(importer.replace(/^convex:/, "")), specifier)}`;
 }
 
@@ -95,7 +112,9 @@ async function invoke(id: string, name: string, args: string): Promise<string> {
   const value = (await graph.evaluate(module(id)))[name] as { _handler?: unknown } | undefined;
   const handler = value?._handler;
   if (typeof handler !== "function") throw new Error(`There is no action ${name} in ${id.replace(/^convex:\//, "")}`);
-  const action = actionGeneric({ handler: (ctx, given) => handler(ctx, given) as unknown }) as unknown as { invokeAction(requestId: string, args: string): Promise<string> };
+  const action = actionGeneric({ handler: (ctx, given) => handler(ctx, given) as unknown }) as unknown as {
+    invokeAction(requestId: string, args: string): Promise<string>;
+  };
   return await action.invokeAction("", args);
 }
 
@@ -108,18 +127,26 @@ async function answer(id: number, run: () => Promise<string>): Promise<void> {
 }
 
 function described(error: unknown): DescribedError {
-  if (error instanceof ModuleResolutionError) return { message: `Uncaught Error: ${error.message}`, failure: "resolution" };
-  if (typeof error !== "object" || error === null || (error as Error).message === undefined) return { message: `Uncaught ${inspect(error)}`, failure: "thrown" };
+  if (error instanceof ModuleResolutionError)
+    return { message: `Uncaught Error: ${error.message}`, failure: "resolution" };
+  if (typeof error !== "object" || error === null || (error as Error).message === undefined)
+    return { message: `Uncaught ${inspect(error)}`, failure: "thrown" };
   const { name, message, stack, data } = error as Error & { data?: unknown };
   // The library has made a text of the data on its way out of the action.
   const isConvexError = Symbol.for("ConvexError") in error && typeof data === "string";
-  return { name: String(name), message: String(message), stack: String(stack), ...(isConvexError ? { convexData: data } : {}) };
+  return {
+    name: String(name),
+    message: String(message),
+    stack: String(stack),
+    ...(isConvexError ? { convexData: data } : {}),
+  };
 }
 
 function settle({ id, value, blob, error }: Extract<ToNode, { kind: "answer" }>): void {
   const asked = waiting.get(id);
   waiting.delete(id);
-  if (error) asked?.reject(Object.assign(new Error(error.message), error.data === undefined ? {} : { data: error.data }));
+  if (error)
+    asked?.reject(Object.assign(new Error(error.message), error.data === undefined ? {} : { data: error.data }));
   else asked?.resolve(blob ? new Blob([Buffer.from(blob.bytes, "base64")], { type: blob.type }) : value);
 }
 
@@ -147,6 +174,7 @@ installGlobals();
 process.on("message", receive);
 process.on("disconnect", () => process.exit(0));
 // A promise or timer that the app left dangling is the app's failure, and no reason to end.
-const left = (what: string, error: unknown): void => send({ kind: "log", call: OUTSIDE_OF_CALLS, level: "ERROR", text: `${what}: ${String(error)}` });
+const left = (what: string, error: unknown): void =>
+  send({ kind: "log", call: OUTSIDE_OF_CALLS, level: "ERROR", text: `${what}: ${String(error)}` });
 process.on("unhandledRejection", (reason) => left("unhandled rejection", reason));
 process.on("uncaughtException", (error) => left("uncaught exception", error));

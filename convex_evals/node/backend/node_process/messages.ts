@@ -24,11 +24,27 @@ export interface SentBlob {
 export type Outcome = { readonly value: string } | { readonly error: DescribedError };
 
 export type ToNode =
-  | { readonly kind: "start"; readonly sources: Readonly<Record<string, string>>; readonly env: Readonly<Record<string, string>> }
+  | {
+      readonly kind: "start";
+      readonly sources: Readonly<Record<string, string>>;
+      readonly env: Readonly<Record<string, string>>;
+    }
   | { readonly kind: "evaluate"; readonly id: number; readonly path: string }
   /** `args`: JSON text of a list with one Convex value. */
-  | { readonly kind: "invoke"; readonly id: number; readonly path: string; readonly name: string; readonly args: string }
-  | { readonly kind: "answer"; readonly id: number; readonly value?: unknown; readonly blob?: SentBlob; readonly error?: DescribedError }
+  | {
+      readonly kind: "invoke";
+      readonly id: number;
+      readonly path: string;
+      readonly name: string;
+      readonly args: string;
+    }
+  | {
+      readonly kind: "answer";
+      readonly id: number;
+      readonly value?: unknown;
+      readonly blob?: SentBlob;
+      readonly error?: DescribedError;
+    }
   | { readonly kind: "ping" };
 
 export type FromNode =
@@ -36,5 +52,13 @@ export type FromNode =
   | { readonly kind: "pong" }
   | { readonly kind: "log"; readonly call: number; readonly level: LogLevel; readonly text: string }
   /** `id` counts the process's syscalls; `call` is the invocation that it belongs to. `args` is JSON text. */
-  | { readonly kind: "syscall"; readonly id: number; readonly call: number; readonly how: "async" | "js"; readonly op: string; readonly args: string; readonly blob?: SentBlob }
+  | {
+      readonly kind: "syscall";
+      readonly id: number;
+      readonly call: number;
+      readonly how: "async" | "js";
+      readonly op: string;
+      readonly args: string;
+      readonly blob?: SentBlob;
+    }
   | { readonly kind: "outcome"; readonly id: number; readonly outcome: Outcome };

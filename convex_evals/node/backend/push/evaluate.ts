@@ -9,7 +9,14 @@ import { SourceMaps } from "../app/source_maps.ts";
 import { guarded } from "../app/watchdog.ts";
 import type { AnalyzedFunction, ModuleInspection, RuntimeEntry, SchemaJson } from "../app/runtime_types.ts";
 import { DeployError } from "../errors.ts";
-import { allComponents, type ComponentInstance, type DefinitionExport, type EvaluatedDefinition, type EvaluatedModule, type EvaluatedPush } from "./evaluated.ts";
+import {
+  allComponents,
+  type ComponentInstance,
+  type DefinitionExport,
+  type EvaluatedDefinition,
+  type EvaluatedModule,
+  type EvaluatedPush,
+} from "./evaluated.ts";
 import type { DefinitionConfig, ModuleConfig, StartPushRequest } from "./request.ts";
 import { withoutSystemFields } from "./rules/schema.ts";
 
@@ -38,7 +45,13 @@ export class PushEvaluation {
   readonly #exports = new Map<string, DefinitionExport>();
   #node: NodeProcess | null = null;
 
-  constructor(request: StartPushRequest, context: vm.Context, entry: RuntimeEntry, environment: ContextEnvironment, nodeHost: NodeSurroundings) {
+  constructor(
+    request: StartPushRequest,
+    context: vm.Context,
+    entry: RuntimeEntry,
+    environment: ContextEnvironment,
+    nodeHost: NodeSurroundings,
+  ) {
     this.#request = request;
     this.#context = context;
     this.#entry = entry;
@@ -68,19 +81,30 @@ export class PushEvaluation {
       definitions.set(config.definitionPath, await this.#definition(config));
     }
     const app = instantiate("", "", definitions, []);
-    const instances = new Map([...allComponents(app)].map((instance) => [instance.componentPath, instance as LoadingInstance]));
+    const instances = new Map(
+      [...allComponents(app)].map((instance) => [instance.componentPath, instance as LoadingInstance]),
+    );
     this.#environment.components = instances;
     for (const instance of instances.values()) if (instance.componentPath !== "") await this.#loadInstance(instance);
     return { definitions, app, sourceMaps: this.#sourceMaps, processes: this.#processes };
   }
 
   async #loadInstance({ componentPath, definition, namespaces }: LoadingInstance): Promise<void> {
-    const isolate: ModuleGraph = new ModuleGraph(this.#context, (specifier, importer) => this.#resolveIsolate(specifier, importer, isolate));
+    const isolate: ModuleGraph = new ModuleGraph(this.#context, (specifier, importer) =>
+      this.#resolveIsolate(specifier, importer, isolate),
+    );
     const node = this.#startNode(componentPath);
     for (const { config, name } of definition.modules) {
       const id = identifier(definition.path, config.path);
-      const evaluate = async (): Promise<object> => (config.environment === "node" ? (await this.#nodeModule(node, id)).namespace : await isolate.evaluate(isolate.module(id, () => config.source)));
-      const namespace = await this.#failingAs("InvalidModules", `Loading the pushed modules encountered the following\n    error:\nFailed to analyze ${config.path}`, () => loadingComponent(componentPath, evaluate));
+      const evaluate = async (): Promise<object> =>
+        config.environment === "node"
+          ? (await this.#nodeModule(node, id)).namespace
+          : await isolate.evaluate(isolate.module(id, () => config.source));
+      const namespace = await this.#failingAs(
+        "InvalidModules",
+        `Loading the pushed modules encountered the following\n    error:\nFailed to analyze ${config.path}`,
+        () => loadingComponent(componentPath, evaluate),
+      );
       namespaces.set(name, namespace);
     }
   }
@@ -121,22 +145,28 @@ export class PushEvaluation {
     if (!definition) return EMPTY_APP;
     const where = config.definitionPath === "" ? "convex.config.js" : `${config.definitionPath}/convex.config.js`;
     return await this.#failingAs("InvalidDefinition", `Failed to evaluate ${where}`, async () => {
-      const namespace = await this.#isolate.evaluate(this.#isolate.module(definitionIdentifier(config.definitionPath), () => definition.source));
+      const namespace = await this.#isolate.evaluate(
+        this.#isolate.module(definitionIdentifier(config.definitionPath), () => definition.source),
+      );
       return JSON.parse(this.#entry.inspectDefinition(namespace)) as DefinitionExport;
     });
   }
 
   async #schema(config: DefinitionConfig, schema: ModuleConfig): Promise<SchemaJson> {
     return await this.#failingAs("InvalidSchema", SCHEMA_FAILURE, async () => {
-      const namespace = await this.#isolate.evaluate(this.#isolate.module(identifier(config.definitionPath, schema.path), () => schema.source));
+      const namespace = await this.#isolate.evaluate(
+        this.#isolate.module(identifier(config.definitionPath, schema.path), () => schema.source),
+      );
       return this.#exportedSchema(namespace);
     });
   }
 
   // get-convex/convex-backend crates/isolate/src/environment/schema.rs
   #exportedSchema(namespace: Record<string, unknown>): SchemaJson {
-    const refused = (code: string, reason: string): DeployError => new DeployError(code, `${SCHEMA_FAILURE}\n${reason} ${SEE_SCHEMA_DOCS}`);
-    if (namespace["default"] === undefined || namespace["default"] === null) throw refused("MissingSchemaExportError", "Schema file missing default export.");
+    const refused = (code: string, reason: string): DeployError =>
+      new DeployError(code, `${SCHEMA_FAILURE}\n${reason} ${SEE_SCHEMA_DOCS}`);
+    if (namespace["default"] === undefined || namespace["default"] === null)
+      throw refused("MissingSchemaExportError", "Schema file missing default export.");
     try {
       return withoutSystemFields(JSON.parse(this.#entry.inspectSchema(namespace)) as SchemaJson);
     } catch {
@@ -156,14 +186,22 @@ export class PushEvaluation {
     appProcess.env = read;
     try {
       const config = await this.#failingAs("InvalidAuthConfig", "Failed to evaluate auth.config.js", async () => {
-        const namespace = await this.#isolate.evaluate(this.#isolate.module(identifier("", module.path), () => module.source));
+        const namespace = await this.#isolate.evaluate(
+          this.#isolate.module(identifier("", module.path), () => module.source),
+        );
         if (namespace["default"] === undefined || namespace["default"] === null) {
-          throw new DeployError("AuthConfigMissingExportError", "auth config file is missing default export. To learn more, see the auth documentation at https://docs.convex.dev/auth.");
+          throw new DeployError(
+            "AuthConfigMissingExportError",
+            "auth config file is missing default export. To learn more, see the auth documentation at https://docs.convex.dev/auth.",
+          );
         }
         return JSON.parse(this.#entry.inspectAuthConfig(namespace)) as unknown;
       });
       if (missing !== null) {
-        throw new DeployError("AuthConfigMissingEnvironmentVariable", `Environment variable ${String(missing)} is used in auth config file but its value was not set`);
+        throw new DeployError(
+          "AuthConfigMissingEnvironmentVariable",
+          `Environment variable ${String(missing)} is used in auth config file but its value was not set`,
+        );
       }
       return config;
     } finally {
@@ -172,18 +210,28 @@ export class PushEvaluation {
   }
 
   async #module(config: DefinitionConfig, module: ModuleConfig, name: string): Promise<EvaluatedModule> {
-    return await this.#failingAs("InvalidModules", `Loading the pushed modules encountered the following\n    error:\nFailed to analyze ${module.path}`, async () => {
-      const id = identifier(config.definitionPath, module.path);
-      if (module.environment === "node") return { config: module, name, ...(await this.#nodeModule((this.#node ??= this.#startNode("")), id)) };
-      const namespace = await this.#isolate.evaluate(this.#isolate.module(id, () => module.source));
-      const inspection = JSON.parse(this.#entry.inspectModule(namespace)) as ModuleInspection;
-      return { config: module, name, inspection, namespace };
-    });
+    return await this.#failingAs(
+      "InvalidModules",
+      `Loading the pushed modules encountered the following\n    error:\nFailed to analyze ${module.path}`,
+      async () => {
+        const id = identifier(config.definitionPath, module.path);
+        if (module.environment === "node")
+          return { config: module, name, ...(await this.#nodeModule((this.#node ??= this.#startNode("")), id)) };
+        const namespace = await this.#isolate.evaluate(this.#isolate.module(id, () => module.source));
+        const inspection = JSON.parse(this.#entry.inspectModule(namespace)) as ModuleInspection;
+        return { config: module, name, inspection, namespace };
+      },
+    );
   }
 
   #startNode(componentPath: string): NodeProcess {
-    const sources = Object.fromEntries([...this.#sources].filter(([, { environment }]) => environment === "node").map(([id, { source }]) => [id, source]));
-    const env = (): Record<string, string> => loadingComponent(componentPath, () => ({ ...this.#environment.variables }));
+    const sources = Object.fromEntries(
+      [...this.#sources]
+        .filter(([, { environment }]) => environment === "node")
+        .map(([id, { source }]) => [id, source]),
+    );
+    const env = (): Record<string, string> =>
+      loadingComponent(componentPath, () => ({ ...this.#environment.variables }));
     const node = new NodeProcess({ ...this.#nodeHost, sources, env });
     this.#processes.push(node);
     return node;
@@ -192,7 +240,9 @@ export class PushEvaluation {
   /** What the module says that it exports becomes what it exports: nothing else of it is ever asked. */
   async #nodeModule(node: NodeProcess, id: string): Promise<{ inspection: ModuleInspection; namespace: object }> {
     const inspection = checkedInspection(await node.evaluate(id));
-    const namespace = this.#entry.remoteModule(JSON.stringify(inspection.functions), async (name, args) => JSON.stringify(await node.invoke(id, name, args)));
+    const namespace = this.#entry.remoteModule(JSON.stringify(inspection.functions), async (name, args) =>
+      JSON.stringify(await node.invoke(id, name, args)),
+    );
     return { inspection, namespace };
   }
 
@@ -204,7 +254,8 @@ export class PushEvaluation {
 
   #resolveIsolate(specifier: string, importer: string, graph = this.#isolate): vm.Module {
     const dependency = /^\.\/_componentDeps\/([\w-]+)$/.exec(specifier);
-    if (dependency?.[1]) return this.#importedDefinition(specifier, Buffer.from(dependency[1], "base64url").toString("utf8"));
+    if (dependency?.[1])
+      return this.#importedDefinition(specifier, Buffer.from(dependency[1], "base64url").toString("utf8"));
     const id = relativeIdentifier(specifier, importer);
     return graph.module(id, () => this.#source(id).source);
   }
@@ -214,7 +265,8 @@ export class PushEvaluation {
       return await guarded(ANALYZE_LIMITS, run);
     } catch (error) {
       if (error instanceof DeployError) throw error;
-      const text = error instanceof ModuleResolutionError ? `Uncaught Error: ${error.message}` : this.#entry.errorText(error);
+      const text =
+        error instanceof ModuleResolutionError ? `Uncaught Error: ${error.message}` : this.#entry.errorText(error);
       const separator = what.endsWith(":") ? "\n" : ": ";
       throw new DeployError(code, `${what}${separator}${this.#sourceMaps.translate(text)}`);
     }
@@ -236,11 +288,14 @@ function definitionIdentifier(definitionPath: string): string {
 
 /** "convex:/messages.js", or with the component's path as one segment before it. */
 function identifier(definitionPath: string, modulePath: string): string {
-  return definitionPath === "" ? `convex:/${modulePath}` : `convex:/${encodeURIComponent(definitionPath)}/${modulePath}`;
+  return definitionPath === ""
+    ? `convex:/${modulePath}`
+    : `convex:/${encodeURIComponent(definitionPath)}/${modulePath}`;
 }
 
 function relativeIdentifier(specifier: string, importer: string): string {
-  if (!specifier.startsWith(".")) throw new ModuleResolutionError(`Relative import path "${specifier}" not prefixed with / or ./ or ../`);
+  if (!specifier.startsWith("."))
+    throw new ModuleResolutionError(`Relative import path "${specifier}" not prefixed with / or ./ or ../`);
   const folder = path.posix.dirname(importer.replace(/^convex:/, ""));
   return `convex:${path.posix.join(folder, specifier)}`;
 }
@@ -259,10 +314,12 @@ function instantiate(
 ): LoadingInstance {
   const definition = definitions.get(definitionPath);
   if (!definition) throw new DeployError("InvalidDefinition", `Component definition ${definitionPath} was not pushed`);
-  if (ancestors.includes(definitionPath)) throw new DeployError("InvalidDefinition", `Component definition ${definitionPath} contains itself`);
+  if (ancestors.includes(definitionPath))
+    throw new DeployError("InvalidDefinition", `Component definition ${definitionPath} contains itself`);
   const children = new Map<string, LoadingInstance>();
   for (const child of definition.export.childComponents) {
-    if (children.has(child.name)) throw new DeployError("InvalidDefinition", `Duplicate child component name: ${child.name}`);
+    if (children.has(child.name))
+      throw new DeployError("InvalidDefinition", `Duplicate child component name: ${child.name}`);
     const childPath = componentPath === "" ? child.name : `${componentPath}/${child.name}`;
     children.set(child.name, instantiate(childPath, child.path, definitions, [...ancestors, definitionPath]));
   }
@@ -272,7 +329,12 @@ function instantiate(
 
 // ISOLATE_ANALYZE_USER_TIMEOUT of get-convex/convex-backend crates/common/src/knobs.rs
 const ANALYZE_MS = 4000;
-const ANALYZE_LIMITS = { busyMs: ANALYZE_MS, totalMs: ANALYZE_MS, idleMs: ANALYZE_MS, idleMessage: `Function execution timed out (maximum duration: ${ANALYZE_MS / 1000}s)` };
+const ANALYZE_LIMITS = {
+  busyMs: ANALYZE_MS,
+  totalMs: ANALYZE_MS,
+  idleMs: ANALYZE_MS,
+  idleMessage: `Function execution timed out (maximum duration: ${ANALYZE_MS / 1000}s)`,
+};
 
 /** All of a `NodeHost` that is the same for every component. */
 export type NodeSurroundings = Omit<NodeHost, "sources" | "env">;
@@ -282,11 +344,14 @@ const KINDS: ReadonlySet<unknown> = new Set(["Query", "Mutation", "Action"]);
 // It was written by the app's own process.
 function checkedInspection(text: string): ModuleInspection {
   const { functions } = JSON.parse(text) as { functions?: Partial<AnalyzedFunction>[] };
-  const listed = (Array.isArray(functions) ? functions : []).map(({ name, udfType, visibility, args, returns }): AnalyzedFunction => {
-    const kind = visibility?.kind === "public" ? "public" : "internal";
-    if (typeof name !== "string" || !KINDS.has(udfType) || typeof args !== "string" || typeof returns !== "string") throw new Error("The module's exports cannot be read");
-    return { name, udfType: udfType as AnalyzedFunction["udfType"], visibility: { kind }, args, returns, pos: null };
-  });
+  const listed = (Array.isArray(functions) ? functions : []).map(
+    ({ name, udfType, visibility, args, returns }): AnalyzedFunction => {
+      const kind = visibility?.kind === "public" ? "public" : "internal";
+      if (typeof name !== "string" || !KINDS.has(udfType) || typeof args !== "string" || typeof returns !== "string")
+        throw new Error("The module's exports cannot be read");
+      return { name, udfType: udfType as AnalyzedFunction["udfType"], visibility: { kind }, args, returns, pos: null };
+    },
+  );
   return { functions: listed, defaultExport: "other", httpRoutes: [], crons: {} };
 }
 

@@ -20,12 +20,17 @@ export interface ChildComponent {
   readonly env?: readonly (readonly [string, EnvBinding])[] | null;
 }
 
-export type EnvDeclaration = readonly [string, { readonly type: "value"; readonly value: string; readonly optional?: boolean }];
+export type EnvDeclaration = readonly [
+  string,
+  { readonly type: "value"; readonly value: string; readonly optional?: boolean },
+];
 
 /** `defineApp().export()` or `defineComponent().export()`. */
 export interface DefinitionExport {
   readonly name?: string;
-  readonly definitionType: { readonly type: "app"; readonly httpPrefix?: string } | { readonly type: "childComponent"; readonly name: string };
+  readonly definitionType:
+    | { readonly type: "app"; readonly httpPrefix?: string }
+    | { readonly type: "childComponent"; readonly name: string };
   readonly httpPrefix?: string;
   readonly childComponents: readonly ChildComponent[];
   readonly httpMounts: Readonly<Record<string, string>>;

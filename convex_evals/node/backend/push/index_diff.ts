@@ -5,8 +5,21 @@ import { allComponents, type EvaluatedPush } from "./evaluated.ts";
 
 export type IndexConfig =
   | { readonly type: "database"; readonly name: string; readonly fields: readonly string[]; readonly staged?: boolean }
-  | { readonly type: "search"; readonly name: string; readonly searchField: string; readonly filterFields: readonly string[]; readonly staged?: boolean }
-  | { readonly type: "vector"; readonly name: string; readonly dimensions: number; readonly vectorField: string; readonly filterFields: readonly string[]; readonly staged?: boolean };
+  | {
+      readonly type: "search";
+      readonly name: string;
+      readonly searchField: string;
+      readonly filterFields: readonly string[];
+      readonly staged?: boolean;
+    }
+  | {
+      readonly type: "vector";
+      readonly name: string;
+      readonly dimensions: number;
+      readonly vectorField: string;
+      readonly filterFields: readonly string[];
+      readonly staged?: boolean;
+    };
 
 export interface IndexDiff {
   readonly added_indexes: readonly IndexConfig[];
@@ -50,8 +63,27 @@ function indexesOfTable(table: TableJson, staged: boolean): IndexConfig[] {
   const search = staged ? table.stagedSearchIndexes : table.searchIndexes;
   const vector = staged ? table.stagedVectorIndexes : table.vectorIndexes;
   return [
-    ...(database ?? []).map((index): IndexConfig => ({ type: "database", name: name(index), fields: index.fields, ...mark })),
-    ...(search ?? []).map((index): IndexConfig => ({ type: "search", name: name(index), searchField: index.searchField, filterFields: index.filterFields, ...mark })),
-    ...(vector ?? []).map((index): IndexConfig => ({ type: "vector", name: name(index), dimensions: index.dimensions, vectorField: index.vectorField, filterFields: index.filterFields, ...mark })),
+    ...(database ?? []).map(
+      (index): IndexConfig => ({ type: "database", name: name(index), fields: index.fields, ...mark }),
+    ),
+    ...(search ?? []).map(
+      (index): IndexConfig => ({
+        type: "search",
+        name: name(index),
+        searchField: index.searchField,
+        filterFields: index.filterFields,
+        ...mark,
+      }),
+    ),
+    ...(vector ?? []).map(
+      (index): IndexConfig => ({
+        type: "vector",
+        name: name(index),
+        dimensions: index.dimensions,
+        vectorField: index.vectorField,
+        filterFields: index.filterFields,
+        ...mark,
+      }),
+    ),
   ];
 }

@@ -36,7 +36,8 @@ export class PushApi {
   async handle(name: string, body: unknown): Promise<Json | null> {
     const endpoint = Object.hasOwn(this.#endpoints, name) ? this.#endpoints[name] : undefined;
     if (!endpoint) return null;
-    if (typeof body !== "object" || body === null) throw new HttpError(400, "BadJsonBody", "The body must be a JSON object");
+    if (typeof body !== "object" || body === null)
+      throw new HttpError(400, "BadJsonBody", "The body must be a JSON object");
     checkAdminKey((body as Json)["adminKey"]);
     return await endpoint(body as Json);
   }
@@ -56,7 +57,12 @@ export class PushApi {
 
   async #evaluate(body: Json): Promise<Json> {
     const deployment = await pushing(() => this.#app.evaluate(parseStartPush(body)));
-    const response = startPushResponse(deployment.push, this.#app.deployment?.push ?? null, "", this.#app.userEnvironment());
+    const response = startPushResponse(
+      deployment.push,
+      this.#app.deployment?.push ?? null,
+      "",
+      this.#app.userEnvironment(),
+    );
     deployment.close();
     return { schemaChange: response["schemaChange"] };
   }
@@ -73,7 +79,11 @@ export class PushApi {
     const mismatch = this.#app.dataMismatch(deployment);
     if (mismatch) throw new HttpError(400, "SchemaValidationFailed", mismatch.error);
     const previous = this.#app.deployment?.push ?? null;
-    const diff = { authDiff: { added: [], removed: [] }, definitionDiffs: {}, componentDiffs: componentDiffs(deployment.push, previous) };
+    const diff = {
+      authDiff: { added: [], removed: [] },
+      definitionDiffs: {},
+      componentDiffs: componentDiffs(deployment.push, previous),
+    };
     this.#pending.delete(pushIdOf(schemaChange) ?? "");
     if (body["dryRun"] !== true) this.#app.activate(deployment);
     return diff;

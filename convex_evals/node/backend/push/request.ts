@@ -54,9 +54,13 @@ function definition(config: Json, where: string): DefinitionConfig {
   return {
     definitionPath: text(config["definitionPath"], `${where}.definitionPath`),
     definition: optionalModule(config["definition"], `${where}.definition`),
-    dependencies: list(config["dependencies"], `${where}.dependencies`).map((item) => text(item, `${where}.dependencies`)),
+    dependencies: list(config["dependencies"], `${where}.dependencies`).map((item) =>
+      text(item, `${where}.dependencies`),
+    ),
     schema: optionalModule(config["schema"], `${where}.schema`),
-    functions: list(config["functions"], `${where}.functions`).map((item, index) => moduleConfig(item, `${where}.functions[${index}]`)),
+    functions: list(config["functions"], `${where}.functions`).map((item, index) =>
+      moduleConfig(item, `${where}.functions[${index}]`),
+    ),
     udfServerVersion: text(config["udfServerVersion"], `${where}.udfServerVersion`),
   };
 }

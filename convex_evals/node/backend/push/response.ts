@@ -2,7 +2,13 @@
 
 import type { SchemaJson } from "../app/runtime_types.ts";
 import { CONVEX_VERSION } from "../versions.ts";
-import type { ComponentExports, ComponentInstance, EvaluatedDefinition, EvaluatedModule, EvaluatedPush } from "./evaluated.ts";
+import type {
+  ComponentExports,
+  ComponentInstance,
+  EvaluatedDefinition,
+  EvaluatedModule,
+  EvaluatedPush,
+} from "./evaluated.ts";
 import { indexDiffs } from "./index_diff.ts";
 
 type Json = Record<string, unknown>;
@@ -20,7 +26,9 @@ export function startPushResponse(
     externalDepsId: null,
     componentDefinitionPackages: {},
     appAuth: appAuth(push.app.definition.authConfig),
-    analysis: Object.fromEntries(paths.map((path) => [path, analysis(push.definitions.get(path) as EvaluatedDefinition)])),
+    analysis: Object.fromEntries(
+      paths.map((path) => [path, analysis(push.definitions.get(path) as EvaluatedDefinition)]),
+    ),
     app: checkedComponent(push.app),
     schemaChange: { allocatedComponentIds: {}, schemaIds: { "": pushId }, indexDiffs: indexDiffs(push, previous) },
   };
@@ -108,8 +116,14 @@ export function analyzedSchema(schema: SchemaJson): Json {
 function analyzedModule(module: EvaluatedModule): Json {
   return {
     functions: module.inspection.functions,
-    httpRoutes: module.inspection.httpRoutes.map((route) => ({ route: { path: route.path, method: route.method }, pos: null })),
-    cronSpecs: Object.entries(module.inspection.crons).map(([name, spec]) => [name, { udfPath: spec.name, udfArgs: spec.args, cronSchedule: spec.schedule }]),
+    httpRoutes: module.inspection.httpRoutes.map((route) => ({
+      route: { path: route.path, method: route.method },
+      pos: null,
+    })),
+    cronSpecs: Object.entries(module.inspection.crons).map(([name, spec]) => [
+      name,
+      { udfPath: spec.name, udfArgs: spec.args, cronSchedule: spec.schedule },
+    ]),
     sourceMapped: null,
   };
 }
@@ -121,7 +135,10 @@ function checkedComponent(instance: ComponentInstance): Json {
     componentPath: instance.componentPath,
     args: {},
     childComponents: Object.fromEntries([...instance.children].map(([name, child]) => [name, checkedComponent(child)])),
-    httpRoutes: { httpModuleRoutes: http ? http.inspection.httpRoutes : null, mounts: Object.keys(instance.definition.export.httpMounts) },
+    httpRoutes: {
+      httpModuleRoutes: http ? http.inspection.httpRoutes : null,
+      mounts: Object.keys(instance.definition.export.httpMounts),
+    },
     exports: {},
   };
 }
@@ -130,7 +147,8 @@ function appAuth(config: unknown): unknown[] {
   const providers = (config as { providers?: unknown[] } | null)?.providers ?? [];
   return providers.map((provider) => {
     const { type, applicationID, ...fields } = provider as { type?: string; applicationID?: string };
-    return type === "customJwt" ? { type, applicationID: applicationID ?? null, ...fields } : { applicationID, ...fields };
+    return type === "customJwt"
+      ? { type, applicationID: applicationID ?? null, ...fields }
+      : { applicationID, ...fields };
   });
 }
-

@@ -23,7 +23,13 @@ export function adopted<T extends JsonValue>(value: T): T {
   for (let at = 0; at < names.length; at += 1) {
     const name = names[at]!;
     // As `JSON.parse` does: an own property, whatever its name means elsewhere.
-    if (name === "__proto__") defineProperty(object, name, { value: adopted(source[name]!), writable: true, enumerable: true, configurable: true });
+    if (name === "__proto__")
+      defineProperty(object, name, {
+        value: adopted(source[name]!),
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
     else object[name] = adopted(source[name]!);
   }
   return object as T;

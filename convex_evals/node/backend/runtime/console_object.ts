@@ -4,8 +4,13 @@ import type { LogLevel } from "../app/runtime_types.ts";
 import { inspect } from "./inspect_value.ts";
 
 /** What becomes `globalThis.console` of the app's code. */
-export function consoleWith(log: (level: LogLevel, text: string) => void): Record<string, (...args: unknown[]) => void> {
-  const at = (level: LogLevel) => (...args: unknown[]) => log(level, args.map((arg) => inspect(arg)).join(" "));
+export function consoleWith(
+  log: (level: LogLevel, text: string) => void,
+): Record<string, (...args: unknown[]) => void> {
+  const at =
+    (level: LogLevel) =>
+    (...args: unknown[]) =>
+      log(level, args.map((arg) => inspect(arg)).join(" "));
   const timers = new Map<string, number>();
   const elapsed = (label: string): string => `${label}: ${Date.now() - (timers.get(label) ?? Date.now())}ms`;
   return {

@@ -31,7 +31,9 @@ export function deterministicGlobals(): Record<string, unknown> {
 
 function notAllowed(what: string): () => never {
   return () => {
-    throw new Error(`Can't use ${what} in queries and mutations. Please consider using an action. See https://docs.convex.dev/functions/actions for more details.`);
+    throw new Error(
+      `Can't use ${what} in queries and mutations. Please consider using an action. See https://docs.convex.dev/functions/actions for more details.`,
+    );
   };
 }
 
@@ -44,7 +46,8 @@ const RANDOM_ALGORITHMS = new Set(["ECDSA", "RSA-PSS"]);
 function seededCrypto(random: Random): Crypto {
   const fill = <T extends ArrayBufferView | null>(view: T): T => {
     if (view === null) return view;
-    if (view.byteLength > BYTES_PER_CALL) throw new DOMException(`The requested length exceeds ${BYTES_PER_CALL} bytes`, "QuotaExceededError");
+    if (view.byteLength > BYTES_PER_CALL)
+      throw new DOMException(`The requested length exceeds ${BYTES_PER_CALL} bytes`, "QuotaExceededError");
     const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
     for (let at = 0; at < bytes.length; at++) bytes[at] = random() * 256;
     return view;

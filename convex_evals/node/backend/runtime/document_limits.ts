@@ -38,7 +38,9 @@ export function checkDocument(table: string, document: Fields): void {
   }
   const nesting = nestingOf(document);
   const violations = [
-    ...(nesting > MAX_DOCUMENT_NESTING ? [`Document is too nested (nested ${nesting} levels deep > maximum nesting ${MAX_DOCUMENT_NESTING})`] : []),
+    ...(nesting > MAX_DOCUMENT_NESTING
+      ? [`Document is too nested (nested ${nesting} levels deep > maximum nesting ${MAX_DOCUMENT_NESTING})`]
+      : []),
     ...fieldsOf(document)
       .filter(([name]) => name.startsWith("_") && name !== "_id" && name !== "_creationTime")
       .map(([name]) => `Field '${name}' starts with an underscore, which is only allowed for system fields like '_id'`),
@@ -54,7 +56,9 @@ export function checkSystemFields(document: Fields, value: Fields): void {
     throw new Error(`Provided document ID ${formatValue(id)} doesn't match '_id' field ${formatValue(value["_id"])}`);
   }
   if (value["_creationTime"] !== undefined && value["_creationTime"] !== created) {
-    throw new Error(`Provided creation time ${String(created)} doesn't match '_creationTime' field in ${formatValue(value)}`);
+    throw new Error(
+      `Provided creation time ${String(created)} doesn't match '_creationTime' field in ${formatValue(value)}`,
+    );
   }
 }
 

@@ -15,7 +15,8 @@ export async function changeDocuments(db: Writer, request: DocumentWrite): Promi
       return ids;
     }
     case "patch":
-      for (const id of request.ids ?? (await idsOf(db, request.table))) await db.patch(id as never, fields(request.fields));
+      for (const id of request.ids ?? (await idsOf(db, request.table)))
+        await db.patch(id as never, fields(request.fields));
       return null;
     case "replace":
       await db.replace(request.id as never, fields(request.document));
@@ -24,7 +25,10 @@ export async function changeDocuments(db: Writer, request: DocumentWrite): Promi
       for (const id of request.ids) await db.delete(id as never);
       return null;
     case "clear": {
-      const found = await readerOf(db, request.table).query(request.table).order("asc").take(request.limit + 1);
+      const found = await readerOf(db, request.table)
+        .query(request.table)
+        .order("asc")
+        .take(request.limit + 1);
       const ids = found.slice(0, request.limit).map((document) => String(document["_id"]));
       for (const id of ids) await db.delete(id as never);
       return { deleted: ids.length, last: ids.at(-1) ?? null, hasMore: found.length > request.limit };

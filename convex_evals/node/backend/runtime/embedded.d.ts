@@ -35,11 +35,7 @@ declare module "embedded:convex-test" {
     readonly storage: { store(blob: Blob): Promise<string> };
   }
 
-  export function convexTest(options: {
-    schema?: unknown;
-    modules: unknown;
-    transactionLimits: boolean;
-  }): ConvexTest;
+  export function convexTest(options: { schema?: unknown; modules: unknown; transactionLimits: boolean }): ConvexTest;
 
   export const internals: {
     readonly classes: readonly unknown[];

@@ -36,8 +36,26 @@ lockRuntime();
 // What follows runs beside the app's code. Regular expressions stay open: they are many times slower otherwise.
 function lockRuntime(): void {
   const iterator = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())) as object;
-  const closed = new Set<object>([Array, Array.prototype, Function.prototype, JSON, Map, Map.prototype, Object, Object.prototype, Promise, Promise.prototype, Reflect, Set, Set.prototype, iterator]);
-  const locked = lock(intrinsics(), { spared: [globalThis, RegExp, RegExp.prototype], mayGrow: (object) => !closed.has(object) });
+  const closed = new Set<object>([
+    Array,
+    Array.prototype,
+    Function.prototype,
+    JSON,
+    Map,
+    Map.prototype,
+    Object,
+    Object.prototype,
+    Promise,
+    Promise.prototype,
+    Reflect,
+    Set,
+    Set.prototype,
+    iterator,
+  ]);
+  const locked = lock(intrinsics(), {
+    spared: [globalThis, RegExp, RegExp.prototype],
+    mayGrow: (object) => !closed.has(object),
+  });
   lock(sharedObjects(), { spared: locked, mayGrow: () => false });
 }
 
@@ -50,24 +68,33 @@ export function createRuntime(components: ComponentSetup[]): Runtime {
     transactionLimits: true,
   });
   for (const component of components) {
-    if (component.path !== "") test.registerComponent(component.path, schemaObject(component.schema) ?? null, moduleLoaders(component));
+    if (component.path !== "")
+      test.registerComponent(component.path, schemaObject(component.schema) ?? null, moduleLoaders(component));
   }
   return {
     call: async (callJson) => JSON.stringify(await settled(() => call(test, JSON.parse(callJson) as FunctionCall))),
-    fetch: async (request, identityJson) => await fetchFrom(test, request, identityJson === null ? null : (JSON.parse(identityJson) as UserIdentity)),
+    fetch: async (request, identityJson) =>
+      await fetchFrom(test, request, identityJson === null ? null : (JSON.parse(identityJson) as UserIdentity)),
     currentComponent: () => internals.executionContextStorage.getStore()?.componentPath ?? "",
     runJob: async (jobJson) => await runJob(test, JSON.parse(jobJson) as ScheduledJob),
     changeDocuments: async (componentPath, given) => {
       const request = adopted(given as unknown as JsonValue) as unknown as DocumentWrite;
-      return JSON.stringify(await settled(() => test.runInComponent(componentPath, (ctx) => changeDocuments(ctx.db, request))));
+      return JSON.stringify(
+        await settled(() => test.runInComponent(componentPath, (ctx) => changeDocuments(ctx.db, request))),
+      );
     },
-    storeFile: async (componentPath, blob) => await test.runInComponent(componentPath, async (ctx) => await ctx.storage.store(blob)),
+    storeFile: async (componentPath, blob) =>
+      await test.runInComponent(componentPath, async (ctx) => await ctx.storage.store(blob)),
     checkDocuments: (componentPath, schemaJson) => firstMismatch(componentPath, JSON.parse(schemaJson) as SchemaJson),
   };
 }
 
 // The identity of the caller stays in the app.
-async function fetchFrom(test: ConvexTest, { pathAndQuery, init, componentPath, route }: HttpActionRequest, identity: UserIdentity | null): Promise<Response> {
+async function fetchFrom(
+  test: ConvexTest,
+  { pathAndQuery, init, componentPath, route }: HttpActionRequest,
+  identity: UserIdentity | null,
+): Promise<Response> {
   if (componentPath === "") return await asCaller(test, identity).fetch(pathAndQuery, init, route);
   const context = { componentPath, udfPath: "http", udfType: "http", depth: 0, paginatedQueries: 0 };
   return await internals.executionContextStorage.run(context, () => test.fetch(pathAndQuery, init, route));

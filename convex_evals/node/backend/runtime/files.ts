@@ -11,7 +11,11 @@ interface StoredFile {
 }
 
 /** The `_storage` document of a new file; the digest is written in base 16. */
-export function newFileFields(blob: Blob, base64Sha256: string, expectedSha256: string | undefined): Omit<StoredFile, "_id"> {
+export function newFileFields(
+  blob: Blob,
+  base64Sha256: string,
+  expectedSha256: string | undefined,
+): Omit<StoredFile, "_id"> {
   const bytes = host.base64Decode(base64Sha256);
   const sha256 = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   if (expectedSha256 !== undefined && expectedSha256 !== sha256) {

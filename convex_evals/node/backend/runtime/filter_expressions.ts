@@ -14,7 +14,11 @@ interface Environment {
   literal(encoded: unknown): MaybeValue;
 }
 
-type Arithmetic = readonly [name: string, floats: (l: number, r: number) => number, ints: (l: bigint, r: bigint) => bigint];
+type Arithmetic = readonly [
+  name: string,
+  floats: (l: number, r: number) => number,
+  ints: (l: bigint, r: bigint) => bigint,
+];
 
 const COMPARISONS: Readonly<Record<string, (order: number) => boolean>> = {
   $eq: (order) => order === 0,
@@ -65,7 +69,9 @@ function evaluate(expression: Expression, environment: Environment): MaybeValue 
 function calculate([name, floats, ints]: Arithmetic, left: MaybeValue, right: MaybeValue): MaybeValue {
   if (typeof left === "bigint" && typeof right === "bigint") return BigInt.asIntN(64, ints(left, right));
   if (typeof left === "number" && typeof right === "number") return floats(left, right);
-  throw new Error(`Cannot ${name} ${formatValue(left)} (type ${typeName(left)}) and ${formatValue(right)} (type ${typeName(right)})`);
+  throw new Error(
+    `Cannot ${name} ${formatValue(left)} (type ${typeName(left)}) and ${formatValue(right)} (type ${typeName(right)})`,
+  );
 }
 
 function negate(value: MaybeValue): MaybeValue {

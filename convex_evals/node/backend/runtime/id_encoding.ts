@@ -33,7 +33,9 @@ export function decodeId(id: string): DecodedId {
   const footer = bytes.slice(end + INTERNAL_BYTES);
   if (footer.length !== 2) return wrongLength;
   const [found, expected] = [littleEndian(footer), littleEndian(checksum(body))];
-  return found === expected ? { tableNumber } : { problem: `Unable to decode ID: Invalid ID version ${found} (expected ${expected})` };
+  return found === expected
+    ? { tableNumber }
+    : { problem: `Unable to decode ID: Invalid ID version ${found} (expected ${expected})` };
 }
 
 function variableLength(number: number): number[] {

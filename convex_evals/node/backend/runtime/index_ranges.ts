@@ -17,7 +17,10 @@ interface IndexSource {
   readonly range: readonly RangeExpression[];
 }
 
-const BUILT_IN: Readonly<Record<string, readonly string[]>> = { by_id: ["_id"], by_creation_time: ["_creationTime", "_id"] };
+const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
+  by_id: ["_id"],
+  by_creation_time: ["_creationTime", "_id"],
+};
 
 /** The fields that an index sorts by; throws for an index that cannot be queried. */
 export function indexFields(table: TableJson | undefined, tableName: string, indexName: string): readonly string[] {
@@ -31,9 +34,18 @@ export function indexFields(table: TableJson | undefined, tableName: string, ind
 }
 
 /** Throws when an index is staged or not there at all. */
-export function requireEnabled(table: TableJson | undefined, name: string, named: (index: { indexDescriptor: string }) => boolean): void {
-  const staged = [...(table?.stagedDbIndexes ?? []), ...(table?.stagedSearchIndexes ?? []), ...(table?.stagedVectorIndexes ?? [])];
-  if (staged.some(named)) throw new Error(`Index ${name} is currently staged and not available to query until it is enabled.`);
+export function requireEnabled(
+  table: TableJson | undefined,
+  name: string,
+  named: (index: { indexDescriptor: string }) => boolean,
+): void {
+  const staged = [
+    ...(table?.stagedDbIndexes ?? []),
+    ...(table?.stagedSearchIndexes ?? []),
+    ...(table?.stagedVectorIndexes ?? []),
+  ];
+  if (staged.some(named))
+    throw new Error(`Index ${name} is currently staged and not available to query until it is enabled.`);
   const enabled = [...(table?.indexes ?? []), ...(table?.searchIndexes ?? []), ...(table?.vectorIndexes ?? [])];
   if (!enabled.some(named)) throw new Error(`Index ${name} not found.`);
 }
@@ -42,7 +54,11 @@ export function requireEnabled(table: TableJson | undefined, name: string, named
  * Throws when a range is not one interval of the index. The order in which the
  * equalities are written does not matter.
  */
-export function checkIndexRange({ indexName, range }: IndexSource, fields: readonly string[], decode: (encoded: unknown) => unknown): void {
+export function checkIndexRange(
+  { indexName, range }: IndexSource,
+  fields: readonly string[],
+  decode: (encoded: unknown) => unknown,
+): void {
   const { equalities, bounded } = splitRange(indexName, range, decode);
   const declared = `[${fields.filter((field) => field !== "_id").join(", ")}]`;
   for (const field of [...equalities, ...bounded]) {
@@ -61,11 +77,17 @@ export function checkIndexRange({ indexName, range }: IndexSource, fields: reado
 
 const SYMBOLS: Readonly<Record<RangeOperator, string>> = { Eq: "==", Gt: ">", Gte: ">=", Lt: "<", Lte: "<=" };
 
-function splitRange(indexName: string, range: readonly RangeExpression[], decode: (encoded: unknown) => unknown): { equalities: string[]; bounded: string[] } {
+function splitRange(
+  indexName: string,
+  range: readonly RangeExpression[],
+  decode: (encoded: unknown) => unknown,
+): { equalities: string[]; bounded: string[] } {
   const equalities = new Map<string, unknown>();
   const bounds: { upper: boolean; lower: boolean; field: string | null } = { upper: false, lower: false, field: null };
   const twice = (kind: string, { type, fieldPath }: RangeExpression, value: unknown): never => {
-    throw new Error(`Already defined ${kind} bound in index range. Can't add "${fieldPath}" ${SYMBOLS[type]} ${formatValue(decode(value))}.`);
+    throw new Error(
+      `Already defined ${kind} bound in index range. Can't add "${fieldPath}" ${SYMBOLS[type]} ${formatValue(decode(value))}.`,
+    );
   };
   for (const expression of range) {
     const { type, fieldPath, value } = expression;
@@ -76,7 +98,8 @@ function splitRange(indexName: string, range: readonly RangeExpression[], decode
     }
     const side = type === "Lt" || type === "Lte" ? "upper" : "lower";
     if (bounds[side]) twice(side, expression, value);
-    if (bounds.field !== null && bounds.field !== fieldPath) throw new Error(onTwoFields(indexName, bounds.field, fieldPath));
+    if (bounds.field !== null && bounds.field !== fieldPath)
+      throw new Error(onTwoFields(indexName, bounds.field, fieldPath));
     bounds[side] = true;
     bounds.field = fieldPath;
   }

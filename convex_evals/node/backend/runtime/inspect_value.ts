@@ -31,10 +31,13 @@ function inspectObject(value: object, depth: number, seen: readonly object[]): s
   if (Array.isArray(value)) return value.length === 0 ? "[]" : `[ ${value.map(show).join(", ")} ]`;
   if (isError(value)) return `[${value.name}: ${value.message}]`;
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
-  if (value instanceof Map) return `Map (${value.size}) {${[...value].map(([k, v]) => `${show(k)} => ${show(v)}`).join(", ")}}`;
+  if (value instanceof Map)
+    return `Map (${value.size}) {${[...value].map(([k, v]) => `${show(k)} => ${show(v)}`).join(", ")}}`;
   if (value instanceof Set) return `Set (${value.size}) {${[...value].map(show).join(", ")}}`;
   const entries = Object.entries(value);
-  return entries.length === 0 ? "{}" : `{ ${entries.map(([key, item]) => `${propertyName(key)}: ${show(item)}`).join(", ")} }`;
+  return entries.length === 0
+    ? "{}"
+    : `{ ${entries.map(([key, item]) => `${propertyName(key)}: ${show(item)}`).join(", ")} }`;
 }
 
 function propertyName(key: string): string {

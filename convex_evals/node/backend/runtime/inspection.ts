@@ -19,13 +19,23 @@ export function inspectModule(namespace: Exports): string {
 
 /** `defineApp()` / `defineComponent()` as JSON text. */
 export function inspectDefinition(namespace: Exports): string {
-  return exported(namespace["default"], "export", "must default export the result of `defineApp()` or `defineComponent()`", (value) => JSON.stringify(value));
+  return exported(
+    namespace["default"],
+    "export",
+    "must default export the result of `defineApp()` or `defineComponent()`",
+    (value) => JSON.stringify(value),
+  );
 }
 
 /** `defineSchema()` as JSON text. */
 export function inspectSchema(namespace: Exports): string {
   if (namespace["default"] === undefined) throw new Error("Schema file missing default export");
-  return exported(namespace["default"], "export", "Schema file's default export must be the result of `defineSchema`", String);
+  return exported(
+    namespace["default"],
+    "export",
+    "Schema file's default export must be the result of `defineSchema`",
+    String,
+  );
 }
 
 /** The default export of auth.config as JSON text. */

@@ -9,7 +9,13 @@ const { ownKeys } = Reflect;
 
 // What classes and objects of an app set by assignment, though they inherit it.
 const OVERRIDDEN: ReadonlySet<string | symbol> = new Set(["toJSON", "toLocaleString", "toString", "valueOf"]);
-const OVERRIDDEN_IN_ERRORS: ReadonlySet<string | symbol> = new Set([...OVERRIDDEN, "cause", "message", "name", "stack"]);
+const OVERRIDDEN_IN_ERRORS: ReadonlySet<string | symbol> = new Set([
+  ...OVERRIDDEN,
+  "cause",
+  "message",
+  "name",
+  "stack",
+]);
 // Node and libraries set it for a moment; it decides nothing but how much of a stack is kept.
 const FREE = "stackTraceLimit";
 
@@ -48,9 +54,15 @@ export function lock(roots: Iterable<unknown>, { spared, mayGrow }: LockOptions)
 
 function lockProperty(object: Owner, key: string | symbol, property: PropertyDescriptor, grows: boolean): void {
   if (!property.configurable || key === FREE) return;
-  if (property.writable && isOverridden(object, key, property.value)) defineProperty(object, key, overridable(object, key, property));
+  if (property.writable && isOverridden(object, key, property.value))
+    defineProperty(object, key, overridable(object, key, property));
   // To freeze the whole object is quicker afterwards than to change its properties.
-  else if (grows || getOwnPropertyDescriptor(object, FREE)) defineProperty(object, key, "value" in property ? { writable: false, configurable: false } : { configurable: false });
+  else if (grows || getOwnPropertyDescriptor(object, FREE))
+    defineProperty(
+      object,
+      key,
+      "value" in property ? { writable: false, configurable: false } : { configurable: false },
+    );
 }
 
 function isOverridden(object: Owner, key: string | symbol, value: unknown): boolean {
@@ -66,27 +78,67 @@ function isErrorPrototype(object: object): boolean {
 }
 
 /** Reads as before; to assign it gives what inherits it a property of its own, as if this one could be written. */
-function overridable(owner: Owner, key: string | symbol, { value, enumerable = false }: PropertyDescriptor): PropertyDescriptor {
+function overridable(
+  owner: Owner,
+  key: string | symbol,
+  { value, enumerable = false }: PropertyDescriptor,
+): PropertyDescriptor {
   const { get, set } = {
     get: () => value as unknown,
     set(this: unknown, other: unknown) {
-      if (isObject(this) && this !== owner) defineProperty(this, key, { value: other, writable: true, enumerable: true, configurable: true });
+      if (isObject(this) && this !== owner)
+        defineProperty(this, key, { value: other, writable: true, enumerable: true, configurable: true });
     },
   };
   return { get, set, enumerable, configurable: false };
 }
 
 const NAMES = [
-  "AggregateError", "Array", "Atomics", "BigInt", "Boolean", "Date", "Error", "EvalError", "FinalizationRegistry", "Function", "Iterator", "JSON", "Map", "Number",
-  "Object", "Promise", "Proxy", "RangeError", "ReferenceError", "Reflect", "RegExp", "Set", "String", "SuppressedError", "Symbol", "SyntaxError", "TypeError",
-  "URIError", "WeakMap", "WeakRef", "WeakSet",
+  "AggregateError",
+  "Array",
+  "Atomics",
+  "BigInt",
+  "Boolean",
+  "Date",
+  "Error",
+  "EvalError",
+  "FinalizationRegistry",
+  "Function",
+  "Iterator",
+  "JSON",
+  "Map",
+  "Number",
+  "Object",
+  "Promise",
+  "Proxy",
+  "RangeError",
+  "ReferenceError",
+  "Reflect",
+  "RegExp",
+  "Set",
+  "String",
+  "SuppressedError",
+  "Symbol",
+  "SyntaxError",
+  "TypeError",
+  "URIError",
+  "WeakMap",
+  "WeakRef",
+  "WeakSet",
 ] as const;
 
 /** The language's own objects, those without a name included. */
 export function intrinsics(): unknown[] {
   const named = NAMES.map((name) => (globalThis as Record<string, unknown>)[name]);
   const examples: unknown[] = [
-    [][Symbol.iterator](), new Map().entries(), new Set().entries(), ""[Symbol.iterator](), "".matchAll(/x/g), function* () {}, async function* () {}, async () => {},
+    [][Symbol.iterator](),
+    new Map().entries(),
+    new Set().entries(),
+    ""[Symbol.iterator](),
+    "".matchAll(/x/g),
+    function* () {},
+    async function* () {},
+    async () => {},
   ];
   return [...named, ...examples.map((example) => getPrototypeOf(example as object) as unknown)];
 }

@@ -11,7 +11,12 @@ interface SearchSource {
 const MAX_FILTER_CONDITIONS = 8;
 
 /** The search index of a query; throws when the query does not fit it. get-convex/convex-backend crates/search/src/lib.rs (compile) */
-export function checkSearchQuery(source: SearchSource, tableName: string, indexName: string | undefined, table: TableJson | undefined): SearchIndexJson {
+export function checkSearchQuery(
+  source: SearchSource,
+  tableName: string,
+  indexName: string | undefined,
+  table: TableJson | undefined,
+): SearchIndexJson {
   const name = `${tableName}.${indexName}`;
   const index = table?.searchIndexes.find((candidate) => candidate.indexDescriptor === indexName);
   if (!index) {
@@ -24,25 +29,36 @@ export function checkSearchQuery(source: SearchSource, tableName: string, indexN
     else checkSearchField(name, index, fieldPath, ++searches);
   }
   if (searches === 0) {
-    throw new Error(`Search query against ${name} does not contain any search filters. You must include a search filter like \`q.search("${JSON.stringify(index.searchField)}", searchText)\`.`);
+    throw new Error(
+      `Search query against ${name} does not contain any search filters. You must include a search filter like \`q.search("${JSON.stringify(index.searchField)}", searchText)\`.`,
+    );
   }
   const conditions = source.filters.length - searches;
   if (conditions > MAX_FILTER_CONDITIONS) {
-    throw new Error(`Search query against ${name} has too many filter conditions. Max: ${MAX_FILTER_CONDITIONS} Actual: ${conditions}`);
+    throw new Error(
+      `Search query against ${name} has too many filter conditions. Max: ${MAX_FILTER_CONDITIONS} Actual: ${conditions}`,
+    );
   }
   return index;
 }
 
 function checkSearchField(name: string, index: SearchIndexJson, field: string, searches: number): void {
   if (field !== index.searchField) {
-    throw new Error(`Search query against ${name} contains a search filter against "${field}", which doesn't match the indexed \`searchField\` "${index.searchField}".`);
+    throw new Error(
+      `Search query against ${name} contains a search filter against "${field}", which doesn't match the indexed \`searchField\` "${index.searchField}".`,
+    );
   }
-  if (searches > 1) throw new Error(`Search query against ${name} contains multiple search filters against "${field}". Only one is allowed.`);
+  if (searches > 1)
+    throw new Error(
+      `Search query against ${name} contains multiple search filters against "${field}". Only one is allowed.`,
+    );
 }
 
 function checkFilterField(name: string, index: SearchIndexJson, field: string): void {
   if (index.filterFields.includes(field)) return;
-  throw new Error(`Search query against ${name} contains an equality filter on "${field}" but that field isn't indexed for filtering in \`filterFields\`.`);
+  throw new Error(
+    `Search query against ${name} contains an equality filter on "${field}" but that field isn't indexed for filtering in \`filterFields\`.`,
+  );
 }
 
 /** Refuses to read on after the last result that a search can have. */
@@ -80,13 +96,19 @@ export function checkVectorQuery(
   const results = limit ?? DEFAULT_VECTOR_RESULTS;
   const expected = vector.length > MAX_DIMENSIONS ? MAX_DIMENSIONS : index.dimensions;
   if (vector.length > MAX_DIMENSIONS) throw wrongDimensions(expected, vector.length);
-  if (results > MAX_VECTOR_RESULTS) throw new Error(`Vector queries can fetch at most ${MAX_VECTOR_RESULTS} results, requested ${results}.`);
+  if (results > MAX_VECTOR_RESULTS)
+    throw new Error(`Vector queries can fetch at most ${MAX_VECTOR_RESULTS} results, requested ${results}.`);
   const fields = expressions.flatMap((expression) => filteredFields(expression));
   for (const field of fields) {
     if (index.filterFields.includes(field)) continue;
-    throw new Error(`Vector query against ${name} contains a filter on "${field}" but that field isn't indexed for filtering in \`filterFields\`.`);
+    throw new Error(
+      `Vector query against ${name} contains a filter on "${field}" but that field isn't indexed for filtering in \`filterFields\`.`,
+    );
   }
-  if (fields.length > MAX_VECTOR_CONDITIONS) throw new Error(`Vector query against ${name} has too many conditions. Max: ${MAX_VECTOR_CONDITIONS} Actual: ${fields.length}`);
+  if (fields.length > MAX_VECTOR_CONDITIONS)
+    throw new Error(
+      `Vector query against ${name} has too many conditions. Max: ${MAX_VECTOR_CONDITIONS} Actual: ${fields.length}`,
+    );
   if (vector.length !== index.dimensions) throw wrongDimensions(expected, vector.length);
   return { index, limit: results };
 }
@@ -115,15 +137,21 @@ interface PageRequest {
 }
 
 /** get-convex/convex-backend crates/isolate/src/environment/udf/async_syscall.rs (query_page) */
-export function checkPageRequest({ pageSize, maximumRowsRead, maximumBytesRead }: PageRequest, componentPath: string): void {
+export function checkPageRequest(
+  { pageSize, maximumRowsRead, maximumBytesRead }: PageRequest,
+  componentPath: string,
+): void {
   if (pageSize === 0) throw new Error("Must request at least 1 document while paginating");
-  if (maximumRowsRead === 0 || maximumBytesRead === 0) throw new Error("maximumRowsRead and maximumBytesRead must be greater than 0");
+  if (maximumRowsRead === 0 || maximumBytesRead === 0)
+    throw new Error("maximumRowsRead and maximumBytesRead must be greater than 0");
   if (componentPath !== "") throw new Error("paginate() is only supported in the app.");
 }
 
 /** Refuses the second `.paginate()` of a function. */
 export function checkSinglePage(pages: number): void {
   if (pages > 1) {
-    throw new Error("This query or mutation function ran multiple paginated queries. Convex only supports a single paginated query in each function.");
+    throw new Error(
+      "This query or mutation function ran multiple paginated queries. Convex only supports a single paginated query in each function.",
+    );
   }
 }

@@ -35,5 +35,10 @@ export function analyzed(fn: AnalyzedFunction, handler: (...args: unknown[]) => 
 
 function asError({ convexData, name, message, stack, failure }: Extract<Outcome, { error: unknown }>["error"]): Error {
   if (convexData !== undefined) return new ConvexError(jsonToConvex(JSON.parse(convexData) as JSONValue));
-  return Object.assign(new Error(message), name === undefined ? {} : { name }, stack === undefined ? {} : { stack }, failure === undefined ? {} : { failure });
+  return Object.assign(
+    new Error(message),
+    name === undefined ? {} : { name },
+    stack === undefined ? {} : { stack },
+    failure === undefined ? {} : { failure },
+  );
 }

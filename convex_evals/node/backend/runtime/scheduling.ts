@@ -19,7 +19,11 @@ const MAX_DISTANCE_SECONDS = 5 * 366 * 24 * 3600;
  * Refuses what cannot be scheduled. Whether it is a query, and whether its
  * arguments validate, shows when it runs: get-convex/convex-backend crates/udf/src/validation.rs
  */
-export async function checkSchedulable(resolve: () => Promise<unknown>, path: FunctionPath, dueSeconds: number): Promise<void> {
+export async function checkSchedulable(
+  resolve: () => Promise<unknown>,
+  path: FunctionPath,
+  dueSeconds: number,
+): Promise<void> {
   const distance = dueSeconds - Date.now() / 1000;
   if (Math.abs(distance) > MAX_DISTANCE_SECONDS) {
     throw new Error(`${dueSeconds} is more than 5 years in the ${distance > 0 ? "future" : "past"}`);
@@ -29,9 +33,13 @@ export async function checkSchedulable(resolve: () => Promise<unknown>, path: Fu
     await resolve();
   } catch (error) {
     if (String((error as Error).message).startsWith("Could not find module for")) {
-      throw new Error(`Attempted to schedule function at nonexistent path: ${path.componentPath === "" ? "" : `${path.componentPath} `}${module}.js`);
+      throw new Error(
+        `Attempted to schedule function at nonexistent path: ${path.componentPath === "" ? "" : `${path.componentPath} `}${module}.js`,
+      );
     }
-    throw new Error(`Attempted to schedule function, but no exported function ${name} found in the file: ${module}.js. Did you forget to export it?`);
+    throw new Error(
+      `Attempted to schedule function, but no exported function ${name} found in the file: ${module}.js. Did you forget to export it?`,
+    );
   }
 }
 
@@ -40,7 +48,9 @@ export function checkRunnable(func: Record<string, unknown>, { udfPath }: Functi
   if (func["isMutation"] === true || func["isAction"] === true) return;
   const [module = "", name = "default"] = udfPath.split(":");
   const type = func["isQuery"] === true ? "Query" : "HttpAction";
-  throw new Error(`Unsupported function type. "${name}" in module "${module}.js" is defined as a ${type}. Only Mutation and Action can be scheduled.`);
+  throw new Error(
+    `Unsupported function type. "${name}" in module "${module}.js" is defined as a ${type}. Only Mutation and Action can be scheduled.`,
+  );
 }
 
 export function jobSucceeded(): object {

@@ -13,10 +13,23 @@ export { searchText } from "./text_search.ts";
 export { withConvexWording } from "./transaction_limits.ts";
 export { deterministicGlobals } from "./determinism.ts";
 export { acrossSyscall, errorText, reportBackgroundError } from "./error_text.ts";
-export { checkPageRequest, checkSearchPosition, checkSearchQuery, checkSinglePage, checkVectorQuery } from "./query_rules.ts";
+export {
+  checkPageRequest,
+  checkSearchPosition,
+  checkSearchQuery,
+  checkSinglePage,
+  checkVectorQuery,
+} from "./query_rules.ts";
 export { checkAgainstSchema, checkArguments, checkResultSize, checkReturns } from "./value_rules.ts";
 export { blobFromBase64, blobToBase64, checkStorageId, fileMetadata, newFileFields } from "./files.ts";
-export { cancelJob, checkRunnable, checkSchedulable, jobFailed, jobSucceeded, patchUnlessCanceled } from "./scheduling.ts";
+export {
+  cancelJob,
+  checkRunnable,
+  checkSchedulable,
+  jobFailed,
+  jobSucceeded,
+  patchUnlessCanceled,
+} from "./scheduling.ts";
 export { validateValue } from "./validation.ts";
 export { checkTransactionOpen, runTransaction } from "./transactions.ts";
 export { bodyInContext } from "./response_body.ts";
@@ -49,7 +62,10 @@ export function canonicalPath({ udfPath }: { udfPath: string }): string {
 /** The error for a call of `func` as something else: get-convex/convex-backend crates/udf/src/validation.rs */
 export function wrongType(path: { udfPath: string }, wanted: string, func: Record<string, unknown>): Error {
   const type = func["isQuery"] ? "Query" : func["isMutation"] ? "Mutation" : func["isAction"] ? "Action" : "HttpAction";
-  return Object.assign(new Error(`Trying to execute ${canonicalPath(path)} as ${wanted}, but it is defined as ${type}.`), { failure: "wrong type" });
+  return Object.assign(
+    new Error(`Trying to execute ${canonicalPath(path)} as ${wanted}, but it is defined as ${type}.`),
+    { failure: "wrong type" },
+  );
 }
 
 /** What `getDeploymentMetadata` returns. */

@@ -1,10 +1,19 @@
 /** What handlers are given of convex/server and convex-test, and every other handler is given, too. */
 
-import { actionGeneric, mutationGeneric, queryGeneric, type AnyDataModel, type GenericActionCtx, type GenericDatabaseReader } from "convex/server";
+import {
+  actionGeneric,
+  mutationGeneric,
+  queryGeneric,
+  type AnyDataModel,
+  type GenericActionCtx,
+  type GenericDatabaseReader,
+} from "convex/server";
 import { CommitTsPlaceholder, ConvexError } from "convex/values";
 import { internals } from "embedded:convex-test";
 
-type Context = Partial<Pick<GenericActionCtx<AnyDataModel>, "vectorSearch">> & { readonly db?: GenericDatabaseReader<AnyDataModel> };
+type Context = Partial<Pick<GenericActionCtx<AnyDataModel>, "vectorSearch">> & {
+  readonly db?: GenericDatabaseReader<AnyDataModel>;
+};
 
 /** Classes, or objects of them where they have no name to the outside. */
 export function sharedObjects(): unknown[] {
@@ -21,8 +30,12 @@ function contexts(): Context[] {
     return null;
   };
   const { invokeQuery } = queryGeneric({ handler }) as unknown as { invokeQuery(args: string): Promise<unknown> };
-  const { invokeMutation } = mutationGeneric({ handler }) as unknown as { invokeMutation(args: string): Promise<unknown> };
-  const { invokeAction } = actionGeneric({ handler }) as unknown as { invokeAction(requestId: string, args: string): Promise<unknown> };
+  const { invokeMutation } = mutationGeneric({ handler }) as unknown as {
+    invokeMutation(args: string): Promise<unknown>;
+  };
+  const { invokeAction } = actionGeneric({ handler }) as unknown as {
+    invokeAction(requestId: string, args: string): Promise<unknown>;
+  };
   void invokeQuery("[{}]");
   void invokeMutation("[{}]");
   void invokeAction("", "[{}]");
@@ -46,7 +59,10 @@ function builders({ db, vectorSearch }: Context): unknown[] {
   }
   if (vectorSearch) {
     // Refused, as nothing is running; its filter is made before.
-    vectorSearch("table", "index" as never, { vector: [1], filter: (q) => seen(seen(q).eq("field" as never, 1 as never)) }).catch(() => {});
+    vectorSearch("table", "index" as never, {
+      vector: [1],
+      filter: (q) => seen(seen(q).eq("field" as never, 1 as never)),
+    }).catch(() => {});
   }
   return found;
 }

@@ -40,7 +40,9 @@ interface Ranking<D> {
 /** The words of a text as the index has them. */
 export function tokenize(text: string): string[] {
   const words = text.match(/[\p{Alphabetic}\p{N}]+/gu) ?? [];
-  return words.filter((word) => new TextEncoder().encode(word).length < MAX_TERM_BYTES).map((word) => word.toLowerCase());
+  return words
+    .filter((word) => new TextEncoder().encode(word).length < MAX_TERM_BYTES)
+    .map((word) => word.toLowerCase());
 }
 
 /** Ranks the documents of a table by how well they match; those that do not match are left out. */
@@ -60,7 +62,9 @@ export function searchText<D extends StoredDocument>(
     const score = corpus.score(at, terms);
     if (score > 0 && equalities.every((filter) => passes(document, filter))) scores.set(document, score);
   });
-  const best = [...scores.keys()].sort((a, b) => (scores.get(b) ?? 0) - (scores.get(a) ?? 0) || b._creationTime - a._creationTime);
+  const best = [...scores.keys()].sort(
+    (a, b) => (scores.get(b) ?? 0) - (scores.get(a) ?? 0) || b._creationTime - a._creationTime,
+  );
   return {
     documents: best.slice(0, MAX_SEARCH_RESULTS),
     sortKeys: [(document) => -(scores.get(document) ?? 0), (document) => -document._creationTime, "_id"],
@@ -81,7 +85,8 @@ class Corpus {
   constructor(documents: readonly (readonly string[])[]) {
     this.#counts = documents.map(countWords);
     this.#lengths = documents.map((words) => words.length);
-    for (const counts of this.#counts) for (const word of counts.keys()) this.#documentFrequency.set(word, (this.#documentFrequency.get(word) ?? 0) + 1);
+    for (const counts of this.#counts)
+      for (const word of counts.keys()) this.#documentFrequency.set(word, (this.#documentFrequency.get(word) ?? 0) + 1);
     this.#averageLength = this.#lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, documents.length);
   }
 
@@ -91,8 +96,11 @@ class Corpus {
     for (const word of query) if (this.#documentFrequency.has(word)) matches.set(word, 1);
     const last = query.at(-1);
     if (last === undefined) return matches;
-    const completions = [...this.#documentFrequency.keys()].filter((word) => word.startsWith(last) && !matches.has(word)).sort();
-    for (const word of completions.slice(0, Math.max(0, MAX_MATCHED_TERMS - matches.size))) matches.set(word, PREFIX_BOOST);
+    const completions = [...this.#documentFrequency.keys()]
+      .filter((word) => word.startsWith(last) && !matches.has(word))
+      .sort();
+    for (const word of completions.slice(0, Math.max(0, MAX_MATCHED_TERMS - matches.size)))
+      matches.set(word, PREFIX_BOOST);
     return matches;
   }
 

@@ -6,24 +6,49 @@
  * are counted by convex-test.
  */
 
-const HELP = "Consider using smaller limits in your queries, paginating your queries, or using indexed queries with a selective index range expressions.";
+const HELP =
+  "Consider using smaller limits in your queries, paginating your queries, or using indexed queries with a selective index range expressions.";
 
 type Wording = readonly [pattern: RegExp, text: (limit: string) => string];
 
 const WORDINGS: readonly Wording[] = [
-  [/^Read too much data .*\(limit: (\d+) bytes\)/, (limit) => `Too many bytes read in a single function execution (limit: ${limit} bytes). ${HELP}`],
-  [/^Scanned too many documents .*\(limit: (\d+)\)/, (limit) => `Too many documents read in a single function execution (limit: ${limit}). ${HELP}`],
-  [/^Too many index ranges read .*\(limit: (\d+)\)/, (limit) => `Too many reads in a single function execution (limit: ${limit}). ${HELP}`],
-  [/^Wrote too much data .*\(limit: (\d+) bytes\)/, (limit) => `Too many bytes written in a single function execution (limit: ${limit} bytes)`],
-  [/^Wrote too many documents .*\(limit: (\d+)\)/, (limit) => `Too many writes in a single function execution (limit: ${limit})`],
-  [/^Scheduled too many functions .*\(limit: (\d+)\)/, (limit) => `Too many functions scheduled by this mutation (limit: ${limit})`],
-  [/^Scheduled function arguments too large .*\(limit: (\d+) bytes\)/, (limit) => `Too large total size of the arguments of scheduled functions from this mutation (limit: ${limit} bytes)`],
+  [
+    /^Read too much data .*\(limit: (\d+) bytes\)/,
+    (limit) => `Too many bytes read in a single function execution (limit: ${limit} bytes). ${HELP}`,
+  ],
+  [
+    /^Scanned too many documents .*\(limit: (\d+)\)/,
+    (limit) => `Too many documents read in a single function execution (limit: ${limit}). ${HELP}`,
+  ],
+  [
+    /^Too many index ranges read .*\(limit: (\d+)\)/,
+    (limit) => `Too many reads in a single function execution (limit: ${limit}). ${HELP}`,
+  ],
+  [
+    /^Wrote too much data .*\(limit: (\d+) bytes\)/,
+    (limit) => `Too many bytes written in a single function execution (limit: ${limit} bytes)`,
+  ],
+  [
+    /^Wrote too many documents .*\(limit: (\d+)\)/,
+    (limit) => `Too many writes in a single function execution (limit: ${limit})`,
+  ],
+  [
+    /^Scheduled too many functions .*\(limit: (\d+)\)/,
+    (limit) => `Too many functions scheduled by this mutation (limit: ${limit})`,
+  ],
+  [
+    /^Scheduled function arguments too large .*\(limit: (\d+) bytes\)/,
+    (limit) =>
+      `Too large total size of the arguments of scheduled functions from this mutation (limit: ${limit} bytes)`,
+  ],
 ];
 
 const COUNTED = ["trackRead", "trackWrite", "trackIndexRange", "trackScheduledFunction"] as const;
 
 /** `tracker`, whose complaints read as Convex's. */
-export function withConvexWording<T extends Record<(typeof COUNTED)[number], (...args: never[]) => void>>(tracker: T): T {
+export function withConvexWording<T extends Record<(typeof COUNTED)[number], (...args: never[]) => void>>(
+  tracker: T,
+): T {
   for (const method of COUNTED) {
     const count = tracker[method].bind(tracker) as (...args: unknown[]) => void;
     Object.defineProperty(tracker, method, { value: (...args: unknown[]) => reworded(() => count(...args)) });

@@ -40,7 +40,9 @@ export function formatValidator(validator: AnyValidator): string {
     case "record":
       return `v.record(${formatValidator(validator.keys)}, ${formatValidator(validator.values.fieldType)})`;
     case "object":
-      return `v.object({${fieldsOf(validator.value).map(([name, field]) => `${name}: ${formatField(field)}`).join(", ")}})`;
+      return `v.object({${fieldsOf(validator.value)
+        .map(([name, field]) => `${name}: ${formatField(field)}`)
+        .join(", ")}})`;
     case "union":
       return `v.union(${validator.value.map(formatValidator).join(", ")})`;
     default:
@@ -82,9 +84,12 @@ export function formatValue(value: unknown): string {
 }
 
 function formatObject(value: object): string {
-  if (value instanceof ArrayBuffer) return `b"${Array.from(new Uint8Array(value), (byte) => String.fromCharCode(byte)).join("")}"`;
+  if (value instanceof ArrayBuffer)
+    return `b"${Array.from(new Uint8Array(value), (byte) => String.fromCharCode(byte)).join("")}"`;
   if (Array.isArray(value)) return `[${value.map(formatValue).join(", ")}]`;
-  return `{${fieldsOf(value as Record<string, unknown>).map(([name, item]) => `${name}: ${formatValue(item)}`).join(", ")}}`;
+  return `{${fieldsOf(value as Record<string, unknown>)
+    .map(([name, item]) => `${name}: ${formatValue(item)}`)
+    .join(", ")}}`;
 }
 
 // As Rust prints an f64.
@@ -104,7 +109,8 @@ export function fieldsOf<T>(object: Readonly<Record<string, T>>): [string, T][] 
 
 /** Objects as Convex has them: no class instances, of whichever realm. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof CommitTsPlaceholder) return false;
+  if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof CommitTsPlaceholder)
+    return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || (prototype as { constructor?: { name?: string } }).constructor?.name === "Object";
 }

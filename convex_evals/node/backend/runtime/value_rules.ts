@@ -34,15 +34,12 @@ export function checkResultSize(result: unknown, path: { udfPath: string }): voi
   const size = getConvexSize(result as Value);
   if (size <= MAX_RESULT_BYTES) return;
   const [module, name] = path.udfPath.split(":");
-  throw new Error(`Function ${module}.js:${name ?? "default"} return value is too large (actual: ${formatBytes(size)}, limit: ${formatBytes(MAX_RESULT_BYTES)})`);
+  throw new Error(
+    `Function ${module}.js:${name ?? "default"} return value is too large (actual: ${formatBytes(size)}, limit: ${formatBytes(MAX_RESULT_BYTES)})`,
+  );
 }
 
-export function checkReturns(
-  validator: unknown,
-  value: unknown,
-  _path: { udfPath: string },
-  validate: Validate,
-): void {
+export function checkReturns(validator: unknown, value: unknown, _path: { udfPath: string }, validate: Validate): void {
   reportAs("ReturnsValidationError", () => validate(validator, value));
 }
 
@@ -50,7 +47,9 @@ export function checkAgainstSchema(table: string, validator: unknown, document: 
   try {
     validate(validator, document);
   } catch (error) {
-    throw new Error(`Failed to insert or update a document in table "${table}" because it does not match the schema: ${(error as Error).message}`);
+    throw new Error(
+      `Failed to insert or update a document in table "${table}" because it does not match the schema: ${(error as Error).message}`,
+    );
   }
 }
 

@@ -5,7 +5,14 @@ import { adminCaller, ANONYMOUS, type Caller } from "../auth.ts";
 import { serverErrorText } from "../errors.ts";
 import type { MutationHistory } from "./mutation_history.ts";
 import { encodeTimestamp, parseClientMessage, ProtocolError } from "./protocol.ts";
-import type { Authenticate, ClientMessage, FunctionRequest, ModifyQuerySet, MutationResponse, ServerMessage } from "./protocol.ts";
+import type {
+  Authenticate,
+  ClientMessage,
+  FunctionRequest,
+  ModifyQuerySet,
+  MutationResponse,
+  ServerMessage,
+} from "./protocol.ts";
 import { QuerySet, type Subscription } from "./query_set.ts";
 
 export interface Transport {
@@ -106,12 +113,21 @@ export class SyncConnection {
   }
 
   #authenticate(message: Authenticate): void {
-    if (message.baseVersion !== this.#target.identity) throw new ProtocolError(`Base version ${message.baseVersion} passed up doesn't match the current version ${this.#target.identity}`);
+    if (message.baseVersion !== this.#target.identity)
+      throw new ProtocolError(
+        `Base version ${message.baseVersion} passed up doesn't match the current version ${this.#target.identity}`,
+      );
     this.#held = [];
     void this.#callerOf(message)
       .then(
         (caller) => this.#become(caller, message.baseVersion + 1),
-        (error: Error) => this.#transport.send({ type: "AuthError", error: error.message, baseVersion: message.baseVersion, authUpdateAttempted: true }),
+        (error: Error) =>
+          this.#transport.send({
+            type: "AuthError",
+            error: error.message,
+            baseVersion: message.baseVersion,
+            authUpdateAttempted: true,
+          }),
       )
       .then(() => this.#handleHeld());
   }
@@ -150,7 +166,10 @@ export class SyncConnection {
   }
 
   #modify(message: ModifyQuerySet): void {
-    if (message.baseVersion !== this.#target.querySet) throw new ProtocolError(`Base version ${message.baseVersion} passed up doesn't match the current version ${this.#target.querySet}`);
+    if (message.baseVersion !== this.#target.querySet)
+      throw new ProtocolError(
+        `Base version ${message.baseVersion} passed up doesn't match the current version ${this.#target.querySet}`,
+      );
     for (const modification of message.modifications) {
       if (modification.type === "Add") this.#queries.add(modification);
       else this.#queries.remove(modification.queryId);
@@ -162,7 +181,11 @@ export class SyncConnection {
   async #mutate(request: FunctionRequest): Promise<void> {
     const caller = this.#caller;
     const response = await this.#history.once(this.#sessionId, request.requestId, async () =>
-      mutationResponse(request.requestId, await this.#app.call(callOf("mutation", request, caller)), this.#app.store.lastCommitTs),
+      mutationResponse(
+        request.requestId,
+        await this.#app.call(callOf("mutation", request, caller)),
+        this.#app.store.lastCommitTs,
+      ),
     );
     if (this.#closed) return;
     this.#transport.send(response);
@@ -176,7 +199,13 @@ export class SyncConnection {
     if (this.#closed) return;
     const base = { type: "ActionResponse", requestId: request.requestId, logLines } as const;
     if (result.ok) this.#transport.send({ ...base, success: true, result: result.value });
-    else this.#transport.send({ ...base, success: false, result: serverErrorText(result.errorMessage), ...dataOf(result) });
+    else
+      this.#transport.send({
+        ...base,
+        success: false,
+        result: serverErrorText(result.errorMessage),
+        ...dataOf(result),
+      });
   }
 
   // A burst of commits or messages makes one transition.
@@ -196,7 +225,12 @@ export class SyncConnection {
 
   #isBehind(): boolean {
     const { querySet, identity } = this.#target;
-    return this.#owesTransition || this.#queries.isDirty || querySet !== this.#version.querySet || identity !== this.#version.identity;
+    return (
+      this.#owesTransition ||
+      this.#queries.isDirty ||
+      querySet !== this.#version.querySet ||
+      identity !== this.#version.identity
+    );
   }
 
   async #transition(): Promise<void> {
@@ -221,7 +255,12 @@ export class SyncConnection {
 
   #moveTo(next: Version, modifications: Extract<ServerMessage, { type: "Transition" }>["modifications"]): void {
     if (this.#closed) return;
-    this.#transport.send({ type: "Transition", startVersion: encodeVersion(this.#version), endVersion: encodeVersion(next), modifications });
+    this.#transport.send({
+      type: "Transition",
+      startVersion: encodeVersion(this.#version),
+      endVersion: encodeVersion(next),
+      modifications,
+    });
     this.#version = next;
   }
 }
@@ -231,7 +270,13 @@ function callOf(
   request: { readonly udfPath: string; readonly args: FunctionRequest["args"]; readonly componentPath?: string },
   caller: Caller,
 ): AppCall {
-  return { type, path: request.udfPath, componentPath: request.componentPath ?? "", args: request.args[0] ?? {}, caller };
+  return {
+    type,
+    path: request.udfPath,
+    componentPath: request.componentPath ?? "",
+    args: request.args[0] ?? {},
+    caller,
+  };
 }
 
 function mutationResponse(requestId: number, outcome: CallOutcome, latestTs: bigint): MutationResponse {
@@ -241,7 +286,9 @@ function mutationResponse(requestId: number, outcome: CallOutcome, latestTs: big
   return { ...base, success: false, result: serverErrorText(result.errorMessage), ...dataOf(result) };
 }
 
-function dataOf(result: { errorData?: FunctionRequest["args"][number] }): { errorData?: FunctionRequest["args"][number] } {
+function dataOf(result: { errorData?: FunctionRequest["args"][number] }): {
+  errorData?: FunctionRequest["args"][number];
+} {
   return result.errorData === undefined ? {} : { errorData: result.errorData };
 }
 

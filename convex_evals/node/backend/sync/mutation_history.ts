@@ -8,7 +8,11 @@ export class MutationHistory {
   readonly #responses = new Map<string, Promise<MutationResponse>>();
 
   /** Runs a request of a session the first time, and repeats its answer after that. */
-  async once(sessionId: string | null, requestId: number, run: () => Promise<MutationResponse>): Promise<MutationResponse> {
+  async once(
+    sessionId: string | null,
+    requestId: number,
+    run: () => Promise<MutationResponse>,
+  ): Promise<MutationResponse> {
     if (sessionId === null) return await run();
     const key = `${sessionId}|${requestId}`;
     let response = this.#responses.get(key);

@@ -54,25 +54,56 @@ export interface StateVersion {
 }
 
 export type StateModification =
-  | { readonly type: "QueryUpdated"; readonly queryId: number; readonly value: JsonValue; readonly logLines: readonly string[]; readonly journal: string | null }
-  | { readonly type: "QueryFailed"; readonly queryId: number; readonly errorMessage: string; readonly logLines: readonly string[]; readonly errorData?: JsonValue; readonly journal: string | null }
+  | {
+      readonly type: "QueryUpdated";
+      readonly queryId: number;
+      readonly value: JsonValue;
+      readonly logLines: readonly string[];
+      readonly journal: string | null;
+    }
+  | {
+      readonly type: "QueryFailed";
+      readonly queryId: number;
+      readonly errorMessage: string;
+      readonly logLines: readonly string[];
+      readonly errorData?: JsonValue;
+      readonly journal: string | null;
+    }
   | { readonly type: "QueryRemoved"; readonly queryId: number };
 
-export type MutationResponse = { readonly type: "MutationResponse"; readonly requestId: number; readonly logLines: readonly string[] } & (
+export type MutationResponse = {
+  readonly type: "MutationResponse";
+  readonly requestId: number;
+  readonly logLines: readonly string[];
+} & (
   | { readonly success: true; readonly result: JsonValue; readonly ts: EncodedTimestamp }
   | { readonly success: false; readonly result: string; readonly errorData?: JsonValue }
 );
 
-export type ActionResponse = { readonly type: "ActionResponse"; readonly requestId: number; readonly logLines: readonly string[] } & (
+export type ActionResponse = {
+  readonly type: "ActionResponse";
+  readonly requestId: number;
+  readonly logLines: readonly string[];
+} & (
   | { readonly success: true; readonly result: JsonValue }
   | { readonly success: false; readonly result: string; readonly errorData?: JsonValue }
 );
 
 export type ServerMessage =
-  | { readonly type: "Transition"; readonly startVersion: StateVersion; readonly endVersion: StateVersion; readonly modifications: readonly StateModification[] }
+  | {
+      readonly type: "Transition";
+      readonly startVersion: StateVersion;
+      readonly endVersion: StateVersion;
+      readonly modifications: readonly StateModification[];
+    }
   | MutationResponse
   | ActionResponse
-  | { readonly type: "AuthError"; readonly error: string; readonly baseVersion: number; readonly authUpdateAttempted: boolean }
+  | {
+      readonly type: "AuthError";
+      readonly error: string;
+      readonly baseVersion: number;
+      readonly authUpdateAttempted: boolean;
+    }
   | { readonly type: "FatalError"; readonly error: string }
   | { readonly type: "Ping" };
 
@@ -127,7 +158,13 @@ function parseAuthenticate(message: Fields): Authenticate {
   const baseVersion = integer(message, "baseVersion");
   switch (message["tokenType"]) {
     case "Admin":
-      return { type: "Authenticate", baseVersion, tokenType: "Admin", value: string(message, "value"), impersonating: message["impersonating"] };
+      return {
+        type: "Authenticate",
+        baseVersion,
+        tokenType: "Admin",
+        value: string(message, "value"),
+        impersonating: message["impersonating"],
+      };
     case "User":
       return { type: "Authenticate", baseVersion, tokenType: "User", value: string(message, "value") };
     case "None":
@@ -164,7 +201,8 @@ function functionOf(message: Fields): Pick<FunctionRequest, "udfPath" | "args" |
 }
 
 function object(value: unknown): Fields {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new ProtocolError("Expected an object");
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new ProtocolError("Expected an object");
   return value as Fields;
 }
 
@@ -185,7 +223,8 @@ function nullableString(value: unknown): string | null {
 
 function integer(message: Fields, field: string): number {
   const value = message[field];
-  if (typeof value !== "number" || !Number.isInteger(value) || value < 0) throw new ProtocolError(`\`${field}\` must be a non-negative integer`);
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0)
+    throw new ProtocolError(`\`${field}\` must be a non-negative integer`);
   return value;
 }
 

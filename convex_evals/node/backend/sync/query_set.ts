@@ -22,7 +22,13 @@ export class QuerySet {
   #commitsDuringRun: Commit[] | null = null;
 
   add(query: AddQuery): void {
-    this.#subscriptions.set(query.queryId, { query, journal: query.journal ?? null, readSet: null, sent: null, dirty: true });
+    this.#subscriptions.set(query.queryId, {
+      query,
+      journal: query.journal ?? null,
+      readSet: null,
+      sent: null,
+      dirty: true,
+    });
   }
 
   remove(queryId: number): void {
@@ -94,5 +100,12 @@ function modificationOf(queryId: number, outcome: CallOutcome): StateModificatio
   const { result, logLines, journal } = outcome;
   if (result.ok) return { type: "QueryUpdated", queryId, value: result.value, logLines, journal };
   const errorData = result.errorData === undefined ? {} : { errorData: result.errorData };
-  return { type: "QueryFailed", queryId, errorMessage: serverErrorText(result.errorMessage), logLines, ...errorData, journal };
+  return {
+    type: "QueryFailed",
+    queryId,
+    errorMessage: serverErrorText(result.errorMessage),
+    logLines,
+    ...errorData,
+    journal,
+  };
 }

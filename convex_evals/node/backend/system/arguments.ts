@@ -29,11 +29,17 @@ export interface PageRequest {
 /** `paginationOpts` of paginated system queries. */
 export function pageArg(args: SystemArgs): PageRequest {
   const options = args["paginationOpts"];
-  if (typeof options !== "object" || options === null || Array.isArray(options)) throw missing("paginationOpts", "paginationOptsValidator");
+  if (typeof options !== "object" || options === null || Array.isArray(options))
+    throw missing("paginationOpts", "paginationOptsValidator");
   const { cursor, numItems } = options;
-  return { cursor: typeof cursor === "string" ? cursor : null, numItems: typeof numItems === "number" ? numItems : 100 };
+  return {
+    cursor: typeof cursor === "string" ? cursor : null,
+    numItems: typeof numItems === "number" ? numItems : 100,
+  };
 }
 
 function missing(name: string, validator: string): SystemFunctionError {
-  return new SystemFunctionError(`ArgumentValidationError: Value does not match validator.\nPath: .${name}\nValidator: ${validator}`);
+  return new SystemFunctionError(
+    `ArgumentValidationError: Value does not match validator.\nPath: .${name}\nValidator: ${validator}`,
+  );
 }

@@ -23,7 +23,11 @@ export const apiSpec: SystemFunction = async (app, _args, componentPath) => {
         args: JSON.parse(fn.args) as JsonValue,
         returns: (JSON.parse(fn.returns) as JsonValue) ?? { type: "any" },
       })),
-      ...module.inspection.httpRoutes.map((route) => ({ functionType: "HttpAction", method: route.method, path: route.path })),
+      ...module.inspection.httpRoutes.map((route) => ({
+        functionType: "HttpAction",
+        method: route.method,
+        path: route.path,
+      })),
     ]);
 };
 
@@ -55,7 +59,8 @@ function cronJob(cron: CronStatus, index: number): JsonValue {
 }
 
 function cronSchedule(schedule: CronSchedule): JsonValue {
-  const minute: { [name: string]: JsonValue } = "minuteUTC" in schedule && schedule.minuteUTC !== undefined ? { minuteUTC: int64(schedule.minuteUTC) } : {};
+  const minute: { [name: string]: JsonValue } =
+    "minuteUTC" in schedule && schedule.minuteUTC !== undefined ? { minuteUTC: int64(schedule.minuteUTC) } : {};
   switch (schedule.type) {
     case "interval":
       return { type: "interval", seconds: int64(intervalSeconds(schedule)) };
@@ -64,7 +69,12 @@ function cronSchedule(schedule: CronSchedule): JsonValue {
     case "daily":
       return { type: "daily", hourUTC: int64(schedule.hourUTC), ...minute };
     case "weekly":
-      return { type: "weekly", dayOfWeek: int64(WEEKDAYS.indexOf(schedule.dayOfWeek)), hourUTC: int64(schedule.hourUTC), ...minute };
+      return {
+        type: "weekly",
+        dayOfWeek: int64(WEEKDAYS.indexOf(schedule.dayOfWeek)),
+        hourUTC: int64(schedule.hourUTC),
+        ...minute,
+      };
     case "monthly":
       return { type: "monthly", day: int64(schedule.day), hourUTC: int64(schedule.hourUTC), ...minute };
     case "cron":
@@ -91,7 +101,8 @@ function environmentVariable([name, value]: readonly [string, string], index: nu
 
 /** Tables that the schema names or that hold documents. */
 function tableNames(app: App, componentPath: string): string[] {
-  const declared = app.deployment?.component(componentPath)?.definition.schema?.tables.map((table) => table.tableName) ?? [];
+  const declared =
+    app.deployment?.component(componentPath)?.definition.schema?.tables.map((table) => table.tableName) ?? [];
   const stored = app.store.component(componentPath).tableNames();
   return [...new Set([...declared, ...stored])].filter((name) => !name.startsWith("_")).sort();
 }
@@ -124,4 +135,8 @@ export const listComponents: SystemFunction = async (app) =>
 export const cloudUrl: SystemFunction = async (app) => app.env["CONVEX_CLOUD_URL"] ?? "";
 export const siteUrl: SystemFunction = async (app) => app.env["CONVEX_SITE_URL"] ?? "";
 export const getVersion: SystemFunction = async () => CONVEX_VERSION;
-export const deploymentState: SystemFunction = async () => ({ _id: "0000000000000001_backend_state", _creationTime: 0, state: "running" });
+export const deploymentState: SystemFunction = async () => ({
+  _id: "0000000000000001_backend_state",
+  _creationTime: 0,
+  state: "running",
+});

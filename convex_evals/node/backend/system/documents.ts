@@ -32,7 +32,8 @@ async function runRewrapped(app: App, componentPath: string, request: DocumentWr
 
 export const addDocument: SystemFunction = async (app, args, componentPath): Promise<JsonValue> => {
   const documents = listArg(args, "documents");
-  if (documents.length > MAX_INSERTED) return { success: false, error: `Can’t import more than ${MAX_INSERTED} documents at once.` };
+  if (documents.length > MAX_INSERTED)
+    return { success: false, error: `Can’t import more than ${MAX_INSERTED} documents at once.` };
   await runRewrapped(app, componentPath, { op: "insert", table: stringArg(args, "table"), documents });
   return { success: true };
 };
@@ -45,7 +46,11 @@ export const listTableScan: SystemFunction = async (app, args, componentPath) =>
 
 export const clearTablePage: SystemFunction = async (app, args, componentPath) => {
   const request = { op: "clear", table: stringArg(args, "tableName"), limit: CLEAR_PAGE_SIZE } as const;
-  const { deleted, last, hasMore } = (await run(app, componentPath, request)) as { deleted: number; last: string | null; hasMore: boolean };
+  const { deleted, last, hasMore } = (await run(app, componentPath, request)) as {
+    deleted: number;
+    last: string | null;
+    hasMore: boolean;
+  };
   return { deleted, continueCursor: hasMore ? (last ?? "") : "_end_cursor", hasMore };
 };
 
@@ -56,31 +61,48 @@ export const listById: SystemFunction = async (app, args, componentPath) => {
 
 export const getById: SystemFunction = async (app, args, componentPath) => {
   const id = stringArg(args, "id");
-  const table = app.store.component(componentPath).tableNames().find((name) => id.endsWith(name));
+  const table = app.store
+    .component(componentPath)
+    .tableNames()
+    .find((name) => id.endsWith(name));
   if (table === undefined) return null;
   const [document] = (await read(app, componentPath, { op: "get", ids: [{ id, tableName: table }] })) as JsonValue[];
   return document ?? null;
 };
 
 // Clients cannot send `undefined`; the dashboard sends this text for it.
-const UNDEFINED_PLACEHOLDER = "__CONVEX_PLACEHOLDER_undefined_I23atX0jcndVbFgXoQZffsih7eAqktCyFjgUuAeNBtfr3ySOljPSPSEOPFgprkdBO3zXNiGEJxmJ5ZFPc5C5qKesG80QRPvlJe8vgSxAt9feLTwxTg4PHfVwUaTEJU67FDwldWmTxp1guMPwxQ2jOuhEryTBf3mQ";
+const UNDEFINED_PLACEHOLDER =
+  "__CONVEX_PLACEHOLDER_undefined_I23atX0jcndVbFgXoQZffsih7eAqktCyFjgUuAeNBtfr3ySOljPSPSEOPFgprkdBO3zXNiGEJxmJ5ZFPc5C5qKesG80QRPvlJe8vgSxAt9feLTwxTg4PHfVwUaTEJU67FDwldWmTxp1guMPwxQ2jOuhEryTBf3mQ";
 
 export const patchDocumentsFields: SystemFunction = async (app, args, componentPath) => {
   const fields = (args["fields"] ?? {}) as { [name: string]: JsonValue };
-  const patch = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value === UNDEFINED_PLACEHOLDER ? { $undefined: null } : value]));
+  const patch = Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      value === UNDEFINED_PLACEHOLDER ? { $undefined: null } : value,
+    ]),
+  );
   const ids = Array.isArray(args["ids"]) ? (args["ids"] as string[]) : null;
   await runRewrapped(app, componentPath, { op: "patch", table: stringArg(args, "table"), ids, fields: patch });
   return { success: true };
 };
 
 export const replaceDocument: SystemFunction = async (app, args, componentPath) => {
-  await runRewrapped(app, componentPath, { op: "replace", id: stringArg(args, "id"), document: args["document"] ?? {} });
+  await runRewrapped(app, componentPath, {
+    op: "replace",
+    id: stringArg(args, "id"),
+    document: args["document"] ?? {},
+  });
   return { success: true };
 };
 
 export const deleteDocuments: SystemFunction = async (app, args, componentPath): Promise<JsonValue> => {
   const toDelete = listArg(args, "toDelete") as { id: string }[];
-  if (toDelete.length > MAX_DELETED) return { success: false, error: `You can't delete more than ${MAX_DELETED}. Try selecting fewer documents instead..` };
+  if (toDelete.length > MAX_DELETED)
+    return {
+      success: false,
+      error: `You can't delete more than ${MAX_DELETED}. Try selecting fewer documents instead..`,
+    };
   await run(app, componentPath, { op: "delete", ids: toDelete.map(({ id }) => id) });
   return { success: true };
 };
@@ -88,7 +110,13 @@ export const deleteDocuments: SystemFunction = async (app, args, componentPath):
 export const tableData: SystemFunction = async (app, args, componentPath) => {
   const { cursor, numItems } = pageArg(args);
   const order = args["order"] === "asc" ? "asc" : "desc";
-  return await read(app, componentPath, { op: "page", table: stringArg(args, "table"), order, cursor, limit: numItems });
+  return await read(app, componentPath, {
+    op: "page",
+    table: stringArg(args, "table"),
+    order,
+    cursor,
+    limit: numItems,
+  });
 };
 
 /** Changes whenever the table does: the CLI watches tables with it. */

@@ -23,14 +23,18 @@ export async function callSystemFunction(app: App, call: AppCall): Promise<Funct
   const path = call.path.replace(/\.js(?=:|$)/, "").replace(/:default$/, "");
   const fn = Object.hasOwn(SYSTEM_FUNCTIONS, path) ? SYSTEM_FUNCTIONS[path] : undefined;
   if (!fn) {
-    return { ok: false, errorMessage: `Could not find function for '${path}'. Did you forget to run \`npx convex dev\` or \`npx convex deploy\`?` };
+    return {
+      ok: false,
+      errorMessage: `Could not find function for '${path}'. Did you forget to run \`npx convex dev\` or \`npx convex deploy\`?`,
+    };
   }
   try {
     const args = (call.args ?? {}) as SystemArgs;
     const { componentId } = args;
     return { ok: true, value: await fn(app, args, typeof componentId === "string" ? componentId : call.componentPath) };
   } catch (error) {
-    if (!(error instanceof SystemFunctionError)) return { ok: false, errorMessage: `Uncaught Error: ${(error as Error).message}` };
+    if (!(error instanceof SystemFunctionError))
+      return { ok: false, errorMessage: `Uncaught Error: ${(error as Error).message}` };
     return { ok: false, errorMessage: error.message, ...(error.data === undefined ? {} : { errorData: error.data }) };
   }
 }

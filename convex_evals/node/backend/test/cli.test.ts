@@ -13,7 +13,11 @@ import { ADMIN_KEY, BACKEND_VERSION } from "../versions.ts";
 import { eventually, makeProject, MESSAGES, MESSAGES_SCHEMA } from "./harness.ts";
 
 const run = promisify(execFile);
-const command = path.join(path.dirname(createRequire(import.meta.url).resolve("convex/package.json")), "bin", "main.js");
+const command = path.join(
+  path.dirname(createRequire(import.meta.url).resolve("convex/package.json")),
+  "bin",
+  "main.js",
+);
 const main = fileURLToPath(new URL("../main.ts", import.meta.url));
 const FLAGS = ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning"];
 
@@ -23,7 +27,11 @@ interface BackendProcess {
   readonly output: { stdout: string; stderr: string };
 }
 
-async function startProcess(t: TestContext, args: readonly string[], env: Record<string, string> = {}): Promise<BackendProcess> {
+async function startProcess(
+  t: TestContext,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<BackendProcess> {
   const child = spawn(process.execPath, [...FLAGS, main, "--ready-fd", "3", "--exit-with-stdin", ...args], {
     stdio: ["pipe", "pipe", "pipe", "pipe"],
     env: { ...env },
@@ -47,11 +55,17 @@ test("the official command line", async (t) => {
   });
   const convex = async (...args: string[]): Promise<string> => {
     const full = [command, ...args, "--url", url, "--admin-key", ADMIN_KEY];
-    const { stdout, stderr } = await run(process.execPath, full, { cwd: project, env: { PATH: process.env["PATH"], HOME: project, CI: "1" } });
+    const { stdout, stderr } = await run(process.execPath, full, {
+      cwd: project,
+      env: { PATH: process.env["PATH"], HOME: project, CI: "1" },
+    });
     return stdout + stderr;
   };
 
-  assert.match(await convex("dev", "--once"), /Added table indexes:[\s\S]*messages\.by_author[\s\S]*Convex functions ready!/);
+  assert.match(
+    await convex("dev", "--once"),
+    /Added table indexes:[\s\S]*messages\.by_author[\s\S]*Convex functions ready!/,
+  );
   const generated = path.join(project, "convex/_generated/api.d.ts");
   rmSync(generated);
   await convex("codegen");
@@ -70,7 +84,10 @@ test("the official command line", async (t) => {
 test("the process", async (t) => {
   await t.test("says when it is ready, and ends with its stdin", async (tt) => {
     const { child, ready, output } = await startProcess(tt, []);
-    assert.deepEqual([ready.kind, ready.version, typeof ready.port, typeof ready.site_port], ["ready", BACKEND_VERSION, "number", "number"]);
+    assert.deepEqual(
+      [ready.kind, ready.version, typeof ready.port, typeof ready.site_port],
+      ["ready", BACKEND_VERSION, "number", "number"],
+    );
     assert.equal(await (await fetch(`http://127.0.0.1:${ready.port}/version`)).text(), BACKEND_VERSION);
     const exited = new Promise((resolve) => child.once("exit", resolve));
     child.stdin?.end();
@@ -79,7 +96,9 @@ test("the process", async (t) => {
   });
 
   await t.test("refuses bad options with one line", async () => {
-    const failed = await run(process.execPath, [...FLAGS, main, "--port", "x"], {}).catch((error: { code: number; stderr: string }) => error);
+    const failed = await run(process.execPath, [...FLAGS, main, "--port", "x"], {}).catch(
+      (error: { code: number; stderr: string }) => error,
+    );
     assert.equal((failed as { code: number }).code, 2);
     assert.match(failed.stderr, /^backend: --port must be a number from 0 to 65535, got x\n$/);
   });
@@ -100,11 +119,22 @@ import { action, mutation } from "./_generated/server";
 export const leave = action({ args: {}, handler: async () => { void Promise.reject(1); setTimeout(() => { throw new Error("isolate timer"); }, 1); return null; } });`,
     });
     const url = `http://127.0.0.1:${ready.port}`;
-    await run(process.execPath, [command, "dev", "--once", "--url", url, "--admin-key", ADMIN_KEY], { cwd: project, env: { PATH: process.env["PATH"], HOME: project, CI: "1" } });
-    const call = async (path: string): Promise<string> => await (await fetch(`${url}/api/action`, { method: "POST", body: JSON.stringify({ path, args: {}, format: "json" }) })).text();
+    await run(process.execPath, [command, "dev", "--once", "--url", url, "--admin-key", ADMIN_KEY], {
+      cwd: project,
+      env: { PATH: process.env["PATH"], HOME: project, CI: "1" },
+    });
+    const call = async (path: string): Promise<string> =>
+      await (
+        await fetch(`${url}/api/action`, { method: "POST", body: JSON.stringify({ path, args: {}, format: "json" }) })
+      ).text();
     assert.doesNotMatch(await call("bad:leave"), /s3cret/);
     assert.match(await call("bad2:leave"), /"success"/);
-    await eventually(() => output.stderr.includes("in a timer") && output.stderr.includes("isolate timer") && output.stderr.includes("dangling"));
+    await eventually(
+      () =>
+        output.stderr.includes("in a timer") &&
+        output.stderr.includes("isolate timer") &&
+        output.stderr.includes("dangling"),
+    );
     assert.match(await call("bad2:leave"), /"success"/);
     assert.match(output.stderr, /model text/);
     assert.equal(output.stdout, "");

@@ -98,10 +98,16 @@ test("components", async (t) => {
   await t.test("a component schedules its own functions", async () => {
     await http.mutation(app.later);
     const rows = await eventually(async () => {
-      const found = (await admin.query("_system/frontend/listTableScan" as never, { table: "counts", limit: 10, componentId: "second" } as never)) as { value: number }[];
+      const found = (await admin.query(
+        "_system/frontend/listTableScan" as never,
+        { table: "counts", limit: 10, componentId: "second" } as never,
+      )) as { value: number }[];
       return found.length === 2 ? found : null;
     });
-    assert.deepEqual(rows.map((row) => row.value), [1000, 30]);
+    assert.deepEqual(
+      rows.map((row) => row.value),
+      [1000, 30],
+    );
   });
 
   await t.test("a subscription through a component reacts to its tables", async () => {
@@ -118,6 +124,9 @@ test("components", async (t) => {
   });
 
   await t.test("clients cannot call into components", async () => {
-    assert.match((await errorOf(() => http.mutation("public:add" as never, { by: 1 } as never))).message, /Could not find public function/);
+    assert.match(
+      (await errorOf(() => http.mutation("public:add" as never, { by: 1 } as never))).message,
+      /Could not find public function/,
+    );
   });
 });

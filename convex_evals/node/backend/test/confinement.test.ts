@@ -32,14 +32,18 @@ import { mutation, query } from "./_generated/server"; import { v } from "convex
 export const add = mutation({ args: { text: v.string() }, handler: async (ctx, args) => await ctx.db.insert("notes", args) });
 export const list = query({ args: {}, handler: async (ctx) => await ctx.db.query("notes").collect() });`;
 const BASE: Files = {
-  "convex/schema.ts": 'import { defineSchema, defineTable } from "convex/server"; import { v } from "convex/values"; export default defineSchema({ notes: defineTable({ text: v.string() }).index("by_text", ["text"]) });',
+  "convex/schema.ts":
+    'import { defineSchema, defineTable } from "convex/server"; import { v } from "convex/values"; export default defineSchema({ notes: defineTable({ text: v.string() }).index("by_text", ["text"]) });',
   "convex/notes.ts": FUNCTIONS,
-  "convex/crons.ts": 'import { cronJobs } from "convex/server"; import { api } from "./_generated/api"; const crons = cronJobs(); crons.daily("remind", { hourUTC: 9, minuteUTC: 0 }, api.notes.add as any, { text: "x" }); export default crons;',
+  "convex/crons.ts":
+    'import { cronJobs } from "convex/server"; import { api } from "./_generated/api"; const crons = cronJobs(); crons.daily("remind", { hourUTC: 9, minuteUTC: 0 }, api.notes.add as any, { text: "x" }); export default crons;',
 };
-const ACTION = 'import { action } from "./_generated/server"; export const run = action({ args: {}, handler: async () => { act(); return null; } });';
+const ACTION =
+  'import { action } from "./_generated/server"; export const run = action({ args: {}, handler: async () => { act(); return null; } });';
 const node = (act: string): string => `"use node";\n${FORGE}\nfunction act(): void { ${act} }\nact();\n${ACTION}`;
 const plain = (act: string): string => `${FORGE}\nfunction act(): void { ${act} }\nact();\n${ACTION}`;
-const escape = (reached: string): string => plain(`for (const reach of [${reached}]) { try { forge((reach as any)()); } catch { /* closed */ } }`);
+const escape = (reached: string): string =>
+  plain(`for (const reach of [${reached}]) { try { forge((reach as any)()); } catch { /* closed */ } }`);
 
 const ATTACKS: Readonly<Record<string, string>> = {
   "globals of Node": node("forge(globalThis);"),
@@ -48,16 +52,26 @@ const ATTACKS: Readonly<Record<string, string>> = {
     const http = process.getBuiltinModule("http"); const net = process.getBuiltinModule("net");
     const end = http.ServerResponse.prototype.end as any; http.ServerResponse.prototype.end = function (this: any, text: any, ...rest: any[]) { return end.call(this, String(text).replaceAll("string", "number"), ...rest); } as any;
     const write = net.Socket.prototype.write as any; net.Socket.prototype.write = function (this: any, text: any, ...rest: any[]) { return write.call(this, typeof text === "string" ? text.replaceAll("string", "number") : text, ...rest); } as any;`),
-  "the debugger of its parent": node('process.kill(process.ppid, "SIGUSR1"); try { const { Session } = process.getBuiltinModule("inspector"); new Session().connectToMainThread(); } catch { /* none */ }'),
-  "descriptors that it may have inherited": node('const fs = process.getBuiltinModule("fs"); for (let fd = 3; fd < 64; fd++) { try { if (fs.fstatSync(fd).isSocket()) fs.writeSync(fd, "{\\"kind\\":\\"outcome\\",\\"id\\":1,\\"outcome\\":{\\"value\\":\\"forged\\"}}\\n"); } catch { /* not there */ } }'),
-  "the constructor of a class of the host": escape('() => (Blob as any).constructor("return globalThis")(), () => (fetch as any).constructor("return globalThis")(), () => (new TextEncoder().encode("x") as any).constructor.constructor("return globalThis")()'),
-  "the constructor of an error of the host": escape('() => { try { new URL("no url"); } catch (error: any) { return error.constructor.constructor("return globalThis")(); } }, () => { try { atob("\\u0100"); } catch (error: any) { return Object.getPrototypeOf(Object.getPrototypeOf(error)).constructor.constructor("return globalThis")(); } }'),
+  "the debugger of its parent": node(
+    'process.kill(process.ppid, "SIGUSR1"); try { const { Session } = process.getBuiltinModule("inspector"); new Session().connectToMainThread(); } catch { /* none */ }',
+  ),
+  "descriptors that it may have inherited": node(
+    'const fs = process.getBuiltinModule("fs"); for (let fd = 3; fd < 64; fd++) { try { if (fs.fstatSync(fd).isSocket()) fs.writeSync(fd, "{\\"kind\\":\\"outcome\\",\\"id\\":1,\\"outcome\\":{\\"value\\":\\"forged\\"}}\\n"); } catch { /* not there */ } }',
+  ),
+  "the constructor of a class of the host": escape(
+    '() => (Blob as any).constructor("return globalThis")(), () => (fetch as any).constructor("return globalThis")(), () => (new TextEncoder().encode("x") as any).constructor.constructor("return globalThis")()',
+  ),
+  "the constructor of an error of the host": escape(
+    '() => { try { new URL("no url"); } catch (error: any) { return error.constructor.constructor("return globalThis")(); } }, () => { try { atob("\\u0100"); } catch (error: any) { return Object.getPrototypeOf(Object.getPrototypeOf(error)).constructor.constructor("return globalThis")(); } }',
+  ),
   "prototypes of the host": escape(`() => {
     const Parent = Object.getPrototypeOf(Object.getPrototypeOf(Blob.prototype)).constructor; const list = (performance as any).getEntries?.() ?? [];
     return { Object: Parent, Array: { prototype: Object.getPrototypeOf(list) === Array.prototype ? {} : Object.getPrototypeOf(list) }, JSON: {}, String: { prototype: {} }, Map: { prototype: Object.getPrototypeOf(new URLSearchParams().entries()) } };
   }`),
   "prototypes of its own realm": plain("forge(globalThis);"),
-  "another push": plain(`void fetch("http://127.0.0.1:PORT/api/deploy2/start_push", { method: "POST", body: JSON.stringify({ adminKey: "${ADMIN_KEY}" }) }).then(async (r) => console.log("push", r.status)).catch(() => {});`),
+  "another push": plain(
+    `void fetch("http://127.0.0.1:PORT/api/deploy2/start_push", { method: "POST", body: JSON.stringify({ adminKey: "${ADMIN_KEY}" }) }).then(async (r) => console.log("push", r.status)).catch(() => {});`,
+  ),
 };
 
 // What they do to their own process may be too much for it.
@@ -68,14 +82,20 @@ interface Facts {
 }
 
 async function started(t: TestContext): Promise<{ url: string }> {
-  const child = spawn(process.execPath, [...FLAGS, main, "--exit-with-stdin"], { stdio: ["pipe", "pipe", "inherit"], env: { ...(process.env["BACKEND_RUNTIME"] ? { BACKEND_RUNTIME: process.env["BACKEND_RUNTIME"] } : {}) } });
+  const child = spawn(process.execPath, [...FLAGS, main, "--exit-with-stdin"], {
+    stdio: ["pipe", "pipe", "inherit"],
+    env: { ...(process.env["BACKEND_RUNTIME"] ? { BACKEND_RUNTIME: process.env["BACKEND_RUNTIME"] } : {}) },
+  });
   t.after(() => child.kill("SIGKILL"));
   const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
   return { url: `http://127.0.0.1:${(JSON.parse(line) as { port: number }).port}` };
 }
 
 async function pushed(url: string, folder: string, mayBeRefused = false): Promise<Facts | null> {
-  const start = await post(`${url}/api/deploy2/start_push`, { ...(await buildPushRequest(folder)), adminKey: ADMIN_KEY });
+  const start = await post(`${url}/api/deploy2/start_push`, {
+    ...(await buildPushRequest(folder)),
+    adminKey: ADMIN_KEY,
+  });
   if (mayBeRefused && start.status === 400) return null;
   assert.equal(start.status, 200, JSON.stringify(start.body));
   await post(`${url}/api/deploy2/finish_push`, { adminKey: ADMIN_KEY, startPush: start.body, dryRun: false });
@@ -83,14 +103,26 @@ async function pushed(url: string, folder: string, mayBeRefused = false): Promis
 }
 
 async function ask(url: string, kind: string, name: string, args: object = {}): Promise<unknown> {
-  const { body } = await post(`${url}/api/${kind}`, { path: name, format: "json", args }, { authorization: `Convex ${ADMIN_KEY}` });
+  const { body } = await post(
+    `${url}/api/${kind}`,
+    { path: name, format: "json", args },
+    { authorization: `Convex ${ADMIN_KEY}` },
+  );
   return body["value"] ?? body["errorMessage"];
 }
 
 /** What the deployment says of itself, and what it does with a wrong argument. */
 async function facts(url: string): Promise<unknown[]> {
-  const [spec, schemas, jobs] = (await Promise.all(["_system/cli/modules:apiSpec", "_system/frontend/getSchemas", "_system/frontend/listCronJobs"].map((name) => ask(url, "query", name)))) as [{ identifier?: string }[], unknown, { name: string; cronSpec: unknown }[]];
-  return [spec.filter(({ identifier }) => identifier?.startsWith("notes")), schemas, jobs.map(({ name, cronSpec }) => [name, cronSpec])];
+  const [spec, schemas, jobs] = (await Promise.all(
+    ["_system/cli/modules:apiSpec", "_system/frontend/getSchemas", "_system/frontend/listCronJobs"].map((name) =>
+      ask(url, "query", name),
+    ),
+  )) as [{ identifier?: string }[], unknown, { name: string; cronSpec: unknown }[]];
+  return [
+    spec.filter(({ identifier }) => identifier?.startsWith("notes")),
+    schemas,
+    jobs.map(({ name, cronSpec }) => [name, cronSpec]),
+  ];
 }
 
 test("what is said of an app is what it is", { concurrency: 1 }, async (t) => {
@@ -101,16 +133,26 @@ test("what is said of an app is what it is", { concurrency: 1 }, async (t) => {
     await t.test(name, async (tt) => {
       const own = await started(tt);
       const port = new URL(own.url).port;
-      const analysis = await pushed(own.url, makeProject(tt, { ...BASE, "convex/aaa.ts": source.replaceAll("PORT", port) }), MAY_BREAK_ITSELF.has(name));
+      const analysis = await pushed(
+        own.url,
+        makeProject(tt, { ...BASE, "convex/aaa.ts": source.replaceAll("PORT", port) }),
+        MAY_BREAK_ITSELF.has(name),
+      );
       if (analysis === null) return;
       const here = Object.values(analysis)[0] as { functions: Facts; schema: unknown };
       const there = Object.values(honest)[0] as { functions: Facts; schema: unknown };
-      assert.deepEqual([here.functions["notes.js"], here.functions["crons.js"], here.schema], [there.functions["notes.js"], there.functions["crons.js"], there.schema]);
+      assert.deepEqual(
+        [here.functions["notes.js"], here.functions["crons.js"], here.schema],
+        [there.functions["notes.js"], there.functions["crons.js"], there.schema],
+      );
       await ask(own.url, "action", "aaa:run");
       assert.deepEqual(await facts(own.url), expected);
       assert.match(String(await ask(own.url, "mutation", "notes:add", { text: 1 })), /ArgumentValidationError/);
       await ask(own.url, "mutation", "notes:add", { text: "kept" });
-      assert.match(JSON.stringify(await ask(own.url, "query", "_system/frontend/listTableScan", { table: "notes", limit: 10 })), /"text":"kept"/);
+      assert.match(
+        JSON.stringify(await ask(own.url, "query", "_system/frontend/listTableScan", { table: "notes", limit: 10 })),
+        /"text":"kept"/,
+      );
     });
   }
 });
@@ -158,13 +200,36 @@ test("what is read and written is what is there", { concurrency: 1 }, async (t) 
         ${source}
         export const act = internalMutation({ args: {}, handler: async (ctx) => { (forge as (ctx: any) => void)(ctx); return "done"; } });
         export const run = action({ args: {}, handler: async (ctx): Promise<string> => await ctx.runMutation(anyApi.aaa.act as any, {}) });`;
-      const filtered = FUNCTIONS.concat('\nexport const filtered = query({ args: {}, handler: async (ctx) => await ctx.db.query("notes").filter((q) => q.eq(q.field("text"), "kept é")).collect() });');
-      const schema = BASE["convex/schema.ts"]!.replace("text: v.string()", "text: v.string(), size: v.optional(v.int64())");
-      await pushed(url, makeProject(tt, { ...BASE, "convex/schema.ts": schema, "convex/notes.ts": filtered, "convex/aaa.ts": attack }));
+      const filtered = FUNCTIONS.concat(
+        '\nexport const filtered = query({ args: {}, handler: async (ctx) => await ctx.db.query("notes").filter((q) => q.eq(q.field("text"), "kept é")).collect() });',
+      );
+      const schema = BASE["convex/schema.ts"]!.replace(
+        "text: v.string()",
+        "text: v.string(), size: v.optional(v.int64())",
+      );
+      await pushed(
+        url,
+        makeProject(tt, { ...BASE, "convex/schema.ts": schema, "convex/notes.ts": filtered, "convex/aaa.ts": attack }),
+      );
       assert.equal(await ask(url, "action", "aaa:run"), "done");
-      assert.deepEqual(await ask(url, "mutation", "_system/frontend/addDocument", { table: "notes", documents: [{ text: "kept é", size: { $integer: "AQAAAAAAAAA=" } }] }), { success: true });
-      for (const [read, args] of [["notes:list", {}], ["notes:filtered", {}], ["_system/frontend/listTableScan", { table: "notes", limit: 10 }], ["_system/cli/tableData", { table: "notes", order: "asc", paginationOpts: { cursor: null, numItems: 10 } }]] as const)
-        assert.match(JSON.stringify(await ask(url, "query", read, args)), /"size":\{"\$integer":"AQAAAAAAAAA="\},"text":"kept é"/, read);
+      assert.deepEqual(
+        await ask(url, "mutation", "_system/frontend/addDocument", {
+          table: "notes",
+          documents: [{ text: "kept é", size: { $integer: "AQAAAAAAAAA=" } }],
+        }),
+        { success: true },
+      );
+      for (const [read, args] of [
+        ["notes:list", {}],
+        ["notes:filtered", {}],
+        ["_system/frontend/listTableScan", { table: "notes", limit: 10 }],
+        ["_system/cli/tableData", { table: "notes", order: "asc", paginationOpts: { cursor: null, numItems: 10 } }],
+      ] as const)
+        assert.match(
+          JSON.stringify(await ask(url, "query", read, args)),
+          /"size":\{"\$integer":"AQAAAAAAAAA="\},"text":"kept é"/,
+          read,
+        );
     });
   }
 });
@@ -180,10 +245,15 @@ export const add = Object.assign(mutation({ args: { text: v.any() }, handler: as
 
 test("what was pushed stays, whatever its modules say when they are loaded again", async (t) => {
   const { url } = await started(t);
-  const schema = 'import { defineSchema, defineTable } from "convex/server"; import { v } from "convex/values"; export default defineSchema({ notes: defineTable({ text: process.env.LOOSE ? v.any() : v.string() }) });';
+  const schema =
+    'import { defineSchema, defineTable } from "convex/server"; import { v } from "convex/values"; export default defineSchema({ notes: defineTable({ text: process.env.LOOSE ? v.any() : v.string() }) });';
   await pushed(url, makeProject(t, { ...BASE, "convex/schema.ts": schema }));
   const before = await facts(url);
-  await post(`${url}/api/update_environment_variables`, { changes: [{ name: "LOOSE", value: "1" }] }, { authorization: `Convex ${ADMIN_KEY}` });
+  await post(
+    `${url}/api/update_environment_variables`,
+    { changes: [{ name: "LOOSE", value: "1" }] },
+    { authorization: `Convex ${ADMIN_KEY}` },
+  );
   assert.deepEqual(await facts(url), before);
 });
 
@@ -192,7 +262,9 @@ test("who has a way of its own to push leaves no other", async (t) => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { fd } = (server as unknown as { _handle: { fd: number } })._handle;
-  const child = spawn(process.execPath, [...FLAGS, main, "--exit-with-stdin", "--control-fd", "3"], { stdio: ["pipe", "pipe", "inherit", fd] });
+  const child = spawn(process.execPath, [...FLAGS, main, "--exit-with-stdin", "--control-fd", "3"], {
+    stdio: ["pipe", "pipe", "inherit", fd],
+  });
   t.after(() => child.kill("SIGKILL"));
   const { port: control } = server.address() as { port: number };
   const [line] = (await once(createInterface({ input: child.stdout! }), "line")) as [string];
@@ -202,6 +274,9 @@ test("who has a way of its own to push leaves no other", async (t) => {
   assert.deepEqual([refused.status, refused.body["code"]], [403, "PushesAreElsewhere"]);
   const folder = makeProject(t, BASE);
   assert.ok(path.isAbsolute(folder));
-  const accepted = await post(`http://127.0.0.1:${control}/api/deploy2/start_push`, { ...(await buildPushRequest(folder)), adminKey: ADMIN_KEY });
+  const accepted = await post(`http://127.0.0.1:${control}/api/deploy2/start_push`, {
+    ...(await buildPushRequest(folder)),
+    adminKey: ADMIN_KEY,
+  });
   assert.equal(accepted.status, 200);
 });

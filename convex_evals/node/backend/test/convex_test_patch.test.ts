@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { parsePatch } from "diff";
-import { applyExactPatch, CONVEX_TEST_FILE, CONVEX_TEST_VERSION, patchedConvexTest, PatchError } from "../app/convex_test.ts";
+import {
+  applyExactPatch,
+  CONVEX_TEST_FILE,
+  CONVEX_TEST_VERSION,
+  patchedConvexTest,
+  PatchError,
+} from "../app/convex_test.ts";
 
 const original = readFileSync(CONVEX_TEST_FILE, "utf8");
 const patch = readFileSync(new URL(`../../patches/convex-test+${CONVEX_TEST_VERSION}.patch`, import.meta.url), "utf8");
@@ -17,7 +23,10 @@ test("the patch applies to the installed version", () => {
 function removedLines(): { line: number; hunk: number }[] {
   const [parsed] = parsePatch(patch);
   return (parsed?.hunks ?? []).map((hunk) => {
-    const before = hunk.lines.slice(0, hunk.lines.findIndex((line) => line.startsWith("-")));
+    const before = hunk.lines.slice(
+      0,
+      hunk.lines.findIndex((line) => line.startsWith("-")),
+    );
     const removed = hunk.lines.some((line) => line.startsWith("-"));
     // A hunk that only adds is bound to its first line of context.
     const offset = removed ? before.filter((line) => !line.startsWith("+")).length : 0;
@@ -32,7 +41,11 @@ test("every hunk must match exactly", () => {
     const lines = original.split("\n");
     lines[line - 1] += " // changed upstream";
     const apply = (): string => applyExactPatch(lines.join("\n"), patch, "convex-test");
-    assert.throws(apply, (error) => error instanceof PatchError && error.message.includes(`does not apply (hunk at line ${hunk})`), `line ${line}`);
+    assert.throws(
+      apply,
+      (error) => error instanceof PatchError && error.message.includes(`does not apply (hunk at line ${hunk})`),
+      `line ${line}`,
+    );
   }
 });
 

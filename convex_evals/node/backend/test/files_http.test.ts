@@ -42,10 +42,19 @@ test("files", async (t) => {
 
   await t.test("upload by URL, metadata, download, deletion", async () => {
     const uploadUrl = (await http.mutation(files.uploadUrl)) as string;
-    const uploaded = await fetch(uploadUrl, { method: "POST", headers: { "content-type": "image/png" }, body: new Uint8Array([1, 2, 3, 255]) });
+    const uploaded = await fetch(uploadUrl, {
+      method: "POST",
+      headers: { "content-type": "image/png" },
+      body: new Uint8Array([1, 2, 3, 255]),
+    });
     const { storageId: id } = (await uploaded.json()) as { storageId: string };
-    const [document, metadata] = (await http.query(files.info, { id })) as [Record<string, unknown>, Record<string, unknown>];
-    const sha256 = createHash("sha256").update(new Uint8Array([1, 2, 3, 255])).digest("hex");
+    const [document, metadata] = (await http.query(files.info, { id })) as [
+      Record<string, unknown>,
+      Record<string, unknown>,
+    ];
+    const sha256 = createHash("sha256")
+      .update(new Uint8Array([1, 2, 3, 255]))
+      .digest("hex");
     assert.deepEqual([document["size"], document["contentType"], document["sha256"]], [4, "image/png", sha256]);
     assert.deepEqual(metadata, { storageId: id, sha256, size: 4, contentType: "image/png" });
     const url = (await http.query(files.url, { id })) as string;
@@ -64,13 +73,19 @@ test("files", async (t) => {
     const [, text] = (await http.mutation(files.storeInMutation)) as [string, string];
     assert.equal(text, "in mutation");
     assert.equal(await http.query(files.all), 2);
-    const listed = (await admin.query("_system/frontend/listTableScan" as never, { table: "_storage", limit: 10 } as never)) as unknown[];
+    const listed = (await admin.query(
+      "_system/frontend/listTableScan" as never,
+      { table: "_storage", limit: 10 } as never,
+    )) as unknown[];
     assert.equal(listed.length, 2);
   });
 
   await t.test("wrong ids and tokens are refused", async () => {
     assert.match((await errorOf(() => http.query(files.anyId, { id: "nonsense" }))).message, /Invalid storage ID/);
-    assert.equal((await fetch(`${backend.url}/api/storage/upload?token=nope`, { method: "POST", body: "x" })).status, 400);
+    assert.equal(
+      (await fetch(`${backend.url}/api/storage/upload?token=nope`, { method: "POST", body: "x" })).status,
+      400,
+    );
     assert.equal((await fetch(`${backend.url}/api/storage/00000000-0000-0000-0000-000000000000`)).status, 404);
   });
 });
@@ -79,7 +94,11 @@ test("HTTP actions", async (t) => {
   const { backend } = await deploy(t, FILES);
 
   await t.test("method, headers, body, status", async () => {
-    const answer = await fetch(`${backend.siteUrl}/echo`, { method: "POST", headers: { "x-sent": "yes" }, body: "héllo" });
+    const answer = await fetch(`${backend.siteUrl}/echo`, {
+      method: "POST",
+      headers: { "x-sent": "yes" },
+      body: "héllo",
+    });
     assert.deepEqual([answer.status, answer.headers.get("x-header"), await answer.text()], [201, "yes", "héllo"]);
     assert.equal((await fetch(`${backend.siteUrl}/echo`, { method: "POST" })).status, 201);
     const big = await fetch(`${backend.siteUrl}/upload`, { method: "POST", body: new Uint8Array(3 << 20) });
@@ -87,7 +106,10 @@ test("HTTP actions", async (t) => {
   });
 
   await t.test("routing", async () => {
-    assert.deepEqual(await (await fetch(`${backend.siteUrl}/url?a=1`)).json(), { url: `${backend.siteUrl}/url?a=1`, user: null });
+    assert.deepEqual(await (await fetch(`${backend.siteUrl}/url?a=1`)).json(), {
+      url: `${backend.siteUrl}/url?a=1`,
+      user: null,
+    });
     assert.equal(await (await fetch(`${backend.siteUrl}/files/a/b`)).json(), "/files/a/b");
     const missing = await fetch(`${backend.siteUrl}/missing`);
     assert.deepEqual([missing.status, await missing.text()], [404, "No matching routes found"]);
@@ -98,7 +120,8 @@ test("HTTP actions", async (t) => {
   await t.test("bodies are streamed", async () => {
     const answer = await fetch(`${backend.siteUrl}/stream`);
     const arrivals: string[] = [];
-    for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) arrivals.push(new TextDecoder().decode(chunk));
+    for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>)
+      arrivals.push(new TextDecoder().decode(chunk));
     assert.deepEqual(arrivals, ["part0", "part1", "part2"]);
   });
 
@@ -113,6 +136,9 @@ test("HTTP actions", async (t) => {
   await t.test("an app without http.ts says so", async (tt) => {
     const other = await deploy(tt, { "convex/files.ts": FILES["convex/files.ts"] });
     const answer = await fetch(`${other.backend.siteUrl}/x`);
-    assert.deepEqual([answer.status, await answer.text()], [404, "This Convex deployment does not have HTTP actions enabled."]);
+    assert.deepEqual(
+      [answer.status, await answer.text()],
+      [404, "This Convex deployment does not have HTTP actions enabled."],
+    );
   });
 });

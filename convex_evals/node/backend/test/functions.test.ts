@@ -51,7 +51,8 @@ export const badTable = mutation({ args: {}, handler: async (ctx) => { await ctx
 const FILES = { "convex/schema.ts": MESSAGES_SCHEMA, "convex/messages.ts": MESSAGES, "convex/functions.ts": FUNCTIONS };
 
 test("a query that never settles is ended, and others go on", async (t) => {
-  const source = 'import { query } from "./_generated/server"; export const hang = query({ args: {}, handler: async () => { await new Promise(() => {}); } });';
+  const source =
+    'import { query } from "./_generated/server"; export const hang = query({ args: {}, handler: async () => { await new Promise(() => {}); } });';
   const { http } = await deploy(t, { ...FILES, "convex/hang.ts": source }, { limits: { transactionMs: 100 } });
   const hanging = errorOf(() => http.query(api.hang.hang));
   const other = http.query(api.messages.list);
@@ -72,7 +73,12 @@ test("search", async (t) => {
       export const wrongField = query({ args: {}, handler: async (ctx) => await ctx.db.query("docs").withSearchIndex("by_text", (s: any) => s.search("text", "x").eq("text", "y")).collect() });
       export const near = action({ args: { vector: v.array(v.float64()) }, handler: async (ctx, { vector }) => (await ctx.vectorSearch("docs", "by_vector", { vector, limit: 2, filter: (q) => q.eq("tag", "a") })).map((r) => r._score) });`,
   });
-  for (const [text, tag, vector] of [["the quick fox", "a", [1, 0]], ["a slow fox", "b", [0, 1]], ["quicksand", "a", [0.6, 0.8]]] as const) await http.mutation(api.docs.add, { text, tag, vector: [...vector] });
+  for (const [text, tag, vector] of [
+    ["the quick fox", "a", [1, 0]],
+    ["a slow fox", "b", [0, 1]],
+    ["quicksand", "a", [0.6, 0.8]],
+  ] as const)
+    await http.mutation(api.docs.add, { text, tag, vector: [...vector] });
   assert.deepEqual(await http.query(api.docs.find, { q: "quick", tag: "a" }), ["the quick fox", "quicksand"]);
   assert.deepEqual(await http.query(api.docs.find, { q: "fox", tag: "b" }), ["a slow fox"]);
   assert.match((await errorOf(() => http.query(api.docs.wrongField))).message, /isn't indexed for filtering/);
@@ -85,15 +91,28 @@ test("functions over HTTP", async (t) => {
   const f = api.functions!;
 
   await t.test("values of every type survive the round trip", async () => {
-    const value = { big: 2n ** 62n, bytes: new Uint8Array([1, 255]).buffer, nan: NaN, zero: -0, list: [null, true, "é"], nested: { a: {} } };
+    const value = {
+      big: 2n ** 62n,
+      bytes: new Uint8Array([1, 255]).buffer,
+      nan: NaN,
+      zero: -0,
+      list: [null, true, "é"],
+      nested: { a: {} },
+    };
     assert.deepEqual(await http.query(f.echo, { value }), value);
   });
 
   await t.test("arguments are validated in Convex's words", async () => {
     const missing = await errorOf(() => http.query(f.typed, { kind: "a" }));
-    assert.match(missing.message, /^\[Request ID: [0-9a-f]{16}\] Server Error\nArgumentValidationError: Object is missing the required field `name`\. Consider wrapping the field validator in `v\.optional\(\.\.\.\)` if this is expected\.\n\nObject: \{kind: "a"\}\nValidator: v\.object\(\{kind: v\.union\(v\.literal\("a"\), v\.literal\("b"\)\), name: v\.string\(\), size: v\.optional\(v\.float64\(\)\)\}\)/);
+    assert.match(
+      missing.message,
+      /^\[Request ID: [0-9a-f]{16}\] Server Error\nArgumentValidationError: Object is missing the required field `name`\. Consider wrapping the field validator in `v\.optional\(\.\.\.\)` if this is expected\.\n\nObject: \{kind: "a"\}\nValidator: v\.object\(\{kind: v\.union\(v\.literal\("a"\), v\.literal\("b"\)\), name: v\.string\(\), size: v\.optional\(v\.float64\(\)\)\}\)/,
+    );
     const wrong = await errorOf(() => http.query(f.typed, { name: 1, kind: "a" }));
-    assert.match(wrong.message, /Value does not match validator\.\nPath: \.name\nValue: 1\.0\nValidator: v\.string\(\)/);
+    assert.match(
+      wrong.message,
+      /Value does not match validator\.\nPath: \.name\nValue: 1\.0\nValidator: v\.string\(\)/,
+    );
     const extra = await errorOf(() => http.query(f.typed, { name: "", kind: "b", more: true }));
     assert.match(extra.message, /Object contains extra field `more` that is not in the validator/);
     assert.deepEqual(await http.query(f.typed, { name: "x", kind: "b" }), { name: "x", kind: "b" });
@@ -101,22 +120,37 @@ test("functions over HTTP", async (t) => {
 
   await t.test("a mutation that fails or returns the wrong type leaves nothing behind", async () => {
     const before = ((await http.query(api.messages!.list)) as unknown[]).length;
-    assert.match((await errorOf(() => http.mutation(f.wrongReturn))).message, /ReturnsValidationError: Value does not match validator/);
+    assert.match(
+      (await errorOf(() => http.mutation(f.wrongReturn))).message,
+      /ReturnsValidationError: Value does not match validator/,
+    );
     const failed = await errorOf(() => http.mutation(f.throwsData));
     assert.deepEqual(failed.data, { code: 7n });
-    assert.match((await errorOf(() => http.mutation(f.badTable))).message, /Failed to insert or update a document in table "messages" because it does not match the schema/);
+    assert.match(
+      (await errorOf(() => http.mutation(f.badTable))).message,
+      /Failed to insert or update a document in table "messages" because it does not match the schema/,
+    );
     assert.equal(((await http.query(api.messages!.list)) as unknown[]).length, before);
   });
 
   await t.test("errors name the function's own frames", async () => {
-    assert.match((await errorOf(() => http.query(f.throws))).message, /Server Error\nUncaught Error: boom\n {4}at handler \(\.\.\/convex\/functions\.ts:15:\d+\)/);
+    assert.match(
+      (await errorOf(() => http.query(f.throws))).message,
+      /Server Error\nUncaught Error: boom\n {4}at handler \(\.\.\/convex\/functions\.ts:15:\d+\)/,
+    );
   });
 
   await t.test("internal functions are hidden from clients and open to administrators", async () => {
-    assert.match((await errorOf(() => http.query(f.secret))).message, /Could not find public function for 'functions:secret'/);
+    assert.match(
+      (await errorOf(() => http.query(f.secret))).message,
+      /Could not find public function for 'functions:secret'/,
+    );
     assert.equal(await admin.query(f.secret), "secret");
     assert.equal(await http.action(f.viaAction), "secret");
-    assert.match((await errorOf(() => http.mutation(f.echo, { value: 1 }))).message, /Trying to execute functions\.js:echo as Mutation, but it is defined as Query/);
+    assert.match(
+      (await errorOf(() => http.mutation(f.echo, { value: 1 }))).message,
+      /Trying to execute functions\.js:echo as Mutation, but it is defined as Query/,
+    );
   });
 
   await t.test("queries are deterministic and isolated", async () => {
@@ -126,7 +160,11 @@ test("functions over HTTP", async (t) => {
     assert.ok(first >= 0 && first < 1 && first !== second);
     assert.match((await errorOf(() => http.query(f.fetches))).message, /Can.t use fetch\(\) in queries and mutations/);
     assert.match((await errorOf(() => http.query(f.evaluates))).message, /EvalError/);
-    assert.deepEqual(await http.query(f.nodeGlobals), { Buffer: "undefined", require: "undefined", env: ["CONVEX_CLOUD_URL", "CONVEX_SITE_URL", "MY_SETTING"] });
+    assert.deepEqual(await http.query(f.nodeGlobals), {
+      Buffer: "undefined",
+      require: "undefined",
+      env: ["CONVEX_CLOUD_URL", "CONVEX_SITE_URL", "MY_SETTING"],
+    });
     assert.equal(await http.action(f.urlError), true);
   });
 
@@ -146,7 +184,13 @@ test("functions over HTTP", async (t) => {
     const client = admin as unknown as { setAdminAuth(key: string, identity?: object): void };
     const { ADMIN_KEY } = await import("../versions.ts");
     client.setAdminAuth(ADMIN_KEY, { subject: "ada", issuer: "https://id", name: "Ada", email: "a@b.c" });
-    assert.deepEqual(await admin.query(f.whoami), { subject: "ada", issuer: "https://id", tokenIdentifier: "https://id|ada", name: "Ada", email: "a@b.c" });
+    assert.deepEqual(await admin.query(f.whoami), {
+      subject: "ada",
+      issuer: "https://id",
+      tokenIdentifier: "https://id|ada",
+      name: "Ada",
+      email: "a@b.c",
+    });
     client.setAdminAuth(ADMIN_KEY);
   });
 
@@ -158,8 +202,18 @@ test("functions over HTTP", async (t) => {
     assert.equal(broken.status, 400);
     const arrayArgs = await post(`${backend.url}/api/query`, { path: "functions:echo", args: "text", format: "json" });
     assert.equal(arrayArgs.body["status"], "error");
-    const preflight = await fetch(`${backend.url}/api/query`, { method: "OPTIONS", headers: { origin: "http://x", "access-control-request-headers": "authorization" } });
-    assert.deepEqual([preflight.status, preflight.headers.get("access-control-allow-origin"), preflight.headers.get("access-control-allow-headers")], [204, "http://x", "authorization"]);
+    const preflight = await fetch(`${backend.url}/api/query`, {
+      method: "OPTIONS",
+      headers: { origin: "http://x", "access-control-request-headers": "authorization" },
+    });
+    assert.deepEqual(
+      [
+        preflight.status,
+        preflight.headers.get("access-control-allow-origin"),
+        preflight.headers.get("access-control-allow-headers"),
+      ],
+      [204, "http://x", "authorization"],
+    );
   });
 
   await t.test("localhost works whichever address it resolves to", async () => {
@@ -177,9 +231,18 @@ export const waits = mutation({ args: {}, handler: async () => { kept.setTimeout
 export const repeats = query({ args: {}, handler: async () => { kept.setInterval(() => {}, 1); } });
 export const acts = action({ args: {}, handler: async () => [atLoad, await looped, await kept.fetch("http://127.0.0.1:1/").catch((error: Error) => error.message), await new Promise((r) => kept.setTimeout(() => r("waited"), 1))] });`;
   const { http } = await deploy(t, { ...FILES, "convex/reach.ts": source });
-  assert.match((await errorOf(() => http.query(api.reach.fetches))).message, /Can't use fetch\(\) in queries and mutations/);
-  assert.match((await errorOf(() => http.mutation(api.reach.waits))).message, /Can't use setTimeout in queries and mutations/);
-  assert.match((await errorOf(() => http.query(api.reach.repeats))).message, /Can't use setInterval in queries and mutations/);
+  assert.match(
+    (await errorOf(() => http.query(api.reach.fetches))).message,
+    /Can't use fetch\(\) in queries and mutations/,
+  );
+  assert.match(
+    (await errorOf(() => http.mutation(api.reach.waits))).message,
+    /Can't use setTimeout in queries and mutations/,
+  );
+  assert.match(
+    (await errorOf(() => http.query(api.reach.repeats))).message,
+    /Can't use setInterval in queries and mutations/,
+  );
   const [atLoad, looped, fetched, waited] = (await http.action(api.reach.acts)) as string[];
   assert.match(atLoad!, /Can't use fetch/);
   assert.match(looped!, /Can't use fetch/);

@@ -44,13 +44,20 @@ export interface PushAnswer {
 }
 
 export async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<PushAnswer> {
-  const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
   const text = await response.text();
   return { status: response.status, body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>) };
 }
 
 export async function startPush(backend: Backend, project: string): Promise<PushAnswer> {
-  return await post(`${backend.url}/api/deploy2/start_push`, { ...(await buildPushRequest(project)), adminKey: ADMIN_KEY });
+  return await post(`${backend.url}/api/deploy2/start_push`, {
+    ...(await buildPushRequest(project)),
+    adminKey: ADMIN_KEY,
+  });
 }
 
 /** The three requests of a push; stops at the first that fails. */
@@ -58,9 +65,18 @@ export async function push(backend: Backend, project: string): Promise<PushAnswe
   const started = await startPush(backend, project);
   if (started.status !== 200) return started;
   const { schemaChange } = started.body;
-  const waited = await post(`${backend.url}/api/deploy2/wait_for_schema`, { adminKey: ADMIN_KEY, schemaChange, timeoutMs: 1000, dryRun: false });
+  const waited = await post(`${backend.url}/api/deploy2/wait_for_schema`, {
+    adminKey: ADMIN_KEY,
+    schemaChange,
+    timeoutMs: 1000,
+    dryRun: false,
+  });
   if (waited.body["type"] !== "complete") return waited;
-  return await post(`${backend.url}/api/deploy2/finish_push`, { adminKey: ADMIN_KEY, startPush: started.body, dryRun: false });
+  return await post(`${backend.url}/api/deploy2/finish_push`, {
+    adminKey: ADMIN_KEY,
+    startPush: started.body,
+    dryRun: false,
+  });
 }
 
 export interface TestApp {

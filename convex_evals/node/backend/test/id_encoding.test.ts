@@ -11,7 +11,10 @@ test("ids are encoded as Convex encodes them", () => {
 
 test("ids come back as they went", () => {
   for (const table of [1, 127, 128, 10_001, 2 ** 21, 2 ** 31 - 1]) {
-    const id = encodeId(table, Array.from({ length: 16 }, (_, at) => (at * 37 + table) & 0xff));
+    const id = encodeId(
+      table,
+      Array.from({ length: 16 }, (_, at) => (at * 37 + table) & 0xff),
+    );
     assert.match(id, /^[0-9a-z]{31,37}$/);
     assert.deepEqual(decodeId(id), { tableNumber: table });
   }

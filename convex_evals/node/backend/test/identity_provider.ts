@@ -16,15 +16,27 @@ export interface SigningKey {
 
 export function makeKey(algorithm: Algorithm, kid: string): SigningKey {
   const { publicKey, privateKey } =
-    algorithm === "RS256" ? generateKeyPairSync("rsa", { modulusLength: 2048 }) : algorithm === "ES256" ? generateKeyPairSync("ec", { namedCurve: "P-256" }) : generateKeyPairSync("ed25519");
-  return { algorithm, kid, privateKey, jwk: { ...publicKey.export({ format: "jwk" }), kid, alg: algorithm, use: "sig" } };
+    algorithm === "RS256"
+      ? generateKeyPairSync("rsa", { modulusLength: 2048 })
+      : algorithm === "ES256"
+        ? generateKeyPairSync("ec", { namedCurve: "P-256" })
+        : generateKeyPairSync("ed25519");
+  return {
+    algorithm,
+    kid,
+    privateKey,
+    jwk: { ...publicKey.export({ format: "jwk" }), kid, alg: algorithm, use: "sig" },
+  };
 }
 
 export function makeToken(key: SigningKey, claims: object, header: object = {}): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
   const now = Math.floor(Date.now() / 1000);
   const signed = `${part({ alg: key.algorithm, typ: "JWT", kid: key.kid, ...header })}.${part({ iat: now, exp: now + 3600, ...claims })}`;
-  const signature = sign(key.algorithm === "EdDSA" ? null : "sha256", Buffer.from(signed), { key: key.privateKey, dsaEncoding: "ieee-p1363" });
+  const signature = sign(key.algorithm === "EdDSA" ? null : "sha256", Buffer.from(signed), {
+    key: key.privateKey,
+    dsaEncoding: "ieee-p1363",
+  });
   return `${signed}.${signature.toString("base64url")}`;
 }
 
@@ -40,7 +52,11 @@ export function dataUrl(value: object): string {
 export async function startProvider(t: TestContext, keys: { keys: object[] }): Promise<string> {
   let issuer = "";
   const documents: Readonly<Record<string, () => object>> = {
-    "/.well-known/openid-configuration": () => ({ issuer, jwks_uri: `${issuer}/jwks`, authorization_endpoint: `${issuer}/authorize` }),
+    "/.well-known/openid-configuration": () => ({
+      issuer,
+      jwks_uri: `${issuer}/jwks`,
+      authorization_endpoint: `${issuer}/authorize`,
+    }),
     "/jwks": () => keys,
   };
   const server = createServer((request, response) => {

@@ -27,14 +27,22 @@ test('"use node" actions', async (t) => {
   const lines: string[] = [];
   const { http } = await deploy(
     t,
-    { "convex/schema.ts": MESSAGES_SCHEMA, "convex/messages.ts": MESSAGES, "convex/nodejs.ts": NODE, "convex/shared.ts": `export const shared = () => "shared";` },
+    {
+      "convex/schema.ts": MESSAGES_SCHEMA,
+      "convex/messages.ts": MESSAGES,
+      "convex/nodejs.ts": NODE,
+      "convex/shared.ts": `export const shared = () => "shared";`,
+    },
     { env: { TOKEN: "t" }, onLog: (line) => lines.push(line) },
   );
   const nodejs = api.nodejs!;
   process.env["BACKEND_SECRET"] = "must not be seen";
 
   await t.test("builtins, static and dynamic", async () => {
-    assert.equal(await http.action(nodejs.hash, { text: "x" }), "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881true");
+    assert.equal(
+      await http.action(nodejs.hash, { text: "x" }),
+      "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881true",
+    );
     assert.equal(await http.action(nodejs.dynamic), "functionfunction");
   });
 

@@ -48,8 +48,10 @@ test("scheduled functions", async (t) => {
   const startedMs = Date.now();
   const { http, admin, redeploy, connect } = await deploy(t, FILES);
   const jobs = api.jobs!;
-  const tick = (name: string): Promise<Tick> => eventually(async () => ((await http.query(jobs.ticks)) as Tick[]).find((item) => item.name === name));
-  const stateOf = async (id: string): Promise<string | undefined> => ((await http.query(jobs.state, { id })) as { state: { kind: string } } | null)?.state.kind;
+  const tick = (name: string): Promise<Tick> =>
+    eventually(async () => ((await http.query(jobs.ticks)) as Tick[]).find((item) => item.name === name));
+  const stateOf = async (id: string): Promise<string | undefined> =>
+    ((await http.query(jobs.state, { id })) as { state: { kind: string } } | null)?.state.kind;
 
   await t.test("runs when due and not before", async () => {
     const late = (await http.mutation(jobs.after, { ms: 3_600_000, name: "in an hour" })) as { id: string };
@@ -80,8 +82,14 @@ test("scheduled functions", async (t) => {
   });
 
   await t.test("targets have to exist when they are scheduled, and to fit when they run", async () => {
-    assert.match((await errorOf(() => http.mutation(jobs.scheduleNothing))).message, /no exported function nope found in the file: jobs\.js\. Did you forget to export it\?/);
-    for (const [schedule, error] of [[jobs.scheduleQuery, /is defined as a Query\. Only Mutation and Action can be scheduled/], [jobs.scheduleWrongArgs, /ArgumentValidationError/]] as const) {
+    assert.match(
+      (await errorOf(() => http.mutation(jobs.scheduleNothing))).message,
+      /no exported function nope found in the file: jobs\.js\. Did you forget to export it\?/,
+    );
+    for (const [schedule, error] of [
+      [jobs.scheduleQuery, /is defined as a Query\. Only Mutation and Action can be scheduled/],
+      [jobs.scheduleWrongArgs, /ArgumentValidationError/],
+    ] as const) {
       const id = (await http.mutation(schedule)) as string;
       await eventually(async () => (await stateOf(id)) === "failed");
       assert.match(((await http.query(jobs.state, { id })) as { state: { error: string } }).state.error, error);
@@ -95,7 +103,10 @@ test("scheduled functions", async (t) => {
     await eventually(() => seen.size === 1);
     await http.mutation(jobs.afterMutation);
     await eventually(() => [...seen].some((text) => text.includes('"success"')));
-    assert.ok([...seen].every((text) => text.includes('"both"') === text.includes('"success"')), [...seen].join("\n"));
+    assert.ok(
+      [...seen].every((text) => text.includes('"both"') === text.includes('"success"')),
+      [...seen].join("\n"),
+    );
   });
 
   await t.test("a job that is over cannot be cancelled", async () => {
@@ -112,13 +123,19 @@ test("scheduled functions", async (t) => {
   });
 
   await t.test("crons are listed and fire", async () => {
-    const listed = (await admin.query("_system/frontend/listCronJobs" as never)) as { name: string; cronSpec: { udfPath: string; udfArgs: ArrayBuffer; cronSchedule: object } }[];
-    assert.deepEqual(listed.map((cron) => [cron.name, cron.cronSpec.udfPath, cron.cronSpec.cronSchedule]), [
-      ["daily", "jobs.js:tick", { type: "daily", hourUTC: 3n, minuteUTC: 30n }],
-      ["each second", "jobs.js:tick", { type: "interval", seconds: 1n }],
-      ["expression", "jobs.js:tick", { type: "cron", cronExpr: "*/15 * * * *" }],
-      ["weekly", "jobs.js:tick", { type: "weekly", dayOfWeek: 2n, hourUTC: 1n }],
-    ]);
+    const listed = (await admin.query("_system/frontend/listCronJobs" as never)) as {
+      name: string;
+      cronSpec: { udfPath: string; udfArgs: ArrayBuffer; cronSchedule: object };
+    }[];
+    assert.deepEqual(
+      listed.map((cron) => [cron.name, cron.cronSpec.udfPath, cron.cronSpec.cronSchedule]),
+      [
+        ["daily", "jobs.js:tick", { type: "daily", hourUTC: 3n, minuteUTC: 30n }],
+        ["each second", "jobs.js:tick", { type: "interval", seconds: 1n }],
+        ["expression", "jobs.js:tick", { type: "cron", cronExpr: "*/15 * * * *" }],
+        ["weekly", "jobs.js:tick", { type: "weekly", dayOfWeek: 2n, hourUTC: 1n }],
+      ],
+    );
     assert.equal(new TextDecoder().decode(listed[1]!.cronSpec.udfArgs), '[{"name":"cron"}]');
     const fired = await eventually(async () => {
       const ticks = ((await http.query(jobs.ticks)) as Tick[]).filter((item) => item.name === "cron");
@@ -161,7 +178,24 @@ test("cron expressions", async (t) => {
     ["0 0 * * 5#2", "2024-03-08T00:00"],
   ];
   for (const [expression, expected] of cases) await t.test(expression, () => assert.equal(next(expression), expected));
-  for (const bad of ["", "* * * *", "60 * * * *", "* 24 * * *", "0 12 * * 7", "5-1 * * * *", "*/0 * * * *", "a b c d e", "1-2-3 * * * *", "? * * * *", "*/60 * * * *", "0 0 L,15 * *", "0 0 15w * *", "0 0 * * 5#6", "@daily", " 0 0 * * *"]) {
+  for (const bad of [
+    "",
+    "* * * *",
+    "60 * * * *",
+    "* 24 * * *",
+    "0 12 * * 7",
+    "5-1 * * * *",
+    "*/0 * * * *",
+    "a b c d e",
+    "1-2-3 * * * *",
+    "? * * * *",
+    "*/60 * * * *",
+    "0 0 L,15 * *",
+    "0 0 15w * *",
+    "0 0 * * 5#6",
+    "@daily",
+    " 0 0 * * *",
+  ]) {
     await t.test(`refuses "${bad}"`, () => assert.throws(() => parseCronExpression(bad), /Invalid cron expression/));
   }
 });
@@ -194,7 +228,13 @@ test("crons of every kind fire, and none overlaps itself", async (t) => {
     runs.push(name);
     if (name === "slow") await new Promise(() => {});
   });
-  timers.replace(Object.entries(schedules).map(([name, schedule]) => ({ componentPath: "", name, spec: { name: "jobs:tick", args: [], schedule } })));
+  timers.replace(
+    Object.entries(schedules).map(([name, schedule]) => ({
+      componentPath: "",
+      name,
+      spec: { name: "jobs:tick", args: [], schedule },
+    })),
+  );
   for (let minute = 0; minute < 180; minute++) {
     t.mock.timers.tick(60_000);
     await Promise.resolve();
@@ -202,5 +242,13 @@ test("crons of every kind fire, and none overlaps itself", async (t) => {
   timers.replace([]);
   const count = (name: string): number => runs.filter((run) => run === name).length;
   // Three hours, from 22:59:30 to 01:59:30 on New Year's day, a Wednesday.
-  assert.deepEqual(Object.fromEntries(Object.keys(schedules).map((name) => [name, count(name)])), { interval: 4, hourly: 3, daily: 1, weekly: 1, monthly: 1, cron: 2, slow: 1 });
+  assert.deepEqual(Object.fromEntries(Object.keys(schedules).map((name) => [name, count(name)])), {
+    interval: 4,
+    hourly: 3,
+    daily: 1,
+    weekly: 1,
+    monthly: 1,
+    cron: 2,
+    slow: 1,
+  });
 });

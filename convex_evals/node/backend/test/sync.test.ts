@@ -36,10 +36,18 @@ test("sync protocol", async (t) => {
     const seen: number[] = [];
     watcher.onUpdate(counters.get!, { name: "order" }, (value) => seen.push(value as number));
     const writer = app.connect();
-    const results = await Promise.all(Array.from({ length: 50 }, () => writer.mutation(counters.bump!, { name: "order" })));
-    assert.deepEqual(results, Array.from({ length: 50 }, (_, index) => index + 1));
+    const results = await Promise.all(
+      Array.from({ length: 50 }, () => writer.mutation(counters.bump!, { name: "order" })),
+    );
+    assert.deepEqual(
+      results,
+      Array.from({ length: 50 }, (_, index) => index + 1),
+    );
     await eventually(() => seen.at(-1) === 50);
-    assert.deepEqual(seen, [...seen].sort((a, b) => a - b));
+    assert.deepEqual(
+      seen,
+      [...seen].sort((a, b) => a - b),
+    );
   });
 
   await t.test("what one client was told, every other client sees", async () => {
@@ -66,9 +74,15 @@ test("sync protocol", async (t) => {
 
   await t.test("failures and actions", async () => {
     const client = app.connect();
-    assert.match((await errorOf(() => client.mutation(counters.fail!, {}))).message, /Server Error\nUncaught Error: no/);
+    assert.match(
+      (await errorOf(() => client.mutation(counters.fail!, {}))).message,
+      /Server Error\nUncaught Error: no/,
+    );
     assert.equal(await client.action(counters.act!, {}), 1);
-    assert.match((await errorOf(() => client.query(api.nope!.nope!, {}))).message, /Could not find public function for 'nope:nope'/);
+    assert.match(
+      (await errorOf(() => client.query(api.nope!.nope!, {}))).message,
+      /Could not find public function for 'nope:nope'/,
+    );
   });
 
   await t.test("admin authentication with an identity re-runs the queries", async () => {
@@ -87,7 +101,10 @@ test("sync protocol", async (t) => {
     const seen: unknown[] = [];
     client.onUpdate(counters.get!, { name: "order" }, (value) => seen.push(value));
     await eventually(() => seen.at(-1) === 50);
-    const changed = COUNTERS.replace('q.eq(q.field("name"), name)).first())?.value ?? 0', 'q.eq(q.field("name"), name)).first())?.value! * 100');
+    const changed = COUNTERS.replace(
+      'q.eq(q.field("name"), name)).first())?.value ?? 0',
+      'q.eq(q.field("name"), name)).first())?.value! * 100',
+    );
     assert.equal((await app.redeploy({ ...FILES, "convex/counters.ts": changed })).status, 200);
     await eventually(() => seen.at(-1) === 5000);
   });
@@ -95,11 +112,17 @@ test("sync protocol", async (t) => {
   await t.test("a page of a paginated query keeps its end while documents come in", async () => {
     const client = app.connect();
     const pages: { page: unknown[]; continueCursor: string }[] = [];
-    for (let index = 0; index < 3; index++) await app.http.mutation(api.messages!.send!, { author: "p", body: String(index) });
-    client.onUpdate(counters.page!, { paginationOpts: { numItems: 2, cursor: null } }, (value) => pages.push(value as never));
+    for (let index = 0; index < 3; index++)
+      await app.http.mutation(api.messages!.send!, { author: "p", body: String(index) });
+    client.onUpdate(counters.page!, { paginationOpts: { numItems: 2, cursor: null } }, (value) =>
+      pages.push(value as never),
+    );
     const first = await eventually(() => pages.at(-1));
     const { _id } = first.page[0] as { _id: string };
-    await app.admin.mutation("_system/frontend/deleteDocuments" as never, { toDelete: [{ id: _id, tableName: "messages" }] } as never);
+    await app.admin.mutation(
+      "_system/frontend/deleteDocuments" as never,
+      { toDelete: [{ id: _id, tableName: "messages" }] } as never,
+    );
     const second = await eventually(() => (pages.length > 1 ? pages.at(-1) : null));
     assert.equal(second.page.length, 1);
     assert.equal(second.continueCursor, first.continueCursor);
@@ -154,7 +177,9 @@ test("a mutation that is sent twice runs once", async (t) => {
     await new Promise((resolve) => socket.once("open", resolve));
     socket.send('{"type":"Connect","sessionId":"one","connectionCount":0,"lastCloseReason":null}');
     socket.send('{"type":"Mutation","requestId":0,"udfPath":"counters:bump","args":[{"name":"twice"}]}');
-    const response = await new Promise<string>((resolve) => socket.on("message", (data) => String(data).includes("MutationResponse") && resolve(String(data))));
+    const response = await new Promise<string>((resolve) =>
+      socket.on("message", (data) => String(data).includes("MutationResponse") && resolve(String(data))),
+    );
     socket.terminate();
     return JSON.parse(response) as unknown;
   };

@@ -23,10 +23,13 @@ export const schedule = mutation({ args: {}, handler: async (ctx) => await ctx.s
 export const state = query({ args: { id: v.id("_scheduled_functions") }, handler: async (ctx, { id }) => (await ctx.db.system.get(id))?.state });
 `;
 const FILES = {
-  "convex/schema.ts": 'import { defineSchema, defineTable } from "convex/server"; import { v } from "convex/values"; export default defineSchema({ items: defineTable({ name: v.string() }) });',
+  "convex/schema.ts":
+    'import { defineSchema, defineTable } from "convex/server"; import { v } from "convex/values"; export default defineSchema({ items: defineTable({ name: v.string() }) });',
   "convex/spins.ts": SPINS,
-  "convex/http.ts": 'import { httpRouter } from "convex/server"; import { httpAction } from "./_generated/server"; const http = httpRouter(); http.route({ path: "/spin", method: "GET", handler: httpAction(async () => { for (;;) {} }) }); export default http;',
-  "convex/nodeSpin.ts": '"use node"; import { action } from "./_generated/server"; export const spin = action({ args: {}, handler: async () => { await new Promise((resolve) => setImmediate(resolve)); for (;;) {} } });\nexport const inImmediate = action({ args: {}, handler: async () => await new Promise(() => { setImmediate(() => { for (;;) {} }); }) });',
+  "convex/http.ts":
+    'import { httpRouter } from "convex/server"; import { httpAction } from "./_generated/server"; const http = httpRouter(); http.route({ path: "/spin", method: "GET", handler: httpAction(async () => { for (;;) {} }) }); export default http;',
+  "convex/nodeSpin.ts":
+    '"use node"; import { action } from "./_generated/server"; export const spin = action({ args: {}, handler: async () => { await new Promise((resolve) => setImmediate(resolve)); for (;;) {} } });\nexport const inImmediate = action({ args: {}, handler: async () => await new Promise(() => { setImmediate(() => { for (;;) {} }); }) });',
   "convex/nodeQueues.ts": `"use node"; import { action } from "./_generated/server";
     export const ticks = action({ args: {}, handler: async () => await new Promise(() => { const again = (): void => process.nextTick(again); again(); }) });
     export const microtasks = action({ args: {}, handler: async () => await new Promise(() => { const again = (): void => queueMicrotask(again); again(); }) });`,
@@ -105,6 +108,9 @@ test("a module that never finishes loading is refused", async (t) => {
   const answer = await startPush(backend, bad);
   assert.equal(answer.status, 400);
   assert.match(String(answer.body["message"]), /Function execution timed out \(maximum duration: 4s\)/);
-  const good = makeProject(t, { "convex/good.ts": 'import { query } from "./_generated/server"; export const one = query({ args: {}, handler: async () => 1 });' });
+  const good = makeProject(t, {
+    "convex/good.ts":
+      'import { query } from "./_generated/server"; export const one = query({ args: {}, handler: async () => 1 });',
+  });
   assert.equal((await startPush(backend, good)).status, 200);
 });

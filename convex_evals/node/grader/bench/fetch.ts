@@ -33,7 +33,9 @@ function measure(rounds: number, serving: number): void {
   const used: Record<string, number[]> = { fetch: [], lean: [] };
   for (let round = 0; round < rounds; round++) {
     for (const name of round % 2 === 0 ? ["fetch", "lean"] : ["lean", "fetch"]) {
-      const { stdout } = spawnSync(process.execPath, [fileURLToPath(import.meta.url), name, String(serving)], { encoding: "utf8" });
+      const { stdout } = spawnSync(process.execPath, [fileURLToPath(import.meta.url), name, String(serving)], {
+        encoding: "utf8",
+      });
       used[name]!.push(Number(stdout));
     }
   }
@@ -44,7 +46,9 @@ function measure(rounds: number, serving: number): void {
 }
 
 if (!isMainThread) {
-  const server = createServer((request, response) => request.resume().on("end", () => response.end('{"status":"success"}')));
+  const server = createServer((request, response) =>
+    request.resume().on("end", () => response.end('{"status":"success"}')),
+  );
   server.listen(0, "127.0.0.1", () => parentPort?.postMessage((server.address() as AddressInfo).port));
 } else if (way === "fetch" || way === "lean") {
   await calls(way === "fetch" ? fetch : leanFetch);

@@ -51,7 +51,12 @@ const HTTP = `
   http.route({ path: "/hello", method: "GET", handler: httpAction(async () => new Response("hello")) });
   export default http;`;
 
-const ANSWER: Files = { "convex/schema.ts": SCHEMA, "convex/notes.ts": NOTES, "convex/crons.ts": CRONS, "convex/http.ts": HTTP };
+const ANSWER: Files = {
+  "convex/schema.ts": SCHEMA,
+  "convex/notes.ts": NOTES,
+  "convex/crons.ts": CRONS,
+  "convex/http.ts": HTTP,
+};
 
 type Query<T> = FunctionReference<"query", "public", Record<string, never>, T>;
 const notes = anyApi["notes"] as unknown as {
@@ -85,7 +90,10 @@ after(async () => {
 
 test("each client calls as who it says", async () => {
   assert.equal(await anonymousClient().query(notes.whoAmI), null);
-  assert.equal(await clientAs({ issuer: "https://a.example", subject: "ada" }).query(notes.whoAmI, {}), "https://a.example|ada");
+  assert.equal(
+    await clientAs({ issuer: "https://a.example", subject: "ada" }).query(notes.whoAmI, {}),
+    "https://a.example|ada",
+  );
   assert.equal(await adminClient().mutation(notes.purge), "purged");
   await expectNotCallable(anonymousClient().mutation(notes.purge), "Clients must not be able to purge");
 });
@@ -94,7 +102,10 @@ test("documents go in and out in order, and out for good", async () => {
   const documents = ["b", "a", "c"].map((text) => ({ owner: "ada", text }));
   await addDocuments("notes", documents);
   assert.deepEqual((await listTable("notes")).map(ownFields), documents);
-  await assert.rejects(addDocuments("notes", [{ owner: 1 }]), /The table `notes` must accept the documents that the task describes/);
+  await assert.rejects(
+    addDocuments("notes", [{ owner: 1 }]),
+    /The table `notes` must accept the documents that the task describes/,
+  );
   assert.equal((await listTable("notes")).length, 3);
   await clearTables("notes");
   assert.deepEqual(await listTable("notes"), []);
@@ -105,7 +116,10 @@ test("mutations of one client really run at the same time, and none is lost", as
   await clearTables("notes");
   const client = anonymousClient();
   await Promise.all(["1", "2", "3", "4"].map((text) => client.mutation(notes.add, { text })));
-  assert.deepEqual((await listTable("notes")).map(({ owner }) => owner), ["0", "1", "2", "3"]);
+  assert.deepEqual(
+    (await listTable("notes")).map(({ owner }) => owner),
+    ["0", "1", "2", "3"],
+  );
 });
 
 test("a watched query shows what other clients write", async () => {
@@ -114,22 +128,34 @@ test("a watched query shows what other clients write", async () => {
   await eventually(() => watch.latest()?.length === 0);
   await anonymousClient().mutation(notes.add, { text: "hello" });
   await eventually(() => watch.latest()?.[0]?.text === "hello");
-  assert.deepEqual(watch.history().map((list) => list.length), [0, 1]);
+  assert.deepEqual(
+    watch.history().map((list) => list.length),
+    [0, 1],
+  );
   assert.equal(watch.error(), undefined);
   watch.stop();
 });
 
 test("refusals name the function, keep the app's data, and are told from missing functions", async () => {
-  const refused = await expectError(anonymousClient().mutation(notes.add, { text: "" }), "An empty text must be refused", { by: "code" });
+  const refused = await expectError(
+    anonymousClient().mutation(notes.add, { text: "" }),
+    "An empty text must be refused",
+    { by: "code" },
+  );
   assert.match(refused.message, /^The call of `notes:add` failed: /);
   assert.deepEqual((refused as Error & { data: unknown }).data, { code: "EMPTY" });
   const wrong = { text: 1 } as unknown as { text: string };
   await expectError(anonymousClient().mutation(notes.add, wrong), "A number must be refused", { by: "arguments" });
-  await assert.rejects(expectError(anonymousClient().mutation(notes.missing, { text: "" }), "It must be refused"), /never reached it/);
+  await assert.rejects(
+    expectError(anonymousClient().mutation(notes.missing, { text: "" }), "It must be refused"),
+    /never reached it/,
+  );
 });
 
 test("functions and crons are listed as in `api`", async () => {
-  const functions = [...(await listFunctions()).values()].map(({ name, type, visibility }) => `${name} ${visibility} ${type}`);
+  const functions = [...(await listFunctions()).values()].map(
+    ({ name, type, visibility }) => `${name} ${visibility} ${type}`,
+  );
   assert.deepEqual(functions.sort(), [
     "notes:add public mutation",
     "notes:list public query",
@@ -151,11 +177,17 @@ test("the answer is the same as itself, and another candidate is told how it dif
   await expectSameFunctions({ publicOnly: false, returns: true });
   await candidate.redeploy({
     "convex/schema.ts": SCHEMA.replace('.index("by_owner", ["owner"])', ""),
-    "convex/notes.ts": NOTES.replace("internalMutation(", "mutation(").replace("args: { text: v.string() }", "args: { text: v.any() }"),
+    "convex/notes.ts": NOTES.replace("internalMutation(", "mutation(").replace(
+      "args: { text: v.string() }",
+      "args: { text: v.any() }",
+    ),
   });
   await assert.rejects(expectSameSchema(), /`notes` must have an index on `owner`, in this order/);
   await assert.rejects(expectSameFunctions(), /the arguments of `notes:add`: the field `text` must be string, not any/);
-  await assert.rejects(expectFunctions({ "notes:purge": { type: "mutation", visibility: "internal" } }), /must be registered as internal mutation/);
+  await assert.rejects(
+    expectFunctions({ "notes:purge": { type: "mutation", visibility: "internal" } }),
+    /must be registered as internal mutation/,
+  );
   await candidate.redeploy({ "convex/notes.ts": NOTES });
   assert.equal(await readSchema(), undefined);
   await assert.rejects(expectSameSchema(), /must define a schema in `convex\/schema\.ts`/);

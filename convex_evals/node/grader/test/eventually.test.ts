@@ -39,12 +39,15 @@ test("even without patience there is one attempt", async () => {
 test("a wait goes on while the machine had no time for it", async () => {
   let looks = 0;
   // 60 ms a look where 15 were meant: only one of the four that 60 ms have room for was made when they are over.
-  const late = eventually(() => {
-    looks += 1;
-    const end = performance.now() + 60;
-    while (performance.now() < end);
-    return looks === 2;
-  }, { timeoutMs: 60, everyMs: 15 });
+  const late = eventually(
+    () => {
+      looks += 1;
+      const end = performance.now() + 60;
+      while (performance.now() < end);
+      return looks === 2;
+    },
+    { timeoutMs: 60, everyMs: 15 },
+  );
   assert.equal(await late, true);
 });
 
@@ -52,8 +55,15 @@ test("after a test that failed while it waited, waits are short: nothing can mak
   const worker = { current: { result: { state: "run" } } };
   Object.assign(globalThis, { __vitest_worker__: worker });
   await assert.rejects(eventually(() => false, { timeoutMs: 20 }));
-  await assert.rejects(eventually(() => false, { timeoutMs: 40 }), /^Error: Waited 40 ms/, "it may have been what the test wanted");
+  await assert.rejects(
+    eventually(() => false, { timeoutMs: 40 }),
+    /^Error: Waited 40 ms/,
+    "it may have been what the test wanted",
+  );
   worker.current.result.state = "fail";
   worker.current = { result: { state: "run" } };
-  await assert.rejects(eventually(() => false, { timeoutMs: 1000 }), /^Error: Waited 100 ms/);
+  await assert.rejects(
+    eventually(() => false, { timeoutMs: 1000 }),
+    /^Error: Waited 100 ms/,
+  );
 });

@@ -10,7 +10,9 @@ type Answer = (request: IncomingMessage, body: string, response: ServerResponse)
 async function serve(t: TestContext, answer: Answer): Promise<string> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => answer(request, Buffer.concat(chunks).toString(), response));
+    request
+      .on("data", (chunk: Buffer) => chunks.push(chunk))
+      .on("end", () => answer(request, Buffer.concat(chunks).toString(), response));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => {
@@ -28,7 +30,13 @@ test("method, path, headers and body arrive, and the answer comes back as text a
   });
   const response = await leanFetch(`${url}/api/query`, { ...POST, body: "žluťoučký 🐎" });
   assert.ok(response.ok);
-  const said = { method: "POST", path: "/api/query", type: "application/json", auth: "Convex key", body: "žluťoučký 🐎" };
+  const said = {
+    method: "POST",
+    path: "/api/query",
+    type: "application/json",
+    auth: "Convex key",
+    body: "žluťoučký 🐎",
+  };
   assert.deepEqual(await response.json(), said);
   assert.equal(await response.text(), JSON.stringify(said));
 });
@@ -59,7 +67,10 @@ test("one connection serves calls that follow each other", async (t) => {
 });
 
 test("nobody there, and somebody who breaks off, are errors as `fetch` has them", async (t) => {
-  await assert.rejects(leanFetch("http://localhost:1", POST), (error: TypeError) => error.message === "fetch failed" && error.cause instanceof Error);
+  await assert.rejects(
+    leanFetch("http://localhost:1", POST),
+    (error: TypeError) => error.message === "fetch failed" && error.cause instanceof Error,
+  );
   const url = await serve(t, (_request, _body, response) => {
     response.write('{"half');
     setTimeout(() => response.destroy(), 20);

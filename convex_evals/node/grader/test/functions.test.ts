@@ -9,7 +9,14 @@ const ANY: ValidatorJSON = { type: "any" };
 
 function functions(...specs: Partial<FunctionSpec>[]): Map<string, FunctionSpec> {
   const complete = specs.map(
-    (spec): FunctionSpec => ({ name: "notes:add", type: "mutation", visibility: "public", args: STRING, returns: ANY, ...spec }),
+    (spec): FunctionSpec => ({
+      name: "notes:add",
+      type: "mutation",
+      visibility: "public",
+      args: STRING,
+      returns: ANY,
+      ...spec,
+    }),
   );
   return new Map(complete.map((spec) => [spec.name, spec]));
 }

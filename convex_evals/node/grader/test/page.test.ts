@@ -65,7 +65,10 @@ test("an app that throws leaves an empty page and its error", async () => {
 });
 
 test("an app without a default export, or that cannot be bundled, is told so", async () => {
-  const page = await openPage({ app: write("Named.tsx", "export function App() { return null; }"), backend: UNREACHABLE });
+  const page = await openPage({
+    app: write("Named.tsx", "export function App() { return null; }"),
+    backend: UNREACHABLE,
+  });
   assert.match((await page.errors()).join(), /`src\/Named\.tsx` must export the app's component as its default/);
   const broken = openPage({ app: write("Broken.tsx", 'import "left-pad-of-nowhere";'), backend: UNREACHABLE });
   await assert.rejects(broken, /`src\/Broken\.tsx` must be a module that can be bundled[\s\S]*left-pad-of-nowhere/);
@@ -84,13 +87,19 @@ test("the app sees nothing of the grader's environment", async () => {
 test("commands to a page that is closed are refused", async () => {
   const page = await openPage({ app: write("Closed.tsx", "export default () => null;"), backend: UNREACHABLE });
   page.close();
-  await eventually(() => page.text().then(() => false, (error: Error) => /process ended/.test(error.message)));
+  await eventually(() =>
+    page.text().then(
+      () => false,
+      (error: Error) => /process ended/.test(error.message),
+    ),
+  );
 });
 
 test("styles and pictures are nothing that a page shows, and no reason to fail", async () => {
   write("look.module.css", ".big { font-size: 40px }");
   write("logo.svg", "<svg/>");
-  const source = 'import look from "./look.module.css"; import logo from "./logo.svg"; export default () => <p className={look.big} title={typeof logo}>Hi</p>;';
+  const source =
+    'import look from "./look.module.css"; import logo from "./logo.svg"; export default () => <p className={look.big} title={typeof logo}>Hi</p>;';
   const page = await openPage({ app: write("Styled.tsx", source), backend: UNREACHABLE });
   await eventually(async () => assert.deepEqual(await page.texts("p"), ["Hi"]));
   assert.deepEqual(await page.errors(), []);

@@ -5,7 +5,10 @@ import { expectError, expectNotCallable } from "../refusals.ts";
 const RULE = "Sending an empty message must be refused";
 const refusedByArguments = () => Promise.reject(new Error("ArgumentValidationError: Value does not match validator."));
 const refusedByCode = () => Promise.reject(new Error("[Request ID: 1] Server Error\nUncaught Error: empty"));
-const missing = () => Promise.reject(new Error("Could not find public function for 'messages:send'. Did you forget to run `npx convex dev`?"));
+const missing = () =>
+  Promise.reject(
+    new Error("Could not find public function for 'messages:send'. Did you forget to run `npx convex dev`?"),
+  );
 
 test("either refusal will do, whatever its words, and is returned", async () => {
   assert.match((await expectError(refusedByCode(), RULE)).message, /empty/);
@@ -16,12 +19,20 @@ test("either refusal will do, whatever its words, and is returned", async () => 
 test("who refuses can be asked for", async () => {
   await expectError(refusedByArguments(), RULE, { by: "arguments" });
   await expectError(refusedByCode(), RULE, { by: "code" });
-  await assert.rejects(expectError(refusedByCode(), RULE, { by: "arguments" }), /must be refused by argument validators/);
-  await assert.rejects(expectError(refusedByArguments(), RULE, { by: "code" }), /must be refused by the function's code/);
+  await assert.rejects(
+    expectError(refusedByCode(), RULE, { by: "arguments" }),
+    /must be refused by argument validators/,
+  );
+  await assert.rejects(
+    expectError(refusedByArguments(), RULE, { by: "code" }),
+    /must be refused by the function's code/,
+  );
 });
 
 test("a call that succeeds is told with what it returned", async () => {
-  await assert.rejects(expectError(Promise.resolve({ n: 1n }), RULE), { message: `${RULE}, but the call succeeded and returned {"n":"1n"}` });
+  await assert.rejects(expectError(Promise.resolve({ n: 1n }), RULE), {
+    message: `${RULE}, but the call succeeded and returned {"n":"1n"}`,
+  });
 });
 
 test("a call that reached no function is no refusal", async () => {

@@ -44,7 +44,9 @@ test("order, index names and further tables and indexes are no differences", () 
 });
 
 test("missing tables, fields and indexes are named", () => {
-  const schema = defineSchema({ messages: defineTable({ author: v.string(), body: v.optional(v.string()), vector: v.array(v.number()) }) });
+  const schema = defineSchema({
+    messages: defineTable({ author: v.string(), body: v.optional(v.string()), vector: v.array(v.number()) }),
+  });
   assert.deepEqual(differences(schema), [
     "a document of `messages`: the field `body` must be string, not optional string",
     "`messages` must have an index on `author`, in this order",

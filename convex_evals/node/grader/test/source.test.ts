@@ -14,7 +14,10 @@ before(() => {
   mkdirSync(join(project, "convex/_generated"));
   writeFileSync(join(project, "convex/_generated/api.js"), "export const api = {};");
   writeFileSync(join(project, "convex/types.d.ts"), "declare const a: 1;");
-  writeFileSync(join(project, "convex/model/users.ts"), 'import * as server from "convex/server";\nexport const a = server;');
+  writeFileSync(
+    join(project, "convex/model/users.ts"),
+    'import * as server from "convex/server";\nexport const a = server;',
+  );
   writeFileSync(
     join(project, "convex/notes.ts"),
     `import { query as q, mutation } from "./_generated/server";

@@ -48,10 +48,10 @@ test("differences are told field by field and member by member", () => {
     "a user: the field `name` must be string, not number",
     "a user has a field `extra` that the task does not ask for",
   ]);
-  assert.deepEqual(validatorDifferences("it", json(v.union(v.null(), v.string())), json(v.union(v.null(), v.number()))), [
-    "it must allow number",
-    "it must not allow string",
-  ]);
+  assert.deepEqual(
+    validatorDifferences("it", json(v.union(v.null(), v.string())), json(v.union(v.null(), v.number()))),
+    ["it must allow number", "it must not allow string"],
+  );
   assert.deepEqual(validatorDifferences("it", json(v.any()), json(v.object({}))), ["it must be {}, not any"]);
 });
 

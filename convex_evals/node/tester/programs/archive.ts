@@ -3,7 +3,17 @@
  *
  * An archive that comes back was made beside project code: nothing in it is followed, and nothing is written through links.
  */
-import { constants, closeSync, lstatSync, mkdirSync, openSync, readFileSync, readdirSync, readlinkSync, writeSync } from "node:fs";
+import {
+  constants,
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  writeSync,
+} from "node:fs";
 import path from "node:path";
 
 const BLOCK = 512;
@@ -19,7 +29,11 @@ function header(name: string, kind: Kind, size: number, mode: number, link = "")
   const block = Buffer.alloc(BLOCK);
   const octal = (value: number, length: number): string => `${value.toString(8).padStart(length - 1, "0")}\0`;
   Buffer.from(name).copy(block, 0, 0, NAME_BYTES);
-  block.write(octal(mode, 8) + octal(0, 8) + octal(0, 8) + octal(size, 12) + octal(0, 12) + " ".repeat(8) + kind, 100, "latin1");
+  block.write(
+    octal(mode, 8) + octal(0, 8) + octal(0, 8) + octal(size, 12) + octal(0, 12) + " ".repeat(8) + kind,
+    100,
+    "latin1",
+  );
   Buffer.from(link).copy(block, 157, 0, NAME_BYTES);
   block.write("ustar  \0", 257, "latin1");
   const sum = block.reduce((total, byte) => total + byte, 0);
@@ -49,7 +63,8 @@ export function pack(base: string, roots: readonly string[], hidden: ReadonlySet
     parts.push(...pieces);
     size += pieces.reduce((total, piece) => total + piece.length, 0);
     entries += 1;
-    if (size > LARGEST_ARCHIVE || entries > MOST_ENTRIES) throw new Error("There are too many files for a program in the project's folder and the grader's");
+    if (size > LARGEST_ARCHIVE || entries > MOST_ENTRIES)
+      throw new Error("There are too many files for a program in the project's folder and the grader's");
   };
   const walk = (file: string): void => {
     if (hidden.has(file)) return;
@@ -65,7 +80,9 @@ export function pack(base: string, roots: readonly string[], hidden: ReadonlySet
   // The folders above are there already; those between them and a root are not.
   for (const root of roots) {
     const above = path.relative(base, root).split(path.sep).slice(0, -1);
-    above.slice(1).forEach((_, index) => add(entry(`${above.slice(0, index + 2).join("/")}/`, "5", Buffer.alloc(0), 0o755)));
+    above
+      .slice(1)
+      .forEach((_, index) => add(entry(`${above.slice(0, index + 2).join("/")}/`, "5", Buffer.alloc(0), 0o755)));
     walk(root);
   }
   return Buffer.concat([...parts, Buffer.alloc(2 * BLOCK)]);
@@ -78,7 +95,8 @@ interface Unpacked {
   mode: number;
 }
 
-const textOf = (block: Buffer, from: number, length: number): string => block.toString("utf8", from, from + length).replace(/\0[^]*$/, "");
+const textOf = (block: Buffer, from: number, length: number): string =>
+  block.toString("utf8", from, from + length).replace(/\0[^]*$/, "");
 
 /** Files and folders of an archive that is whole as far as it goes. */
 function* entriesOf(archive: Buffer): Generator<Unpacked> {
@@ -94,7 +112,8 @@ function* entriesOf(archive: Buffer): Generator<Unpacked> {
       const prefix = textOf(head, 257, 8) === "ustar" ? textOf(head, 345, 155) : "";
       const name = longName ?? (prefix === "" ? textOf(head, 0, 100) : `${prefix}/${textOf(head, 0, 100)}`);
       longName = undefined;
-      if (kind === "0" || kind === "\0" || kind === "5") yield { name, folder: kind === "5", content, mode: parseInt(textOf(head, 100, 8), 8) || 0 };
+      if (kind === "0" || kind === "\0" || kind === "5")
+        yield { name, folder: kind === "5", content, mode: parseInt(textOf(head, 100, 8), 8) || 0 };
     }
     at += BLOCK + Math.ceil(size / BLOCK) * BLOCK;
   }
@@ -126,7 +145,12 @@ export function unpack(archive: Buffer, base: string, roots: readonly string[], 
   for (const found of entriesOf(archive)) {
     const file = path.join(base, found.name);
     const inside = roots.some((root) => file.startsWith(root + path.sep));
-    if (!inside || found.name.split("/").includes("..") || [...hidden].some((each) => file === each || file.startsWith(each + path.sep))) continue;
+    if (
+      !inside ||
+      found.name.split("/").includes("..") ||
+      [...hidden].some((each) => file === each || file.startsWith(each + path.sep))
+    )
+      continue;
     try {
       if (found.folder) isPlain(base, file.replace(/\/$/, ""));
       else if (isPlain(base, path.dirname(file))) replace(file, found);

@@ -13,7 +13,16 @@ export const FIRST_PID = 5_000_000;
 const MOST_UNREAD = 64 * 1024 * 1024;
 const LONGEST_MESSAGE = 16 * 1024 * 1024;
 
-type StdioEntry = "pipe" | "overlapped" | "ignore" | "inherit" | "ipc" | null | undefined | number | { fd?: number | null };
+type StdioEntry =
+  | "pipe"
+  | "overlapped"
+  | "ignore"
+  | "inherit"
+  | "ipc"
+  | null
+  | undefined
+  | number
+  | { fd?: number | null };
 
 export interface AsyncOptions extends SpawnOptions {
   stdio?: StdioEntry[] | string | undefined;
@@ -49,7 +58,9 @@ export function killProgram(pid: number, signal: NodeJS.Signals): boolean {
 }
 
 function stdioOf({ stdio }: AsyncOptions): StdioEntry[] {
-  const list: StdioEntry[] = Array.isArray(stdio) ? stdio : Array.from({ length: 3 }, () => (stdio ?? "pipe") as StdioEntry);
+  const list: StdioEntry[] = Array.isArray(stdio)
+    ? stdio
+    : Array.from({ length: 3 }, () => (stdio ?? "pipe") as StdioEntry);
   return [list[0] ?? "pipe", list[1] ?? "pipe", list[2] ?? "pipe", ...list.slice(3)];
 }
 
@@ -105,7 +116,8 @@ class Program {
     const child = this.#child;
     const [input, out, err, ...more] = stdioOf(options);
     const ipc = more.includes("ipc");
-    if (options.serialization === "advanced") throw new Error("A program that a grader starts can be sent messages in JSON alone");
+    if (options.serialization === "advanced")
+      throw new Error("A program that a grader starts can be sent messages in JSON alone");
     const stdout = sink(out, 1);
     const stderr = sink(err, 2);
     child.spawnfile = options.file;
@@ -116,7 +128,13 @@ class Program {
     child.stdio = [stdin, stdout.stream, stderr.stream, ...more.map(() => null)];
     if (typeof request === "string") return this.#fail(request, options);
     child.pid = this.#pid;
-    child._handle = { kill: (signal: number) => this.#kill(signal), ref: () => undefined, unref: () => undefined, hasRef: () => false, pid: this.#pid };
+    child._handle = {
+      kill: (signal: number) => this.#kill(signal),
+      ref: () => undefined,
+      unref: () => undefined,
+      hasRef: () => false,
+      pid: this.#pid,
+    };
     running.set(this.#pid, (signal) => void this.#end(signal));
     this.#id = this.#connection.start(request, this.#listener(stdout.write, stderr.write));
     if (ipc) this.#openChannel();
@@ -129,7 +147,13 @@ class Program {
 
   /** As Node does where the system refuses: no exception, an event. */
   #fail(code: string, { file, args = [] }: AsyncOptions): number {
-    const error = Object.assign(new Error(`spawn ${file} ${code}`), { errno: errnoOf(code), code, syscall: `spawn ${file}`, path: file, spawnargs: args.slice(1) });
+    const error = Object.assign(new Error(`spawn ${file} ${code}`), {
+      errno: errnoOf(code),
+      code,
+      syscall: `spawn ${file}`,
+      path: file,
+      spawnargs: args.slice(1),
+    });
     const { stdin, stdout, stderr } = this.#child;
     this.#child.exitCode = error.errno;
     this.#child._handle = null;
@@ -144,7 +168,8 @@ class Program {
   }
 
   #input(): Writable {
-    const send = (payload: Uint8Array, done: () => void): void => this.#connection.send(KINDS.stdin, this.#id, payload, done);
+    const send = (payload: Uint8Array, done: () => void): void =>
+      this.#connection.send(KINDS.stdin, this.#id, payload, done);
     const stream = new Writable({
       write: (chunk: Buffer, _encoding, done) => {
         for (let at = 0; at < chunk.length; at += LONGEST_PAYLOAD) {
@@ -169,7 +194,8 @@ class Program {
       ipc: (data) => this.#hear(data),
       exit: (exit, files) => {
         // The program's word is over: what it wrote is there before anybody hears that it has ended.
-        if (files.length > 0) unpack(files, this.#folders.base, [this.#folders.project, this.#folders.scratch], this.#folders.hidden);
+        if (files.length > 0)
+          unpack(files, this.#folders.base, [this.#folders.project, this.#folders.scratch], this.#folders.hidden);
         stdout(Buffer.alloc(0));
         stderr(Buffer.alloc(0));
         this.#exited(exit);
@@ -232,7 +258,8 @@ class Program {
         return false;
       }
       const bytes = Buffer.from(`${text}\n`);
-      for (let at = 0; at < bytes.length; at += LONGEST_PAYLOAD) this.#connection.send(KINDS.ipc, this.#id, bytes.subarray(at, at + LONGEST_PAYLOAD));
+      for (let at = 0; at < bytes.length; at += LONGEST_PAYLOAD)
+        this.#connection.send(KINDS.ipc, this.#id, bytes.subarray(at, at + LONGEST_PAYLOAD));
       if (done) process.nextTick(done, null);
       return true;
     };
@@ -259,7 +286,9 @@ class Program {
       } catch {
         continue;
       }
-      const internal = typeof (message as { cmd?: unknown } | null)?.cmd === "string" && (message as { cmd: string }).cmd.startsWith("NODE_");
+      const internal =
+        typeof (message as { cmd?: unknown } | null)?.cmd === "string" &&
+        (message as { cmd: string }).cmd.startsWith("NODE_");
       if (!internal) this.#child.emit("message", message, undefined);
     }
     if (this.#heard.length > LONGEST_MESSAGE) this.#end("SIGKILL");
@@ -267,7 +296,9 @@ class Program {
 }
 
 function signalName(number: number): NodeJS.Signals {
-  const named = Object.entries(process.getBuiltinModule("node:os").constants.signals).find(([, value]) => value === number);
+  const named = Object.entries(process.getBuiltinModule("node:os").constants.signals).find(
+    ([, value]) => value === number,
+  );
   return (named?.[0] ?? "SIGKILL") as NodeJS.Signals;
 }
 
@@ -281,7 +312,14 @@ export function replaceChildProcesses(connection: Connection, folders: Folders):
   const kill = process.kill.bind(process);
   process.kill = (target, signal) => {
     if (Math.abs(target) <= FIRST_PID) return kill(target, signal);
-    if (signal === 0 ? !running.has(Math.abs(target)) : !killProgram(Math.abs(target), typeof signal === "number" ? signalName(signal) : ((signal as NodeJS.Signals | undefined) ?? "SIGTERM"))) {
+    if (
+      signal === 0
+        ? !running.has(Math.abs(target))
+        : !killProgram(
+            Math.abs(target),
+            typeof signal === "number" ? signalName(signal) : ((signal as NodeJS.Signals | undefined) ?? "SIGTERM"),
+          )
+    ) {
       throw Object.assign(new Error("kill ESRCH"), { errno: errnoOf("ESRCH"), code: "ESRCH", syscall: "kill" });
     }
     return true;

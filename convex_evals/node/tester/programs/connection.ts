@@ -11,7 +11,12 @@ export interface Listener {
   exit(exit: Exit, files: Buffer): void;
 }
 
-const LOST: Exit = { code: null, signal: "SIGKILL", error: "the connection to what starts programs was lost", timedOut: false };
+const LOST: Exit = {
+  code: null,
+  signal: "SIGKILL",
+  error: "the connection to what starts programs was lost",
+  timedOut: false,
+};
 
 export class Connection {
   readonly #socket: Socket;

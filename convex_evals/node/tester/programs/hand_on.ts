@@ -20,7 +20,11 @@ export function handOn({ beside, waiting }: ProgramFds): void {
     const { stdio } = options;
     if (!Array.isArray(stdio) || !stdio.includes("ipc")) return spawn.call(this, options);
     const fds = `${WORKER_FDS}=${stdio.length},${stdio.length + 1}`;
-    return spawn.call(this, { ...options, stdio: [...(stdio as unknown[]), beside, waiting], envPairs: [...(options.envPairs ?? []), fds] });
+    return spawn.call(this, {
+      ...options,
+      stdio: [...(stdio as unknown[]), beside, waiting],
+      envPairs: [...(options.envPairs ?? []), fds],
+    });
   };
 }
 

@@ -66,7 +66,14 @@ function guardThreads(project: string): void {
   const threads = process.getBuiltinModule("node:worker_threads");
   threads.Worker = class extends threads.Worker {
     constructor(file: string | URL, options: import("node:worker_threads").WorkerOptions = {}) {
-      const where = file instanceof URL ? (file.protocol === "file:" ? fileURLToPath(file) : "") : options.eval === true ? "" : path.resolve(file);
+      const where =
+        file instanceof URL
+          ? file.protocol === "file:"
+            ? fileURLToPath(file)
+            : ""
+          : options.eval === true
+            ? ""
+            : path.resolve(file);
       if (where.startsWith(project + path.sep)) {
         throw new Error("The project's code must not run in a thread of the grader: start it as a program");
       }

@@ -44,7 +44,10 @@ function executableProblem(file: string): Failure | undefined {
 function located(file: string, cwd: string, env: readonly string[]): string | Failure {
   if (file.includes("/")) return executableProblem(path.resolve(cwd, file)) ?? file;
   const searched = env.find((pair) => pair.startsWith("PATH="))?.slice("PATH=".length) ?? "/usr/bin:/bin";
-  const found = searched.split(":").map((folder) => path.join(path.resolve(cwd, folder), file)).find((each) => executableProblem(each) === undefined);
+  const found = searched
+    .split(":")
+    .map((folder) => path.join(path.resolve(cwd, folder), file))
+    .find((each) => executableProblem(each) === undefined);
   return found ?? "ENOENT";
 }
 
@@ -54,8 +57,14 @@ export interface Request {
 }
 
 /** What the parent is asked, or why nothing can be started. */
-export function requestOf(options: SpawnOptions, more: Pick<Start, "stdin" | "ipc" | "timeout">, folders: Folders): Request | Failure {
-  const cwd = path.resolve(options.cwd == null ? process.cwd() : options.cwd instanceof URL ? options.cwd.pathname : options.cwd);
+export function requestOf(
+  options: SpawnOptions,
+  more: Pick<Start, "stdin" | "ipc" | "timeout">,
+  folders: Folders,
+): Request | Failure {
+  const cwd = path.resolve(
+    options.cwd == null ? process.cwd() : options.cwd instanceof URL ? options.cwd.pathname : options.cwd,
+  );
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return "ENOENT";
   const env = (options.envPairs ?? []).filter((pair) => !OURS.test(pair));
   const program = located(options.file, cwd, env);
@@ -75,4 +84,5 @@ function within(cwd: string, { project, scratch }: Folders): string {
   return inside ? cwd : scratch;
 }
 
-export const errnoOf = (name: string): number => -((os.constants.errno as Record<string, number | undefined>)[name] ?? 5);
+export const errnoOf = (name: string): number =>
+  -((os.constants.errno as Record<string, number | undefined>)[name] ?? 5);

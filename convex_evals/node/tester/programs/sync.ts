@@ -98,7 +98,8 @@ export function syncSpawn(fd: number, folders: Folders): (options: SyncOptions) 
     const stdio = options.stdio;
     const timeout = options.timeout !== undefined && options.timeout > 0 ? options.timeout : null;
     const request = requestOf(options, { stdin: true, ipc: false, timeout }, folders);
-    if (typeof request === "string") return { pid: 0, status: null, signal: null, output: null, error: errnoOf(request) };
+    if (typeof request === "string")
+      return { pid: 0, status: null, signal: null, output: null, error: errnoOf(request) };
     id += 1;
     wire.write(encode(KINDS.start, id, JSON.stringify(request.start)));
     for (const frame of encodeAll(KINDS.files, id, request.files)) wire.write(frame);
@@ -108,7 +109,12 @@ export function syncSpawn(fd: number, folders: Folders): (options: SyncOptions) 
     const { exit, files } = gather(wire, id, outputs);
     if (files.length > 0) unpack(files, folders.base, [folders.project, folders.scratch], folders.hidden);
     if (exit.error !== null) throw new Error(`${options.file}: ${exit.error}`);
-    const result: SyncResult = { pid: FIRST_PID, status: exit.code, signal: exit.signal, output: [null, outputs.of(1), outputs.of(2)] };
+    const result: SyncResult = {
+      pid: FIRST_PID,
+      status: exit.code,
+      signal: exit.signal,
+      output: [null, outputs.of(1), outputs.of(2)],
+    };
     if (exit.timedOut) return { ...result, status: null, signal: "SIGTERM", error: errnoOf("ETIMEDOUT") };
     return outputs.full ? { ...result, status: null, signal: "SIGTERM", error: errnoOf("ENOBUFS") } : result;
   };

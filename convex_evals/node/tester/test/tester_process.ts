@@ -44,7 +44,11 @@ export interface Options {
 }
 
 /** Starts the tester at the head of its own process group, with the verdict on descriptor 3. */
-export function startTester(suite: string, grader: string, { packages = [], env = {}, timeout = 5000, compiled }: Options = {}): ChildProcess {
+export function startTester(
+  suite: string,
+  grader: string,
+  { packages = [], env = {}, timeout = 5000, compiled }: Options = {},
+): ChildProcess {
   const args =
     compiled === undefined
       ? [script("main.ts"), "--grader", path.join(suite, grader)]
@@ -74,7 +78,8 @@ export async function runTester(suite: string, grader: string, options: Options 
     const compiled = path.join(folder, "grader.json");
     writeFileSync(compiled, JSON.stringify(compilation.compiled));
     const direct = await runOnce(suite, grader, { ...options, compiled });
-    if (whole) assert.deepEqual(withoutTimes(direct.verdict), withoutTimes(whole.verdict), `${grader}: directly, and in vitest`);
+    if (whole)
+      assert.deepEqual(withoutTimes(direct.verdict), withoutTimes(whole.verdict), `${grader}: directly, and in vitest`);
     return direct;
   } finally {
     rmSync(folder, { recursive: true });
@@ -95,6 +100,11 @@ async function runOnce(suite: string, grader: string, options: Options): Promise
   ]);
   if (out !== "") throw new Error(`the tester printed to stdout: ${out}`);
   // A grader that ends its own process leaves nothing: the Python side says so.
-  const early = { kind: "verdict", token: "secret", tests: [], errors: [{ phase: "unhandled", message: ENDED_EARLY, file: null, line: null }] };
+  const early = {
+    kind: "verdict",
+    token: "secret",
+    tests: [],
+    errors: [{ phase: "unhandled", message: ENDED_EARLY, file: null, line: null }],
+  };
   return { verdict: (verdict === "" ? early : JSON.parse(verdict)) as Finished["verdict"], printed, code: await ended };
 }

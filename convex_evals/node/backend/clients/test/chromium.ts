@@ -10,7 +10,18 @@ import { eventually } from "../../test/harness.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 // The profile is new and the network is closed: nothing may wait for an answer from outside.
-const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--remote-debugging-port=0"];
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--disable-dev-shm-usage",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--remote-debugging-port=0",
+];
 const START_MS = 20_000;
 
 /** The path of an installed Chromium, or null. */
@@ -29,13 +40,19 @@ export class Chromium {
   /** Starts a browser that ends with the test. */
   static async start(t: TestContext, executable: string): Promise<Chromium> {
     const profile = mkdtempSync(path.join(tmpdir(), "chromium-test-"));
-    const child = spawn(executable, [...FLAGS, `--user-data-dir=${profile}`, "about:blank"], { stdio: "ignore", detached: true });
+    const child = spawn(executable, [...FLAGS, `--user-data-dir=${profile}`, "about:blank"], {
+      stdio: "ignore",
+      detached: true,
+    });
     t.after(async () => {
       await stop(child);
       rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     });
     const portFile = path.join(profile, "DevToolsActivePort");
-    const port = await eventually(() => existsSync(portFile) && /^(\d+)\n/.exec(readFileSync(portFile, "utf8"))?.[1], START_MS);
+    const port = await eventually(
+      () => existsSync(portFile) && /^(\d+)\n/.exec(readFileSync(portFile, "utf8"))?.[1],
+      START_MS,
+    );
     return new Chromium(`http://127.0.0.1:${port}`);
   }
 
@@ -59,7 +76,10 @@ async function stop(child: ChildProcess): Promise<void> {
 
 interface Reply {
   readonly id?: number;
-  readonly result?: { readonly result?: { readonly value?: unknown }; readonly exceptionDetails?: { readonly exception?: { readonly description?: string } } };
+  readonly result?: {
+    readonly result?: { readonly value?: unknown };
+    readonly exceptionDetails?: { readonly exception?: { readonly description?: string } };
+  };
   readonly error?: { readonly message: string };
 }
 
@@ -78,7 +98,11 @@ export class BrowserPage {
 
   /** The value of a JavaScript expression in the page. */
   async evaluate(expression: string): Promise<unknown> {
-    const { result, error } = await this.#send("Runtime.evaluate", { expression, returnByValue: true, awaitPromise: true });
+    const { result, error } = await this.#send("Runtime.evaluate", {
+      expression,
+      returnByValue: true,
+      awaitPromise: true,
+    });
     const problem = error?.message ?? result?.exceptionDetails?.exception?.description;
     if (problem !== undefined) throw new Error(problem);
     return result?.result?.value;
@@ -86,7 +110,9 @@ export class BrowserPage {
 
   /** The text of the only element that matches, or null before it is there. */
   async text(selector: string): Promise<string | null> {
-    return (await this.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText ?? null`)) as string | null;
+    return (await this.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText ?? null`)) as
+      | string
+      | null;
   }
 
   /** Types into a field as a keyboard does. */

@@ -8,7 +8,11 @@ import { promisify } from "node:util";
 import { ADMIN_KEY } from "../../versions.ts";
 
 const run = promisify(execFile);
-const command = path.join(path.dirname(createRequire(import.meta.url).resolve("convex/package.json")), "bin", "main.js");
+const command = path.join(
+  path.dirname(createRequire(import.meta.url).resolve("convex/package.json")),
+  "bin",
+  "main.js",
+);
 
 export interface Output {
   readonly stdout: string;
@@ -22,7 +26,11 @@ export async function convex(project: string, url: string, args: readonly string
 
 /** Starts a command that does not end by itself; `text` is what it has printed so far. */
 export function startConvex(t: TestContext, project: string, url: string, args: readonly string[]): { text(): string } {
-  const child = spawn(process.execPath, argvOf(url, args), { cwd: project, env: environment(project), stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, argvOf(url, args), {
+    cwd: project,
+    env: environment(project),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   t.after(() => child.kill("SIGKILL"));
   let text = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (text += String(data)));

@@ -15,7 +15,9 @@ export class SyncSocket {
   }
 
   async opened(): Promise<this> {
-    await new Promise((resolve, reject) => this.socket.once("open", resolve).once("close", () => reject(new Error("refused"))));
+    await new Promise((resolve, reject) =>
+      this.socket.once("open", resolve).once("close", () => reject(new Error("refused"))),
+    );
     return this;
   }
 
@@ -24,6 +26,12 @@ export class SyncSocket {
   }
 
   connect(): void {
-    this.send({ type: "Connect", sessionId: crypto.randomUUID(), connectionCount: 0, lastCloseReason: null, clientTs: 0 });
+    this.send({
+      type: "Connect",
+      sessionId: crypto.randomUUID(),
+      connectionCount: 0,
+      lastCloseReason: null,
+      clientTs: 0,
+    });
   }
 }

@@ -7,8 +7,14 @@ const USING = "https://docs.convex.dev/components/using";
 const UNDERSTANDING = "https://docs.convex.dev/components/understanding";
 
 function component(folder: string, name: string, files: Files, options = ""): Files {
-  const inside = Object.entries(files).map(([file, content]) => [file.replace(/^convex\//, `convex/${folder}/`), content]);
-  return { [`convex/${folder}/convex.config.ts`]: `import { defineComponent } from "convex/server"; import { v } from "convex/values"; export default defineComponent("${name}"${options});`, ...Object.fromEntries(inside) };
+  const inside = Object.entries(files).map(([file, content]) => [
+    file.replace(/^convex\//, `convex/${folder}/`),
+    content,
+  ]);
+  return {
+    [`convex/${folder}/convex.config.ts`]: `import { defineComponent } from "convex/server"; import { v } from "convex/values"; export default defineComponent("${name}"${options});`,
+    ...Object.fromEntries(inside),
+  };
 }
 
 const COUNTER = component(
@@ -65,7 +71,10 @@ export const ownTable = query({ args: {}, handler: async (ctx) => (await ctx.db.
 export const store = action({ args: {}, handler: async (ctx): Promise<any> => await ctx.runAction(components.counter.lib.store, {}) });
 `,
   ),
-  ...moduleFile("http", 'const http = httpRouter(); http.route({ path: "/own", method: "GET", handler: httpAction(async () => new Response("app")) }); export default http;'),
+  ...moduleFile(
+    "http",
+    'const http = httpRouter(); http.route({ path: "/own", method: "GET", handler: httpAction(async () => new Response("app")) }); export default http;',
+  ),
 };
 
 const options = { env: { APP_KEY: "from the app", SECRET: "s" } };
@@ -78,22 +87,122 @@ const bump: Step = { call: "mutation", path: "m:bump" };
 const mutation = (path: string): Step => ({ call: "mutation", path });
 
 export const rows: readonly Row[] = [
-  row("instances", "Each instance has tables and module state of its own.", UNDERSTANDING, [bump, bump], { value: [[2, 2], [2, 2]] }),
-  row("tables", "The app does not see a component's tables.", UNDERSTANDING, [bump, { call: "query", path: "m:ownTable" }], { value: 0 }),
-  row("environment", "A component sees the variables that are bound for it, and no others.", `${AUTHORING}#environment-variables`, [{ call: "query", path: "m:env" }], { value: [{ KEY: "from the app" }, { KEY: "literal", LEVEL: "high" }, "from the app"] }),
-  row("identity", "The caller's identity stays in the app.", `${AUTHORING}#authentication`, [{ call: "query", path: "m:who", as: { identity: { subject: "u", issuer: "i" } } }], { value: null }),
-  row("handle", "Components call back through function handles, internal functions included.", `${AUTHORING}#function-handles`, [mutation("m:handle")], { value: "called from component" }),
-  row("rollback", "A call that fails is rolled back alone, and its error can be caught.", `${USING}#transactions`, [mutation("m:caught")], { value: ["component error", 1] }),
-  row("floating", "Calls that nobody awaits, several at once and of a module that was not loaded yet, still belong to the mutation.", "get-convex/convex-backend crates/isolate/src/environment/udf/mod.rs", [mutation("m:floating"), bump], { value: [[4, 4], [1, 1]] }),
-  row("storage", "Components store files of their own.", UNDERSTANDING, [{ call: "action", path: "m:store" }], { value: true }),
-  row("http", "Requests below the prefix go to the component, with the whole URL and without the identity.", "https://docs.convex.dev/config/convex.config.ts", [{ request: "/counter/hello" }], { value: { status: 200, body: '["/counter/hello",null,[1,1]]' } }),
-  row("http-prefix", "Its own prefixes work below it.", "https://docs.convex.dev/config/convex.config.ts", [{ request: "/counter/files/a/b" }], { value: { status: 200, body: "/counter/files/a/b" } }),
-  row("http-own", "The app's own routes stay where they are.", "https://docs.convex.dev/config/convex.config.ts", [{ request: "/own" }], { value: { status: 200, body: "app" } }),
-  row("http-unmounted", "A component without a prefix has no routes.", "https://docs.convex.dev/config/convex.config.ts", [{ request: "/other/hello" }], { value: { status: 404, body: "No matching routes found" } }),
-  row("http-missing", "A mounted component answers for what it does not route.", "https://docs.convex.dev/config/convex.config.ts", [{ request: "/counter/nothing" }], { value: { status: 404, body: "No matching routes found" } }),
-  row("error", "An error of a component fails the caller that does not catch it.", `${USING}#transactions`, [mutation("m:fails")], { rejects: "Uncaught ConvexError: component error", data: "component error" }),
-  row("internal", "Internal functions of a component are not part of its API.", UNDERSTANDING, [{ call: "query", path: "m:hidden" }], { rejects: /Could not|not.*found|no such|does not export|Couldn't/i }),
-  row("arguments", "Arguments are validated at the border.", AUTHORING, [mutation("m:badArgs")], { rejects: "ArgumentValidationError: Value does not match validator.\nPath: .handle" }),
-  row("clients", "Clients cannot call a component's functions.", UNDERSTANDING, [{ call: "mutation", path: "lib:bump" }], { rejects: "Could not find public function for 'lib:bump'" }),
-  row("clients-path", "Neither by its path.", UNDERSTANDING, [{ call: "mutation", path: "counter/lib:bump" }], { rejects: "Could not find public function for 'counter/lib:bump'" }),
+  row("instances", "Each instance has tables and module state of its own.", UNDERSTANDING, [bump, bump], {
+    value: [
+      [2, 2],
+      [2, 2],
+    ],
+  }),
+  row(
+    "tables",
+    "The app does not see a component's tables.",
+    UNDERSTANDING,
+    [bump, { call: "query", path: "m:ownTable" }],
+    { value: 0 },
+  ),
+  row(
+    "environment",
+    "A component sees the variables that are bound for it, and no others.",
+    `${AUTHORING}#environment-variables`,
+    [{ call: "query", path: "m:env" }],
+    { value: [{ KEY: "from the app" }, { KEY: "literal", LEVEL: "high" }, "from the app"] },
+  ),
+  row(
+    "identity",
+    "The caller's identity stays in the app.",
+    `${AUTHORING}#authentication`,
+    [{ call: "query", path: "m:who", as: { identity: { subject: "u", issuer: "i" } } }],
+    { value: null },
+  ),
+  row(
+    "handle",
+    "Components call back through function handles, internal functions included.",
+    `${AUTHORING}#function-handles`,
+    [mutation("m:handle")],
+    { value: "called from component" },
+  ),
+  row(
+    "rollback",
+    "A call that fails is rolled back alone, and its error can be caught.",
+    `${USING}#transactions`,
+    [mutation("m:caught")],
+    { value: ["component error", 1] },
+  ),
+  row(
+    "floating",
+    "Calls that nobody awaits, several at once and of a module that was not loaded yet, still belong to the mutation.",
+    "get-convex/convex-backend crates/isolate/src/environment/udf/mod.rs",
+    [mutation("m:floating"), bump],
+    {
+      value: [
+        [4, 4],
+        [1, 1],
+      ],
+    },
+  ),
+  row("storage", "Components store files of their own.", UNDERSTANDING, [{ call: "action", path: "m:store" }], {
+    value: true,
+  }),
+  row(
+    "http",
+    "Requests below the prefix go to the component, with the whole URL and without the identity.",
+    "https://docs.convex.dev/config/convex.config.ts",
+    [{ request: "/counter/hello" }],
+    { value: { status: 200, body: '["/counter/hello",null,[1,1]]' } },
+  ),
+  row(
+    "http-prefix",
+    "Its own prefixes work below it.",
+    "https://docs.convex.dev/config/convex.config.ts",
+    [{ request: "/counter/files/a/b" }],
+    { value: { status: 200, body: "/counter/files/a/b" } },
+  ),
+  row(
+    "http-own",
+    "The app's own routes stay where they are.",
+    "https://docs.convex.dev/config/convex.config.ts",
+    [{ request: "/own" }],
+    { value: { status: 200, body: "app" } },
+  ),
+  row(
+    "http-unmounted",
+    "A component without a prefix has no routes.",
+    "https://docs.convex.dev/config/convex.config.ts",
+    [{ request: "/other/hello" }],
+    { value: { status: 404, body: "No matching routes found" } },
+  ),
+  row(
+    "http-missing",
+    "A mounted component answers for what it does not route.",
+    "https://docs.convex.dev/config/convex.config.ts",
+    [{ request: "/counter/nothing" }],
+    { value: { status: 404, body: "No matching routes found" } },
+  ),
+  row(
+    "error",
+    "An error of a component fails the caller that does not catch it.",
+    `${USING}#transactions`,
+    [mutation("m:fails")],
+    { rejects: "Uncaught ConvexError: component error", data: "component error" },
+  ),
+  row(
+    "internal",
+    "Internal functions of a component are not part of its API.",
+    UNDERSTANDING,
+    [{ call: "query", path: "m:hidden" }],
+    { rejects: /Could not|not.*found|no such|does not export|Couldn't/i },
+  ),
+  row("arguments", "Arguments are validated at the border.", AUTHORING, [mutation("m:badArgs")], {
+    rejects: "ArgumentValidationError: Value does not match validator.\nPath: .handle",
+  }),
+  row(
+    "clients",
+    "Clients cannot call a component's functions.",
+    UNDERSTANDING,
+    [{ call: "mutation", path: "lib:bump" }],
+    { rejects: "Could not find public function for 'lib:bump'" },
+  ),
+  row("clients-path", "Neither by its path.", UNDERSTANDING, [{ call: "mutation", path: "counter/lib:bump" }], {
+    rejects: "Could not find public function for 'counter/lib:bump'",
+  }),
 ];

@@ -36,27 +36,91 @@ export const plainGet = query({ args: { id: v.id("_storage") }, handler: async (
 };
 
 const store: Step = { call: "action", path: "f:store", args: { text: "abc", type: "text/plain" } };
-const withId = (call: "query" | "mutation" | "action", path: string): Step => ({ call, path: `f:${path}`, args: (results) => ({ id: results[0] }) });
+const withId = (call: "query" | "mutation" | "action", path: string): Step => ({
+  call,
+  path: `f:${path}`,
+  args: (results) => ({ id: results[0] }),
+});
 
 function row(id: string, rule: string, citation: string, steps: readonly Step[], expected: Expected): Row {
   return { id: `files/${id}`, rule, citation, files: FILES, steps, expected };
 }
 
 export const rows: readonly Row[] = [
-  row("store", "Actions store blobs and read them back.", STORE, [store, withId("action", "text")], { value: ["abc", "text/plain"] }),
-  row("metadata", "A file's digest, size and type are in a system table.", METADATA, [store, withId("query", "metadata")], { value: { sha256: ABC, size: 3, contentType: "text/plain", same: true, time: "number" } }),
-  row("no-type", "A file without a type has none.", METADATA, [{ call: "action", path: "f:store", args: { text: "abc" } }, withId("query", "metadata")], { value: { sha256: ABC, size: 3, same: true, time: "number" } }),
+  row("store", "Actions store blobs and read them back.", STORE, [store, withId("action", "text")], {
+    value: ["abc", "text/plain"],
+  }),
+  row(
+    "metadata",
+    "A file's digest, size and type are in a system table.",
+    METADATA,
+    [store, withId("query", "metadata")],
+    { value: { sha256: ABC, size: 3, contentType: "text/plain", same: true, time: "number" } },
+  ),
+  row(
+    "no-type",
+    "A file without a type has none.",
+    METADATA,
+    [{ call: "action", path: "f:store", args: { text: "abc" } }, withId("query", "metadata")],
+    { value: { sha256: ABC, size: 3, same: true, time: "number" } },
+  ),
   row("url", "A file has a URL.", SERVE, [store, withId("query", "url")], { value: true }),
-  row("range", "Its URL serves parts of it too.", SERVE, [store, withId("action", "download")], { value: [206, "b", "text/plain", "bytes 1-1/3"] }),
+  row("range", "Its URL serves parts of it too.", SERVE, [store, withId("action", "download")], {
+    value: [206, "b", "text/plain", "bytes 1-1/3"],
+  }),
   row("attach", "Documents refer to files.", METADATA, [store, withId("mutation", "attach")], { value: true }),
-  row("upload", "What is posted to an upload URL becomes a file.", UPLOAD, [{ call: "action", path: "f:uploaded", args: { body: "abc" } }], { value: { sha256: ABC, size: 3, contentType: "text/x-own", same: true, time: "number" } }),
-  row("bad-upload", "An upload needs a token of this deployment.", UPLOAD, [{ call: "action", path: "f:badUpload" }], { value: false }),
-  row("delete", "A deleted file is gone.", DELETE, [store, withId("mutation", "remove"), { call: "query", path: "f:all" }], { value: 0 }),
-  row("delete-url", "It has no URL any more.", SERVE, [store, withId("mutation", "remove"), withId("query", "url")], { value: false }),
-  row("delete-get", "It cannot be read any more.", DELETE, [store, withId("mutation", "remove"), withId("action", "text")], { value: null }),
-  row("delete-rollback", "A mutation that fails deletes nothing.", DELETE, [store, withId("action", "tryRemove")], { value: true }),
-  row("delete-twice", "What is not there cannot be deleted.", DELETE, [store, withId("mutation", "remove"), withId("mutation", "remove")], { rejects: /storage id .* not found/ }),
-  row("foreign-id", "Ids of files have to be ids.", "https://docs.convex.dev/functions/validation", [{ call: "query", path: "f:url", args: { id: "nonsense" } }], { rejects: "ArgumentValidationError" }),
-  row("system-write", "The table of files is written by storage only.", METADATA, [{ call: "mutation", path: "f:write" }], { rejects: "System tables (prefixed with `_`) are read-only." }),
-  row("system-read", "It is read through db.system only.", METADATA, [store, withId("query", "plainGet")], { rejects: /System documents can only be accessed|db\.system|system table/ }),
+  row(
+    "upload",
+    "What is posted to an upload URL becomes a file.",
+    UPLOAD,
+    [{ call: "action", path: "f:uploaded", args: { body: "abc" } }],
+    { value: { sha256: ABC, size: 3, contentType: "text/x-own", same: true, time: "number" } },
+  ),
+  row("bad-upload", "An upload needs a token of this deployment.", UPLOAD, [{ call: "action", path: "f:badUpload" }], {
+    value: false,
+  }),
+  row(
+    "delete",
+    "A deleted file is gone.",
+    DELETE,
+    [store, withId("mutation", "remove"), { call: "query", path: "f:all" }],
+    { value: 0 },
+  ),
+  row("delete-url", "It has no URL any more.", SERVE, [store, withId("mutation", "remove"), withId("query", "url")], {
+    value: false,
+  }),
+  row(
+    "delete-get",
+    "It cannot be read any more.",
+    DELETE,
+    [store, withId("mutation", "remove"), withId("action", "text")],
+    { value: null },
+  ),
+  row("delete-rollback", "A mutation that fails deletes nothing.", DELETE, [store, withId("action", "tryRemove")], {
+    value: true,
+  }),
+  row(
+    "delete-twice",
+    "What is not there cannot be deleted.",
+    DELETE,
+    [store, withId("mutation", "remove"), withId("mutation", "remove")],
+    { rejects: /storage id .* not found/ },
+  ),
+  row(
+    "foreign-id",
+    "Ids of files have to be ids.",
+    "https://docs.convex.dev/functions/validation",
+    [{ call: "query", path: "f:url", args: { id: "nonsense" } }],
+    { rejects: "ArgumentValidationError" },
+  ),
+  row(
+    "system-write",
+    "The table of files is written by storage only.",
+    METADATA,
+    [{ call: "mutation", path: "f:write" }],
+    { rejects: "System tables (prefixed with `_`) are read-only." },
+  ),
+  row("system-read", "It is read through db.system only.", METADATA, [store, withId("query", "plainGet")], {
+    rejects: /System documents can only be accessed|db\.system|system table/,
+  }),
 ];

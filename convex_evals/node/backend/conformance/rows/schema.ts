@@ -5,82 +5,455 @@ import { moduleFile, schemaFile, type Expected, type Row } from "../harness.ts";
 const PARSER = "get-convex/convex-backend crates/common/src/schemas/json.rs";
 const INDEX_ERRORS = "get-convex/convex-backend crates/common/src/bootstrap_model/index/index_validation_error.rs";
 const REFERENCES = "get-convex/convex-backend crates/common/src/schemas/mod.rs";
-const TABLE = "t: defineTable({ a: v.string(), b: v.number(), list: v.array(v.string()), o: v.object({ inner: v.number() }), vec: v.array(v.float64()) })";
+const TABLE =
+  "t: defineTable({ a: v.string(), b: v.number(), list: v.array(v.string()), o: v.object({ inner: v.number() }), vec: v.array(v.float64()) })";
 
 /** A row of one schema; `tables` is what `defineSchema` gets. */
-function schemaRow(id: string, rule: string, citation: string, tables: string, expected: Expected, options?: string): Row {
+function schemaRow(
+  id: string,
+  rule: string,
+  citation: string,
+  tables: string,
+  expected: Expected,
+  options?: string,
+): Row {
   return { id: `schema/${id}`, rule, citation, files: schemaFile(tables, options), expected };
 }
 
-const numbered = (count: number, text: (at: number) => string): string => Array.from({ length: count }, (_, at) => text(at)).join("");
+const numbered = (count: number, text: (at: number) => string): string =>
+  Array.from({ length: count }, (_, at) => text(at)).join("");
 const fields = (count: number): string => `{ ${numbered(count, (at) => `f${at}: v.string(), `)} }`;
 const names = (count: number): string => `[${numbered(count, (at) => `"f${at}", `)}]`;
 
 const accepted: readonly Row[] = [
-  schemaRow("nested-index", "Indexes may name nested fields, optional ones and fields of union members.", "https://docs.convex.dev/database/reading-data/indexes/", 't: defineTable(v.union(v.object({ k: v.literal("a"), x: v.object({ y: v.optional(v.number()) }) }), v.object({ k: v.literal("b") }))).index("by_k", ["k"]).index("by_y", ["x.y"])', { accepts: true }),
-  schemaRow("unvalidated", "With `schemaValidation: false` an index may name a field that no document has.", REFERENCES, 't: defineTable({ a: v.id("nowhere") }).index("by_b", ["b" as any])', { accepts: true }, "{ schemaValidation: false }"),
-  schemaRow("id-of-undeclared-table", "`v.id` may name a table that the schema does not declare.", PARSER, 't: defineTable({ u: v.array(v.id("users")) })', { accepts: true }),
-  schemaRow("id-of-system-table", "`v.id` may name a system table.", "https://docs.convex.dev/database/advanced/system-tables", 't: defineTable({ file: v.id("_storage"), job: v.id("_scheduled_functions") })', { accepts: true }),
-  schemaRow("circular-references", "Tables may refer to each other.", "https://docs.convex.dev/database/schemas#circular-references", 'a: defineTable({ b: v.id("b") }), b: defineTable({ a: v.union(v.id("a"), v.null()) })', { accepts: true }),
-  schemaRow("search-and-vector", "A table may have a search and a vector index with filter fields.", "https://docs.convex.dev/search/vector-search#defining-vector-indexes", `${TABLE}.searchIndex("s", { searchField: "a", filterFields: ["o.inner"] }).vectorIndex("v", { vectorField: "vec", dimensions: 2, filterFields: ["a"] })`, { accepts: true }),
-  schemaRow("max-dimensions", "A vector index may have 4096 dimensions.", "get-convex/convex-backend crates/common/src/bootstrap_model/index/vector_index/dimensions.rs", `${TABLE}.vectorIndex("v", { vectorField: "vec", dimensions: 4096 })`, { accepts: true }),
-  schemaRow("optional-vector", "A vector field may be optional, or a member of a union.", REFERENCES, 't: defineTable({ vec: v.optional(v.union(v.null(), v.array(v.float64()))) }).vectorIndex("v", { vectorField: "vec", dimensions: 8 })', { accepts: true }),
-  schemaRow("max-indexes", "A table may have 64 indexes.", REFERENCES, `t: defineTable(${fields(64)})${numbered(64, (at) => `.index("by_${at}", ["f${at}"])`)}`, { accepts: true }),
-  schemaRow("max-index-fields", "An index may have 15 fields and the `_creationTime` that is added.", INDEX_ERRORS, `t: defineTable(${fields(15)}).index("by_all", ${names(15)} as any)`, { accepts: true }),
-  schemaRow("prefix-index", "An index may be a prefix of another.", PARSER, `${TABLE}.index("by_a", ["a"]).index("by_a_b", ["a", "b"])`, { accepts: true }),
-  schemaRow("staged-index", "An index may be staged.", "https://docs.convex.dev/database/reading-data/indexes/#staged-indexes", `${TABLE}.index("by_a", { fields: ["a"], staged: true })`, { accepts: true }),
-  schemaRow("any-table", "The documents of a table may be `v.any()`.", PARSER, 't: defineTable(v.any()).index("by_x", ["x"])', { accepts: true }),
-  schemaRow("record", "A field may be a record with string or id keys.", PARSER, 't: defineTable({ r: v.record(v.id("t"), v.array(v.number())) })', { accepts: true }),
-  schemaRow("system-field-in-validator", "Validators for system fields are dropped from a schema.", PARSER, "t: defineTable({ a: v.string(), _creationTime: v.string(), _secret: v.string() } as any)", { accepts: true }),
-  schemaRow("nested-underscore", "A nested field may start with an underscore.", PARSER, "t: defineTable({ o: v.object({ _x: v.number() }) })", { accepts: true }),
+  schemaRow(
+    "nested-index",
+    "Indexes may name nested fields, optional ones and fields of union members.",
+    "https://docs.convex.dev/database/reading-data/indexes/",
+    't: defineTable(v.union(v.object({ k: v.literal("a"), x: v.object({ y: v.optional(v.number()) }) }), v.object({ k: v.literal("b") }))).index("by_k", ["k"]).index("by_y", ["x.y"])',
+    { accepts: true },
+  ),
+  schemaRow(
+    "unvalidated",
+    "With `schemaValidation: false` an index may name a field that no document has.",
+    REFERENCES,
+    't: defineTable({ a: v.id("nowhere") }).index("by_b", ["b" as any])',
+    { accepts: true },
+    "{ schemaValidation: false }",
+  ),
+  schemaRow(
+    "id-of-undeclared-table",
+    "`v.id` may name a table that the schema does not declare.",
+    PARSER,
+    't: defineTable({ u: v.array(v.id("users")) })',
+    { accepts: true },
+  ),
+  schemaRow(
+    "id-of-system-table",
+    "`v.id` may name a system table.",
+    "https://docs.convex.dev/database/advanced/system-tables",
+    't: defineTable({ file: v.id("_storage"), job: v.id("_scheduled_functions") })',
+    { accepts: true },
+  ),
+  schemaRow(
+    "circular-references",
+    "Tables may refer to each other.",
+    "https://docs.convex.dev/database/schemas#circular-references",
+    'a: defineTable({ b: v.id("b") }), b: defineTable({ a: v.union(v.id("a"), v.null()) })',
+    { accepts: true },
+  ),
+  schemaRow(
+    "search-and-vector",
+    "A table may have a search and a vector index with filter fields.",
+    "https://docs.convex.dev/search/vector-search#defining-vector-indexes",
+    `${TABLE}.searchIndex("s", { searchField: "a", filterFields: ["o.inner"] }).vectorIndex("v", { vectorField: "vec", dimensions: 2, filterFields: ["a"] })`,
+    { accepts: true },
+  ),
+  schemaRow(
+    "max-dimensions",
+    "A vector index may have 4096 dimensions.",
+    "get-convex/convex-backend crates/common/src/bootstrap_model/index/vector_index/dimensions.rs",
+    `${TABLE}.vectorIndex("v", { vectorField: "vec", dimensions: 4096 })`,
+    { accepts: true },
+  ),
+  schemaRow(
+    "optional-vector",
+    "A vector field may be optional, or a member of a union.",
+    REFERENCES,
+    't: defineTable({ vec: v.optional(v.union(v.null(), v.array(v.float64()))) }).vectorIndex("v", { vectorField: "vec", dimensions: 8 })',
+    { accepts: true },
+  ),
+  schemaRow(
+    "max-indexes",
+    "A table may have 64 indexes.",
+    REFERENCES,
+    `t: defineTable(${fields(64)})${numbered(64, (at) => `.index("by_${at}", ["f${at}"])`)}`,
+    { accepts: true },
+  ),
+  schemaRow(
+    "max-index-fields",
+    "An index may have 15 fields and the `_creationTime` that is added.",
+    INDEX_ERRORS,
+    `t: defineTable(${fields(15)}).index("by_all", ${names(15)} as any)`,
+    { accepts: true },
+  ),
+  schemaRow(
+    "prefix-index",
+    "An index may be a prefix of another.",
+    PARSER,
+    `${TABLE}.index("by_a", ["a"]).index("by_a_b", ["a", "b"])`,
+    { accepts: true },
+  ),
+  schemaRow(
+    "staged-index",
+    "An index may be staged.",
+    "https://docs.convex.dev/database/reading-data/indexes/#staged-indexes",
+    `${TABLE}.index("by_a", { fields: ["a"], staged: true })`,
+    { accepts: true },
+  ),
+  schemaRow(
+    "any-table",
+    "The documents of a table may be `v.any()`.",
+    PARSER,
+    't: defineTable(v.any()).index("by_x", ["x"])',
+    { accepts: true },
+  ),
+  schemaRow(
+    "record",
+    "A field may be a record with string or id keys.",
+    PARSER,
+    't: defineTable({ r: v.record(v.id("t"), v.array(v.number())) })',
+    { accepts: true },
+  ),
+  schemaRow(
+    "system-field-in-validator",
+    "Validators for system fields are dropped from a schema.",
+    PARSER,
+    "t: defineTable({ a: v.string(), _creationTime: v.string(), _secret: v.string() } as any)",
+    { accepts: true },
+  ),
+  schemaRow(
+    "nested-underscore",
+    "A nested field may start with an underscore.",
+    PARSER,
+    "t: defineTable({ o: v.object({ _x: v.number() }) })",
+    { accepts: true },
+  ),
 ];
 
 const refused: readonly Row[] = [
-  { id: "schema/no-default-export", rule: "schema.ts has a default export.", citation: REFERENCES, files: { "convex/schema.ts": "export const x = 1;" }, expected: { rejects: "Hit an error while evaluating your schema:\nSchema file missing default export.", code: "MissingSchemaExportError" } },
-  { id: "schema/wrong-export", rule: "The default export of schema.ts is a schema.", citation: REFERENCES, files: { "convex/schema.ts": "export default { a: 1 };" }, expected: { rejects: "Default export from schema file isn't a Convex schema.", code: "InvalidSchemaExport" } },
-  { id: "schema/throws", rule: "A schema that throws is refused with the place where it threw.", citation: "get-convex/convex-backend crates/isolate/src/environment/schema.rs", files: { "convex/schema.ts": "export default null;\nthrow new Error('no schema today');" }, expected: { rejects: /Hit an error while evaluating your schema:\nUncaught Error: no schema today\n.*schema\.ts:2/s } },
-  schemaRow("table-name-digit", "Table names start with a letter.", INDEX_ERRORS, '"1t": defineTable({})', { rejects: 'Invalid table name: "1t". Identifiers must start with a letter and can only contain letters, digits, and underscores.', code: "InvalidTableName" }),
-  schemaRow("table-name-dash", "Table names have no dashes.", INDEX_ERRORS, '"my-table": defineTable({})', { rejects: 'Invalid table name: "my-table"', code: "InvalidTableName" }),
-  schemaRow("table-name-reserved", "Table names do not start with an underscore.", INDEX_ERRORS, "_t: defineTable({})", { rejects: "_t is a reserved table name.", code: "TableNameReserved" }),
-  schemaRow("table-name-long", "Table names have at most 64 characters.", "get-convex/convex-backend crates/sync_types/src/identifier.rs", `${"t".repeat(65)}: defineTable({})`, { rejects: "Invalid table name", code: "InvalidTableName" }),
-  schemaRow("top-level-type", "The documents of a table are objects.", REFERENCES, "t: defineTable(v.string() as any)", { rejects: "The document validator in a schema must be an object, a union of objects, or `v.any()`. Found v.string().", code: "InvalidTopLevelTypeInSchemaError" }),
-  schemaRow("field-name-space", "Declared field names are identifiers.", "get-convex/convex-backend crates/value/src/field_name.rs", 't: defineTable({ "my field": v.string() })', { rejects: "Identifier my field has invalid character ' ': Identifiers can only contain alphanumeric characters or underscores" }),
-  schemaRow("record-literal-keys", "Records have no literal keys.", PARSER, 't: defineTable({ r: v.record(v.union(v.literal("a"), v.literal("b")) as any, v.number()) })', { rejects: "Invalid validator for key `r`: Records cannot have string literal keys", code: "InvalidRecordType" }),
-  schemaRow("record-number-keys", "The keys of a record are strings.", PARSER, "t: defineTable({ r: v.record(v.number() as any, v.number()) })", { rejects: "Records can only have string keys. Your validator contains a record with key typed as `v.float64()`", code: "InvalidRecordType" }),
-  schemaRow("index-unknown-field", "The fields of an index exist.", REFERENCES, `${TABLE}.index("by_x", ["x" as any])`, { rejects: 'In table "t" the index "by_x" is invalid because it references the field x that does not exist.', code: "SchemaDefinitionError" }),
-  schemaRow("index-unknown-nested-field", "Nested fields of an index exist.", REFERENCES, `${TABLE}.index("by_x", ["o.nope" as any])`, { rejects: "references the field o.nope that does not exist", code: "SchemaDefinitionError" }),
-  schemaRow("index-through-array", "An index does not reach into arrays.", REFERENCES, `${TABLE}.index("by_x", ["list.x" as any])`, { rejects: "references the field list.x that does not exist", code: "SchemaDefinitionError" }),
-  schemaRow("index-creation-time", "An index does not name `_creationTime`.", INDEX_ERRORS, `${TABLE}.index("by_x", ["a", "_creationTime"])`, { rejects: "`_creationTime` is automatically added to the end of each index.", code: "IndexFieldsContainCreationTime" }),
-  schemaRow("index-id", "An index does not name `_id`.", INDEX_ERRORS, `${TABLE}.index("by_x", ["_id" as any])`, { rejects: "`_id` is not a valid index field. To load documents by ID, use `db.get(id)`.", code: "IndexFieldsContainId" }),
-  schemaRow("index-empty", "An index has at least one field.", INDEX_ERRORS, 't: (defineTable({ a: v.string() }) as any).index("by_x", [])', { rejects: 'In table "t" index "by_x" must have at least one field.', code: "EmptyIndex" }),
-  schemaRow("index-field-twice", "The fields of an index differ.", INDEX_ERRORS, `${TABLE}.index("by_x", ["a", "a"])`, { rejects: 'In table "t": In index "by_x": Duplicate field a. Index fields must be unique within an index.', code: "FieldsNotUniqueWithinIndex" }),
-  schemaRow("index-too-many-fields", "An index has at most 16 fields, `_creationTime` included.", INDEX_ERRORS, `t: defineTable(${fields(17)}).index("by_all", ${names(17)} as any)`, { rejects: "Indexes may have up to 16 fields.", code: "IndexTooManyFields" }),
-  schemaRow("too-many-indexes", "A table has at most 64 indexes.", REFERENCES, `t: defineTable(${fields(65)})${numbered(65, (at) => `.index("by_${at}", ["f${at}"])`)}`, { rejects: 'Table "t" cannot have more than 64 indexes.', code: "TooManyIndexes" }),
-  schemaRow("index-name-reserved", "An index is not named by_id or by_creation_time.", INDEX_ERRORS, `${TABLE}.index("by_id" as any, ["a"])`, { rejects: 'In table "t" cannot name an index "by_id" because the name is reserved.', code: "IndexNameReserved" }),
-  schemaRow("index-name-underscore", "Index names do not start with an underscore.", INDEX_ERRORS, `${TABLE}.index("_mine" as any, ["a"])`, { rejects: "Indexes may not start with an underscore", code: "IndexNameReserved" }),
-  schemaRow("index-name-invalid", "Index names are identifiers.", INDEX_ERRORS, `${TABLE}.index("by-a", ["a"])`, { rejects: 'Invalid index name: "by-a". Identifiers must be 64 characters or less, start with a letter, and only contain letters, digits, underscores.', code: "InvalidIndexName" }),
-  schemaRow("index-names-twice", "Index names of a table differ, across kinds.", INDEX_ERRORS, `${TABLE}.index("x", ["a"]).searchIndex("x", { searchField: "a" })`, { rejects: 'Table "t" has two or more definitions of index "x".', code: "IndexNamesNotUnique" }),
-  schemaRow("index-not-unique", "Two indexes of a table have different fields.", INDEX_ERRORS, `${TABLE}.index("by_a", ["a"]).index("by_a_again", ["a"])`, { rejects: 'In table "t" index "by_a_again" and index "by_a" have the same fields. Indexes must be unique within a table.', code: "IndexNotUnique" }),
-  schemaRow("search-field-twice", "Two search indexes of a table search different fields.", INDEX_ERRORS, `${TABLE}.searchIndex("s1", { searchField: "a" }).searchIndex("s2", { searchField: "a" })`, { rejects: "have the same `searchField`", code: "SearchIndexFieldNotUnique" }),
-  schemaRow("search-unknown-field", "The search field exists.", REFERENCES, `${TABLE}.searchIndex("s", { searchField: "nope" as any })`, { rejects: 'the index "s" is invalid because it references the field nope', code: "SchemaDefinitionError" }),
-  schemaRow("search-unknown-filter-field", "Filter fields of a search index exist.", REFERENCES, `${TABLE}.searchIndex("s", { searchField: "a", filterFields: ["nope" as any] })`, { rejects: "references the field nope", code: "SchemaDefinitionError" }),
-  schemaRow("too-many-filter-fields", "A search index has at most 16 filter fields.", INDEX_ERRORS, `t: defineTable(${fields(18)}).searchIndex("s", { searchField: "f0", filterFields: ${names(17)} as any })`, { rejects: "Search indexes may have up to 16 filter fields.", code: "IndexTooManyFilterFields" }),
-  schemaRow("vector-one-dimension", "Vectors have at least 2 dimensions.", "get-convex/convex-backend crates/common/src/bootstrap_model/index/vector_index/dimensions.rs", `${TABLE}.vectorIndex("v", { vectorField: "vec", dimensions: 1 })`, { rejects: "Dimensions 1 must be between 2 and 4096.", code: "InvalidVectorDimensionError" }),
-  schemaRow("vector-too-many-dimensions", "Vectors have at most 4096 dimensions.", "get-convex/convex-backend crates/common/src/bootstrap_model/index/vector_index/dimensions.rs", `${TABLE}.vectorIndex("v", { vectorField: "vec", dimensions: 4097 })`, { rejects: "Dimensions 4097 must be between 2 and 4096.", code: "InvalidVectorDimensionError" }),
-  schemaRow("vector-of-strings", "The field of a vector index holds arrays of numbers.", REFERENCES, `${TABLE}.vectorIndex("v", { vectorField: "list", dimensions: 2 })`, { rejects: "references the field list that is neither an array of float64 or optional array of float64.", code: "SchemaDefinitionError" }),
+  {
+    id: "schema/no-default-export",
+    rule: "schema.ts has a default export.",
+    citation: REFERENCES,
+    files: { "convex/schema.ts": "export const x = 1;" },
+    expected: {
+      rejects: "Hit an error while evaluating your schema:\nSchema file missing default export.",
+      code: "MissingSchemaExportError",
+    },
+  },
+  {
+    id: "schema/wrong-export",
+    rule: "The default export of schema.ts is a schema.",
+    citation: REFERENCES,
+    files: { "convex/schema.ts": "export default { a: 1 };" },
+    expected: { rejects: "Default export from schema file isn't a Convex schema.", code: "InvalidSchemaExport" },
+  },
+  {
+    id: "schema/throws",
+    rule: "A schema that throws is refused with the place where it threw.",
+    citation: "get-convex/convex-backend crates/isolate/src/environment/schema.rs",
+    files: { "convex/schema.ts": "export default null;\nthrow new Error('no schema today');" },
+    expected: {
+      rejects: /Hit an error while evaluating your schema:\nUncaught Error: no schema today\n.*schema\.ts:2/s,
+    },
+  },
+  schemaRow("table-name-digit", "Table names start with a letter.", INDEX_ERRORS, '"1t": defineTable({})', {
+    rejects:
+      'Invalid table name: "1t". Identifiers must start with a letter and can only contain letters, digits, and underscores.',
+    code: "InvalidTableName",
+  }),
+  schemaRow("table-name-dash", "Table names have no dashes.", INDEX_ERRORS, '"my-table": defineTable({})', {
+    rejects: 'Invalid table name: "my-table"',
+    code: "InvalidTableName",
+  }),
+  schemaRow(
+    "table-name-reserved",
+    "Table names do not start with an underscore.",
+    INDEX_ERRORS,
+    "_t: defineTable({})",
+    { rejects: "_t is a reserved table name.", code: "TableNameReserved" },
+  ),
+  schemaRow(
+    "table-name-long",
+    "Table names have at most 64 characters.",
+    "get-convex/convex-backend crates/sync_types/src/identifier.rs",
+    `${"t".repeat(65)}: defineTable({})`,
+    { rejects: "Invalid table name", code: "InvalidTableName" },
+  ),
+  schemaRow(
+    "top-level-type",
+    "The documents of a table are objects.",
+    REFERENCES,
+    "t: defineTable(v.string() as any)",
+    {
+      rejects:
+        "The document validator in a schema must be an object, a union of objects, or `v.any()`. Found v.string().",
+      code: "InvalidTopLevelTypeInSchemaError",
+    },
+  ),
+  schemaRow(
+    "field-name-space",
+    "Declared field names are identifiers.",
+    "get-convex/convex-backend crates/value/src/field_name.rs",
+    't: defineTable({ "my field": v.string() })',
+    {
+      rejects:
+        "Identifier my field has invalid character ' ': Identifiers can only contain alphanumeric characters or underscores",
+    },
+  ),
+  schemaRow(
+    "record-literal-keys",
+    "Records have no literal keys.",
+    PARSER,
+    't: defineTable({ r: v.record(v.union(v.literal("a"), v.literal("b")) as any, v.number()) })',
+    { rejects: "Invalid validator for key `r`: Records cannot have string literal keys", code: "InvalidRecordType" },
+  ),
+  schemaRow(
+    "record-number-keys",
+    "The keys of a record are strings.",
+    PARSER,
+    "t: defineTable({ r: v.record(v.number() as any, v.number()) })",
+    {
+      rejects: "Records can only have string keys. Your validator contains a record with key typed as `v.float64()`",
+      code: "InvalidRecordType",
+    },
+  ),
+  schemaRow(
+    "index-unknown-field",
+    "The fields of an index exist.",
+    REFERENCES,
+    `${TABLE}.index("by_x", ["x" as any])`,
+    {
+      rejects: 'In table "t" the index "by_x" is invalid because it references the field x that does not exist.',
+      code: "SchemaDefinitionError",
+    },
+  ),
+  schemaRow(
+    "index-unknown-nested-field",
+    "Nested fields of an index exist.",
+    REFERENCES,
+    `${TABLE}.index("by_x", ["o.nope" as any])`,
+    { rejects: "references the field o.nope that does not exist", code: "SchemaDefinitionError" },
+  ),
+  schemaRow(
+    "index-through-array",
+    "An index does not reach into arrays.",
+    REFERENCES,
+    `${TABLE}.index("by_x", ["list.x" as any])`,
+    { rejects: "references the field list.x that does not exist", code: "SchemaDefinitionError" },
+  ),
+  schemaRow(
+    "index-creation-time",
+    "An index does not name `_creationTime`.",
+    INDEX_ERRORS,
+    `${TABLE}.index("by_x", ["a", "_creationTime"])`,
+    {
+      rejects: "`_creationTime` is automatically added to the end of each index.",
+      code: "IndexFieldsContainCreationTime",
+    },
+  ),
+  schemaRow("index-id", "An index does not name `_id`.", INDEX_ERRORS, `${TABLE}.index("by_x", ["_id" as any])`, {
+    rejects: "`_id` is not a valid index field. To load documents by ID, use `db.get(id)`.",
+    code: "IndexFieldsContainId",
+  }),
+  schemaRow(
+    "index-empty",
+    "An index has at least one field.",
+    INDEX_ERRORS,
+    't: (defineTable({ a: v.string() }) as any).index("by_x", [])',
+    { rejects: 'In table "t" index "by_x" must have at least one field.', code: "EmptyIndex" },
+  ),
+  schemaRow("index-field-twice", "The fields of an index differ.", INDEX_ERRORS, `${TABLE}.index("by_x", ["a", "a"])`, {
+    rejects: 'In table "t": In index "by_x": Duplicate field a. Index fields must be unique within an index.',
+    code: "FieldsNotUniqueWithinIndex",
+  }),
+  schemaRow(
+    "index-too-many-fields",
+    "An index has at most 16 fields, `_creationTime` included.",
+    INDEX_ERRORS,
+    `t: defineTable(${fields(17)}).index("by_all", ${names(17)} as any)`,
+    { rejects: "Indexes may have up to 16 fields.", code: "IndexTooManyFields" },
+  ),
+  schemaRow(
+    "too-many-indexes",
+    "A table has at most 64 indexes.",
+    REFERENCES,
+    `t: defineTable(${fields(65)})${numbered(65, (at) => `.index("by_${at}", ["f${at}"])`)}`,
+    { rejects: 'Table "t" cannot have more than 64 indexes.', code: "TooManyIndexes" },
+  ),
+  schemaRow(
+    "index-name-reserved",
+    "An index is not named by_id or by_creation_time.",
+    INDEX_ERRORS,
+    `${TABLE}.index("by_id" as any, ["a"])`,
+    { rejects: 'In table "t" cannot name an index "by_id" because the name is reserved.', code: "IndexNameReserved" },
+  ),
+  schemaRow(
+    "index-name-underscore",
+    "Index names do not start with an underscore.",
+    INDEX_ERRORS,
+    `${TABLE}.index("_mine" as any, ["a"])`,
+    { rejects: "Indexes may not start with an underscore", code: "IndexNameReserved" },
+  ),
+  schemaRow("index-name-invalid", "Index names are identifiers.", INDEX_ERRORS, `${TABLE}.index("by-a", ["a"])`, {
+    rejects:
+      'Invalid index name: "by-a". Identifiers must be 64 characters or less, start with a letter, and only contain letters, digits, underscores.',
+    code: "InvalidIndexName",
+  }),
+  schemaRow(
+    "index-names-twice",
+    "Index names of a table differ, across kinds.",
+    INDEX_ERRORS,
+    `${TABLE}.index("x", ["a"]).searchIndex("x", { searchField: "a" })`,
+    { rejects: 'Table "t" has two or more definitions of index "x".', code: "IndexNamesNotUnique" },
+  ),
+  schemaRow(
+    "index-not-unique",
+    "Two indexes of a table have different fields.",
+    INDEX_ERRORS,
+    `${TABLE}.index("by_a", ["a"]).index("by_a_again", ["a"])`,
+    {
+      rejects:
+        'In table "t" index "by_a_again" and index "by_a" have the same fields. Indexes must be unique within a table.',
+      code: "IndexNotUnique",
+    },
+  ),
+  schemaRow(
+    "search-field-twice",
+    "Two search indexes of a table search different fields.",
+    INDEX_ERRORS,
+    `${TABLE}.searchIndex("s1", { searchField: "a" }).searchIndex("s2", { searchField: "a" })`,
+    { rejects: "have the same `searchField`", code: "SearchIndexFieldNotUnique" },
+  ),
+  schemaRow(
+    "search-unknown-field",
+    "The search field exists.",
+    REFERENCES,
+    `${TABLE}.searchIndex("s", { searchField: "nope" as any })`,
+    { rejects: 'the index "s" is invalid because it references the field nope', code: "SchemaDefinitionError" },
+  ),
+  schemaRow(
+    "search-unknown-filter-field",
+    "Filter fields of a search index exist.",
+    REFERENCES,
+    `${TABLE}.searchIndex("s", { searchField: "a", filterFields: ["nope" as any] })`,
+    { rejects: "references the field nope", code: "SchemaDefinitionError" },
+  ),
+  schemaRow(
+    "too-many-filter-fields",
+    "A search index has at most 16 filter fields.",
+    INDEX_ERRORS,
+    `t: defineTable(${fields(18)}).searchIndex("s", { searchField: "f0", filterFields: ${names(17)} as any })`,
+    { rejects: "Search indexes may have up to 16 filter fields.", code: "IndexTooManyFilterFields" },
+  ),
+  schemaRow(
+    "vector-one-dimension",
+    "Vectors have at least 2 dimensions.",
+    "get-convex/convex-backend crates/common/src/bootstrap_model/index/vector_index/dimensions.rs",
+    `${TABLE}.vectorIndex("v", { vectorField: "vec", dimensions: 1 })`,
+    { rejects: "Dimensions 1 must be between 2 and 4096.", code: "InvalidVectorDimensionError" },
+  ),
+  schemaRow(
+    "vector-too-many-dimensions",
+    "Vectors have at most 4096 dimensions.",
+    "get-convex/convex-backend crates/common/src/bootstrap_model/index/vector_index/dimensions.rs",
+    `${TABLE}.vectorIndex("v", { vectorField: "vec", dimensions: 4097 })`,
+    { rejects: "Dimensions 4097 must be between 2 and 4096.", code: "InvalidVectorDimensionError" },
+  ),
+  schemaRow(
+    "vector-of-strings",
+    "The field of a vector index holds arrays of numbers.",
+    REFERENCES,
+    `${TABLE}.vectorIndex("v", { vectorField: "list", dimensions: 2 })`,
+    {
+      rejects: "references the field list that is neither an array of float64 or optional array of float64.",
+      code: "SchemaDefinitionError",
+    },
+  ),
 ];
 
-const v1 = { ...schemaFile("t: defineTable({ a: v.string() })"), ...moduleFile("m", 'export const add = mutation({ args: {}, handler: async (ctx) => { await ctx.db.insert("t", { a: "x" }); } });') };
+const v1 = {
+  ...schemaFile("t: defineTable({ a: v.string() })"),
+  ...moduleFile(
+    "m",
+    'export const add = mutation({ args: {}, handler: async (ctx) => { await ctx.db.insert("t", { a: "x" }); } });',
+  ),
+};
 const add = { call: "mutation", path: "m:add" } as const;
-const evolve = (tables: string, options?: string): Row["files"] => ({ ...v1, ...schemaFile(tables, options), ...moduleFile("m", "export const none = query(async () => null);") });
+const evolve = (tables: string, options?: string): Row["files"] => ({
+  ...v1,
+  ...schemaFile(tables, options),
+  ...moduleFile("m", "export const none = query(async () => null);"),
+});
 
 const evolution: readonly Row[] = [
-  { id: "schema/new-required-field", rule: "A schema that stored documents do not match is refused.", citation: "https://docs.convex.dev/database/schemas#schema-validation", files: v1, steps: [add, { deploy: evolve("t: defineTable({ a: v.string(), b: v.number() })") }], expected: { rejects: /^Document with ID "\w+" in table "t" does not match the schema: Object is missing the required field `b`\. Consider wrapping the field validator in `v\.optional\(\.\.\.\)` if this is expected\./, code: "failed" } },
-  { id: "schema/changed-type", rule: "A field's type cannot change under stored documents.", citation: REFERENCES, files: v1, steps: [add, { deploy: evolve("t: defineTable({ a: v.number() })") }], expected: { rejects: 'does not match the schema: Value does not match validator.\nPath: .a\nValue: "x"\nValidator: v.float64()', code: "failed" } },
-  { id: "schema/removed-field", rule: "A field cannot be removed while documents have it.", citation: REFERENCES, files: v1, steps: [add, { deploy: evolve("t: defineTable({})") }], expected: { rejects: "Object contains extra field `a` that is not in the validator.", code: "failed" } },
-  { id: "schema/new-optional-field", rule: "An optional field can be added at any time.", citation: "https://docs.convex.dev/database/schemas#schema-validation", files: v1, steps: [add, { deploy: evolve("t: defineTable({ a: v.string(), b: v.optional(v.number()) })") }], expected: { accepts: true } },
-  { id: "schema/removed-table", rule: "A table can leave the schema while it has documents.", citation: REFERENCES, files: v1, steps: [add, { deploy: evolve("other: defineTable({})") }], expected: { accepts: true } },
-  { id: "schema/validation-off", rule: "With `schemaValidation: false` stored documents are not checked.", citation: REFERENCES, files: v1, steps: [add, { deploy: evolve("t: defineTable({ a: v.number() })", "{ schemaValidation: false }") }], expected: { accepts: true } },
+  {
+    id: "schema/new-required-field",
+    rule: "A schema that stored documents do not match is refused.",
+    citation: "https://docs.convex.dev/database/schemas#schema-validation",
+    files: v1,
+    steps: [add, { deploy: evolve("t: defineTable({ a: v.string(), b: v.number() })") }],
+    expected: {
+      rejects:
+        /^Document with ID "\w+" in table "t" does not match the schema: Object is missing the required field `b`\. Consider wrapping the field validator in `v\.optional\(\.\.\.\)` if this is expected\./,
+      code: "failed",
+    },
+  },
+  {
+    id: "schema/changed-type",
+    rule: "A field's type cannot change under stored documents.",
+    citation: REFERENCES,
+    files: v1,
+    steps: [add, { deploy: evolve("t: defineTable({ a: v.number() })") }],
+    expected: {
+      rejects:
+        'does not match the schema: Value does not match validator.\nPath: .a\nValue: "x"\nValidator: v.float64()',
+      code: "failed",
+    },
+  },
+  {
+    id: "schema/removed-field",
+    rule: "A field cannot be removed while documents have it.",
+    citation: REFERENCES,
+    files: v1,
+    steps: [add, { deploy: evolve("t: defineTable({})") }],
+    expected: { rejects: "Object contains extra field `a` that is not in the validator.", code: "failed" },
+  },
+  {
+    id: "schema/new-optional-field",
+    rule: "An optional field can be added at any time.",
+    citation: "https://docs.convex.dev/database/schemas#schema-validation",
+    files: v1,
+    steps: [add, { deploy: evolve("t: defineTable({ a: v.string(), b: v.optional(v.number()) })") }],
+    expected: { accepts: true },
+  },
+  {
+    id: "schema/removed-table",
+    rule: "A table can leave the schema while it has documents.",
+    citation: REFERENCES,
+    files: v1,
+    steps: [add, { deploy: evolve("other: defineTable({})") }],
+    expected: { accepts: true },
+  },
+  {
+    id: "schema/validation-off",
+    rule: "With `schemaValidation: false` stored documents are not checked.",
+    citation: REFERENCES,
+    files: v1,
+    steps: [add, { deploy: evolve("t: defineTable({ a: v.number() })", "{ schemaValidation: false }") }],
+    expected: { accepts: true },
+  },
 ];
 
 export const rows: readonly Row[] = [...accepted, ...refused, ...evolution];

@@ -12,8 +12,10 @@ export const cronRule: DeployRule = (push) => {
   for (const definition of push.definitions.values()) {
     const crons = definition.modules.find((module) => module.name === "crons");
     if (!crons) continue;
-    if (crons.inspection.defaultExport === "missing") throw invalidModules("`convex/crons.js` must have a default export of a Crons object.");
-    if (crons.inspection.defaultExport !== "crons") throw invalidModules("The default export of `convex/crons.js` is not a Crons object.");
+    if (crons.inspection.defaultExport === "missing")
+      throw invalidModules("`convex/crons.js` must have a default export of a Crons object.");
+    if (crons.inspection.defaultExport !== "crons")
+      throw invalidModules("The default export of `convex/crons.js` is not a Crons object.");
     const specs = Object.entries(crons.inspection.crons).sort(([a], [b]) => (a < b ? -1 : 1));
     for (const [name, spec] of specs) checkSpec(name, spec);
     for (const [name, spec] of specs) checkTarget(definition, name, spec);
@@ -23,7 +25,10 @@ export const cronRule: DeployRule = (push) => {
 function checkSpec(name: string, spec: CronSpec): void {
   const invalid = [...name].find((character) => !/[\x20-\x7e]/.test(character));
   if (invalid !== undefined) {
-    throw new DeployError("InvalidCron", `CronIdentifier ${name} has invalid character '${invalid}': CronIdentifiers can only contain ASCII characters that are not control characters`);
+    throw new DeployError(
+      "InvalidCron",
+      `CronIdentifier ${name} has invalid character '${invalid}': CronIdentifiers can only contain ASCII characters that are not control characters`,
+    );
   }
   const problem = scheduleProblem(spec.schedule);
   if (problem !== null) throw new DeployError("InvalidCron", problem.replace("{spec}", JSON.stringify(spec, null, 2)));
@@ -82,6 +87,8 @@ function checkTarget(definition: EvaluatedDefinition, name: string, spec: CronSp
   const target = findFunction(definition, spec.name);
   if (!target) throw invalidModules(`The cron job '${name}' schedules a function that does not exist: ${path}`);
   if (target.udfType === "Query") {
-    throw invalidModules(`The cron job '${name}' schedules a query function, only actions and mutations can be scheduled: ${path}`);
+    throw invalidModules(
+      `The cron job '${name}' schedules a query function, only actions and mutations can be scheduled: ${path}`,
+    );
   }
 }

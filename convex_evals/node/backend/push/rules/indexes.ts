@@ -25,12 +25,27 @@ export function checkIndexes(table: TableJson): void {
   }
   for (const index of database) inTable(table, () => checkDatabaseIndex(index));
   for (const index of database) checkNotEmpty(table, index);
-  checkDistinct(database, (index) => index.fields.join(), (a, b) => indexNotUnique(table, a, b));
+  checkDistinct(
+    database,
+    (index) => index.fields.join(),
+    (a, b) => indexNotUnique(table, a, b),
+  );
   for (const index of search) inTable(table, () => checkSearchIndex(index));
-  checkDistinct(search, (index) => index.searchField, (a, b) => searchFieldNotUnique(table, a, b));
+  checkDistinct(
+    search,
+    (index) => index.searchField,
+    (a, b) => searchFieldNotUnique(table, a, b),
+  );
   for (const index of vector) inTable(table, () => checkVectorIndex(index));
-  checkDistinct(vector, (index) => `${index.vectorField},${index.dimensions}`, (a, b) => vectorFieldNotUnique(table, a, b));
-  checkNames(table, [...database, ...search, ...vector].map((index) => index.indexDescriptor));
+  checkDistinct(
+    vector,
+    (index) => `${index.vectorField},${index.dimensions}`,
+    (a, b) => vectorFieldNotUnique(table, a, b),
+  );
+  checkNames(
+    table,
+    [...database, ...search, ...vector].map((index) => index.indexDescriptor),
+  );
   for (const index of database) checkReservedFields(index);
 }
 
@@ -49,15 +64,21 @@ function checkDatabaseIndex({ indexDescriptor, fields }: IndexJson): void {
   const complain = (code: string, message: string): never => {
     throw new DeployError(code, `In index "${indexDescriptor}": ${message}`);
   };
-  if (fields.length >= MAX_INDEX_FIELDS) complain("IndexTooManyFields", `Indexes may have up to ${MAX_INDEX_FIELDS} fields.`);
-  if (fields.includes("_id")) complain("IndexFieldsContainId", "`_id` is not a valid index field. To load documents by ID, use `db.get(id)`.");
+  if (fields.length >= MAX_INDEX_FIELDS)
+    complain("IndexTooManyFields", `Indexes may have up to ${MAX_INDEX_FIELDS} fields.`);
+  if (fields.includes("_id"))
+    complain("IndexFieldsContainId", "`_id` is not a valid index field. To load documents by ID, use `db.get(id)`.");
   const twice = fields.find((field, at) => fields.indexOf(field) < at);
-  if (twice !== undefined) complain("FieldsNotUniqueWithinIndex", `Duplicate field ${twice}. Index fields must be unique within an index.`);
+  if (twice !== undefined)
+    complain("FieldsNotUniqueWithinIndex", `Duplicate field ${twice}. Index fields must be unique within an index.`);
 }
 
 function checkNotEmpty(table: TableJson, index: IndexJson): void {
   if (index.fields.length > 0) return;
-  throw new DeployError("EmptyIndex", `In table "${table.tableName}" index "${index.indexDescriptor}" must have at least one field.`);
+  throw new DeployError(
+    "EmptyIndex",
+    `In table "${table.tableName}" index "${index.indexDescriptor}" must have at least one field.`,
+  );
 }
 
 // get-convex/convex-backend crates/application/src/lib.rs (_validate_user_defined_index_fields)
@@ -84,7 +105,10 @@ function checkVectorIndex(index: VectorIndexJson): void {
   checkFieldPath(index.indexDescriptor, index.vectorField);
   const { dimensions } = index;
   if (!Number.isInteger(dimensions) || dimensions < DIMENSIONS.min || dimensions > DIMENSIONS.max) {
-    throw new DeployError("InvalidVectorDimensionError", `Dimensions ${dimensions} must be between ${DIMENSIONS.min} and ${DIMENSIONS.max}.`);
+    throw new DeployError(
+      "InvalidVectorDimensionError",
+      `Dimensions ${dimensions} must be between ${DIMENSIONS.min} and ${DIMENSIONS.max}.`,
+    );
   }
   checkFilterFields(index);
 }
@@ -92,22 +116,33 @@ function checkVectorIndex(index: VectorIndexJson): void {
 function checkFilterFields({ indexDescriptor, filterFields }: SearchIndexJson | VectorIndexJson): void {
   for (const field of filterFields) checkFieldPath(indexDescriptor, field);
   if (new Set(filterFields).size > MAX_FILTER_FIELDS) {
-    throw new DeployError("IndexTooManyFilterFields", `Search indexes may have up to ${MAX_FILTER_FIELDS} filter fields.`);
+    throw new DeployError(
+      "IndexTooManyFilterFields",
+      `Search indexes may have up to ${MAX_FILTER_FIELDS} filter fields.`,
+    );
   }
 }
 
 function checkFieldPath(index: string, field: string): void {
-  if (fieldPathProblem(field) !== null) throw new DeployError("InvalidIndexField", `In index "${index}": Invalid index field: "${field}"`);
+  if (fieldPathProblem(field) !== null)
+    throw new DeployError("InvalidIndexField", `In index "${index}": Invalid index field: "${field}"`);
 }
 
 function checkName(name: string): void {
   if (identifierProblem(name) === null) return;
-  throw new DeployError("InvalidIndexName", `Invalid index name: "${name}". Identifiers must be 64 characters or less, start with a letter, and only contain letters, digits, underscores.`);
+  throw new DeployError(
+    "InvalidIndexName",
+    `Invalid index name: "${name}". Identifiers must be 64 characters or less, start with a letter, and only contain letters, digits, underscores.`,
+  );
 }
 
 type NotUnique = (first: string, second: string) => DeployError;
 
-function checkDistinct<T extends { indexDescriptor: string }>(indexes: readonly T[], key: (index: T) => string, error: NotUnique): void {
+function checkDistinct<T extends { indexDescriptor: string }>(
+  indexes: readonly T[],
+  key: (index: T) => string,
+  error: NotUnique,
+): void {
   const seen = new Map<string, string>();
   for (const index of [...indexes].sort((a, b) => (a.indexDescriptor < b.indexDescriptor ? -1 : 1))) {
     const other = seen.get(key(index));
@@ -118,7 +153,10 @@ function checkDistinct<T extends { indexDescriptor: string }>(indexes: readonly 
 }
 
 function indexNotUnique(table: TableJson, first: string, second: string): DeployError {
-  return new DeployError("IndexNotUnique", `In table "${table.tableName}" index "${first}" and index "${second}" have the same fields. Indexes must be unique within a table.`);
+  return new DeployError(
+    "IndexNotUnique",
+    `In table "${table.tableName}" index "${first}" and index "${second}" have the same fields. Indexes must be unique within a table.`,
+  );
 }
 
 const COMBINE = "You should combine the\n             indexes with the same";
@@ -146,7 +184,11 @@ function checkNames(table: TableJson, names: readonly string[]): void {
         `In table "${table.tableName}" cannot name an index "${name}" because the name is reserved. Indexes may not start with an underscore or be named "by_id" or "by_creation_time".`,
       );
     }
-    if (seen.has(name)) throw new DeployError("IndexNamesNotUnique", `Table "${table.tableName}" has two or more definitions of index "${name}".`);
+    if (seen.has(name))
+      throw new DeployError(
+        "IndexNamesNotUnique",
+        `Table "${table.tableName}" has two or more definitions of index "${name}".`,
+      );
     seen.add(name);
   }
 }
@@ -156,7 +198,10 @@ export function checkIndexReferences(table: TableJson): void {
   for (const [index, field] of indexedFields(table)) {
     const path = field.split(".");
     if ((path.length === 1 && field.startsWith("_")) || hasField(table.documentType, path)) continue;
-    throw new DeployError("SchemaDefinitionError", `In table "${table.tableName}" the index "${index}" is invalid because it references the field ${field} that does not exist.`);
+    throw new DeployError(
+      "SchemaDefinitionError",
+      `In table "${table.tableName}" the index "${index}" is invalid because it references the field ${field} that does not exist.`,
+    );
   }
   for (const { indexDescriptor, vectorField } of [...table.vectorIndexes, ...(table.stagedVectorIndexes ?? [])]) {
     if (canHoldVector(table.documentType, vectorField.split("."))) continue;
@@ -169,9 +214,12 @@ export function checkIndexReferences(table: TableJson): void {
 
 // Filter fields of vector indexes are not looked at.
 function* indexedFields(table: TableJson): Generator<readonly [string, string]> {
-  for (const { indexDescriptor, fields } of [...table.indexes, ...(table.stagedDbIndexes ?? [])]) for (const field of fields) yield [indexDescriptor, field];
+  for (const { indexDescriptor, fields } of [...table.indexes, ...(table.stagedDbIndexes ?? [])])
+    for (const field of fields) yield [indexDescriptor, field];
   const search = [...table.searchIndexes, ...(table.stagedSearchIndexes ?? [])];
   for (const { indexDescriptor, searchField } of search) yield [indexDescriptor, searchField];
-  for (const { indexDescriptor, filterFields } of search) for (const field of filterFields) yield [indexDescriptor, field];
-  for (const { indexDescriptor, vectorField } of [...table.vectorIndexes, ...(table.stagedVectorIndexes ?? [])]) yield [indexDescriptor, vectorField];
+  for (const { indexDescriptor, filterFields } of search)
+    for (const field of filterFields) yield [indexDescriptor, field];
+  for (const { indexDescriptor, vectorField } of [...table.vectorIndexes, ...(table.stagedVectorIndexes ?? [])])
+    yield [indexDescriptor, vectorField];
 }

@@ -28,19 +28,24 @@ function evaluating(schema: SchemaJson): void {
 
 /** Throws the first `DeployError` of one schema. */
 export function checkSchema(schema: SchemaJson): void {
-  if (schema.tables.length > MAX_TABLES) throw new DeployError("TooManyTables", `Number of tables cannot exceed ${MAX_TABLES}.`);
+  if (schema.tables.length > MAX_TABLES)
+    throw new DeployError("TooManyTables", `Number of tables cannot exceed ${MAX_TABLES}.`);
   for (const table of schema.tables) {
     checkDocumentType(table.documentType);
     checkTableName(table.tableName);
     checkIndexes(table);
   }
   if (!schema.schemaValidation) return;
-  for (const table of [...schema.tables].sort((a, b) => (a.tableName < b.tableName ? -1 : 1))) checkIndexReferences(table);
+  for (const table of [...schema.tables].sort((a, b) => (a.tableName < b.tableName ? -1 : 1)))
+    checkIndexReferences(table);
 }
 
 function checkTableName(name: string): void {
   if (identifierProblem(name) !== null) {
-    throw new DeployError("InvalidTableName", `Invalid table name: "${name}". Identifiers must start with a letter and can only contain letters, digits, and underscores.`);
+    throw new DeployError(
+      "InvalidTableName",
+      `Invalid table name: "${name}". Identifiers must start with a letter and can only contain letters, digits, and underscores.`,
+    );
   }
   if (name.startsWith("_")) throw new DeployError("TableNameReserved", `${name} is a reserved table name.`);
 }
@@ -72,7 +77,11 @@ function tableWithoutSystemFields(table: TableJson): TableJson {
 }
 
 function documentWithoutSystemFields(validator: ValidatorJson): ValidatorJson {
-  if (validator.type === "union") return { ...validator, value: (validator["value"] as ValidatorJson[]).map(documentWithoutSystemFields) };
+  if (validator.type === "union")
+    return { ...validator, value: (validator["value"] as ValidatorJson[]).map(documentWithoutSystemFields) };
   if (validator.type !== "object") return validator;
-  return { ...validator, value: Object.fromEntries([...validatorFields(validator)].filter(([name]) => !name.startsWith("_"))) };
+  return {
+    ...validator,
+    value: Object.fromEntries([...validatorFields(validator)].filter(([name]) => !name.startsWith("_"))),
+  };
 }
