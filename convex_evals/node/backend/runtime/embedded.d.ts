@@ -1,13 +1,11 @@
 // Specifiers that only the loader of the app's context resolves.
 
 declare module "embedded:host" {
-  import type { RuntimeHost } from "../app/runtime_types.ts";
-  export const host: RuntimeHost;
+  // An ambient module cannot declare imports of relative paths: what they name would be `any`.
+  export const host: import("../app/runtime_types.ts").RuntimeHost;
 }
 
 declare module "embedded:convex-test" {
-  import type { UserIdentity } from "../app/runtime_types.ts";
-
   export interface FunctionPath {
     readonly componentPath: string;
     readonly udfPath: string;
@@ -21,7 +19,7 @@ declare module "embedded:convex-test" {
 
   export interface ConvexTest {
     readonly convexGlobal: object;
-    withIdentity(identity: UserIdentity): ConvexTest;
+    withIdentity(identity: import("../app/runtime_types.ts").UserIdentity): ConvexTest;
     queryFromPath(path: FunctionPath, args: unknown): Promise<unknown>;
     mutationFromPath(path: FunctionPath, args: unknown): Promise<unknown>;
     actionFromPath(path: FunctionPath, args: unknown): Promise<unknown>;
