@@ -205,7 +205,7 @@ async function buildScript(
   await buildInto(`${bundle}.cjs`, { ...SCRIPT, platform: "node", ...options, entryPoints: [path.join(here, source)] });
   const loader = `import { loadScript } from "./code_cache.ts";
     const loaded = loadScript(import.meta);
-    ${names.map((name) => `export const ${name} = loaded[${JSON.stringify(name)}];`).join("\n")}`;
+    ${names.map((each) => `export const ${each} = loaded[${JSON.stringify(each)}];`).join("\n")}`;
   const stdin = { contents: loader, resolveDir: here, loader: "ts" } as const;
   await buildInto(`${bundle}.mjs`, { ...MODULE, stdin });
 }
@@ -226,10 +226,11 @@ function checkGlobals(file: string): void {
   const names = new Set(messages.flatMap((message) => /^Cannot find name '([^']+)'/.exec(message)?.[1] ?? []));
   const unknown = [...names].filter((name) => !Object.hasOwn(LOOKED_UP, name));
   if (!names.has("Convex")) throw new Error(`${file}: the check for globals finds none, as it should`);
-  if (unknown.length > 0)
+  if (unknown.length > 0) {
     throw new Error(
       `${file} looks up ${unknown.join(", ")}, which the app's code may have replaced: add it to CAPTURED, or to LOOKED_UP with the reason`,
     );
+  }
 }
 
 /** The modules that the backend evaluates beside each app, as one script: reading and stripping them took half its start. */

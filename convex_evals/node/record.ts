@@ -34,7 +34,7 @@ async function started(): Promise<{ child: ChildProcess; ports: Ready }> {
   const flags = JSON.parse(readFileSync(path.join(here, "backend", "flags.json"), "utf8")) as string[];
   const argv = [...flags, path.join(here, "backend", "app", "backend.bundle.mjs"), "--exit-with-stdin"];
   const child = spawn(process.execPath, argv, { env, stdio: ["pipe", "pipe", "inherit"] });
-  const [line] = (await once(createInterface({ input: child.stdout! }), "line")) as [string];
+  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
   return { child, ports: JSON.parse(line) as Ready };
 }
 

@@ -44,11 +44,12 @@ export class TokenVerifier {
   /** The identity behind a token; throws `HttpError` 401 for one that is refused. */
   async identityOf(text: string, providers: readonly AuthProvider[]): Promise<UserIdentity> {
     const token = parseToken(text);
-    if (!token)
+    if (!token) {
       throw unauthenticated(
         "InvalidAuthHeader",
         "Could not parse JWT payload. Check that the token is a valid JWT format with three base64-encoded parts separated by dots.",
       );
+    }
     const { iss } = token.claims;
     if (typeof iss !== "string") throw unauthenticated("InvalidAuthHeader", MISSING_ISSUER);
     const provider = providers.find((candidate) => issues(candidate, iss, audiences(token.claims)));
@@ -65,11 +66,12 @@ export class TokenVerifier {
       typeof exp === "number" &&
       exp > nowSeconds() &&
       audiences(token.claims).includes(applicationID);
-    if (!signed || !valid)
+    if (!signed || !valid) {
       throw unauthenticated(
         "Unauthenticated",
         "Could not verify OIDC token claim. Check that the token signature is valid and the token hasn't expired.",
       );
+    }
     return identityOfIdToken(token.claims);
   }
 
@@ -92,13 +94,15 @@ export class TokenVerifier {
 
   async #custom(token: ParsedToken, provider: CustomProvider): Promise<UserIdentity> {
     const keys = parseKeySet(await this.#keySetText(provider.jwks));
-    if (!keys)
+    if (!keys) {
       throw unauthenticated(
         "InvalidAuthHeader",
         `Invalid JWKS response body from '${provider.jwks}'. The response is not valid JSON or doesn't match the expected JWKS format.`,
       );
-    if (token.keyId === null)
+    }
+    if (token.keyId === null) {
       throw unauthenticated("InvalidAuthHeader", "Could not decode token. JWT may be missing a 'kid' (key ID) header.");
+    }
     if (!(await isSignedBy(token, keys, [provider.algorithm]))) {
       throw unauthenticated(
         "InvalidAuthHeader",
@@ -187,8 +191,9 @@ function checkMediaType(response: Response, uri: string): void {
 }
 
 function noProviderText(providers: readonly AuthProvider[]): string {
-  if (providers.length === 0)
+  if (providers.length === 0) {
     return "No auth provider found matching the given token (no providers configured). Check convex/auth.config.ts.";
+  }
   const list = providers.map((provider) =>
     provider.type === "customJwt"
       ? `CustomJWT(issuer=${provider.issuer}, app_id=${provider.applicationID ?? "none"})`

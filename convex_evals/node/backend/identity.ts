@@ -78,9 +78,11 @@ function flattened(claims: Record<string, unknown>): Record<string, JsonValue> {
   for (const [name, value] of Object.entries(claims)) {
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
     if (!isObject) flat[name] = value as JsonValue;
-    else
-      for (const [inner, innerValue] of Object.entries(flattened(value as Record<string, unknown>)))
+    else {
+      for (const [inner, innerValue] of Object.entries(flattened(value as Record<string, unknown>))) {
         flat[`${name}.${inner}`] = innerValue;
+      }
+    }
   }
   return flat;
 }

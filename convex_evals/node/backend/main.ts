@@ -56,14 +56,16 @@ function parseOptions(): Options {
 
 function integer(option: string, text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 0 || value > 65_535)
+  if (!Number.isInteger(value) || value < 0 || value > 65_535) {
     throw new Error(`${option} must be a number from 0 to 65535, got ${text}`);
+  }
   return value;
 }
 
 async function main(): Promise<void> {
-  if (!("SourceTextModule" in vm))
+  if (!("SourceTextModule" in vm)) {
     throw new Error("start with: node --experimental-vm-modules --disable-warning=ExperimentalWarning backend/main.ts");
+  }
   const options = parseOptions();
   const log = (line: string): void => void (options.log && process.stderr.write(`${line}\n`));
   // App code must find nothing of the parent's environment, however it gets at

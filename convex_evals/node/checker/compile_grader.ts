@@ -123,8 +123,9 @@ async function compileModule(file: string): Promise<string> {
   const loader = LOADERS[path.extname(file)];
   if (!loader) throw new NeedsVite(`${path.basename(file)} is no script`);
   const source = readFileSync(file, "utf8");
-  for (const [pattern, what] of NEEDS_VITE)
+  for (const [pattern, what] of NEEDS_VITE) {
     if (pattern.test(source)) throw new NeedsVite(`${path.basename(file)} uses ${what}`);
+  }
   const { code } = await transform(source, { ...TRANSFORM, loader, sourcefile: file });
   return code;
 }

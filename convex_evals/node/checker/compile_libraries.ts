@@ -10,8 +10,9 @@ import { enableCompileCache, flushCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 
 enableCompileCache(fileURLToPath(new URL("../build/compile-cache", import.meta.url)));
-for (const name of ["typescript", "eslint", "typescript-eslint", "eslint-plugin-react-hooks", "prettier"])
+for (const name of ["typescript", "eslint", "typescript-eslint", "eslint-plugin-react-hooks", "prettier"]) {
   await import(name);
+}
 await import(new URL("../build/official.mjs", import.meta.url).href);
 flushCompileCache();
 // esbuild's service would keep the process alive.

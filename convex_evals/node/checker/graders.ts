@@ -93,7 +93,7 @@ async function inspect(suite: string, file: string): Promise<GraderReport> {
  */
 export async function inspectGraders(suiteDir: string, files: string[]): Promise<GraderReport[]> {
   const suite = realpathSync(suiteDir);
-  return Promise.all(files.map((file) => inspect(suite, file)));
+  return await Promise.all(files.map((file) => inspect(suite, file)));
 }
 
 /** An environment that a grader asks for by a comment, as vitest finds it. */

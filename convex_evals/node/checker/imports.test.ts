@@ -122,11 +122,12 @@ test("a folder that is called generated, and that Convex does not write, is refu
   ]) {
     const files = { [`${folder}/a.ts`]: FLOATING };
     if (folder.startsWith("convex/_generated")) assert.deepEqual(await found(t, files), [], "it was discarded");
-    else
+    else {
       await assert.rejects(found(t, files), {
         name: "DeployError",
         message: new RegExp(`^${folder}: Convex writes no generated code there`),
       });
+    }
   }
 });
 
@@ -269,8 +270,9 @@ const MAKING_CODE = [
 ];
 
 test("code of texts and imports of what is computed are found", async (t) => {
-  for (const code of MAKING_CODE)
+  for (const code of MAKING_CODE) {
     assert.ok((await found(t, { "src/run.ts": `${code}\nexport {};\n` })).includes("src/run.ts: unchecked"), code);
+  }
 });
 
 test("what only has such a name is not code of a text", async (t) => {
@@ -281,6 +283,7 @@ test("what only has such a name is not code of a text", async (t) => {
     'export const load = () => import("./other");',
     "const require = undefined;\nexport { require };",
   ];
-  for (const code of right)
+  for (const code of right) {
     assert.deepEqual(await found(t, { "src/run.ts": `${code}\n`, "src/other.ts": "export const a = 1;\n" }), [], code);
+  }
 });

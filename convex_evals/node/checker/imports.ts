@@ -29,11 +29,13 @@ function withoutSuffix(file: string): string {
 /** Whether types from `declared` are those of `target`, which is a file of the project or a package. */
 function agree(root: string, target: string, declared: string): boolean {
   const packaged = packageOf(declared);
-  if (target.startsWith("node_modules/"))
+  if (target.startsWith("node_modules/")) {
     return packaged === target || packaged?.startsWith("node_modules/@types/") === true;
+  }
   const file = path.posix.join(root, target);
-  if (isGenerated(target))
+  if (isGenerated(target)) {
     return isGenerated(shownPath(root, declared)) && withoutSuffix(file) === withoutSuffix(declared);
+  }
   return file === declared || !isScript(target);
 }
 
@@ -113,11 +115,13 @@ function codeOfTexts(root: string, program: JudgedProgram, source: ts.SourceFile
       ts.isTypeAliasDeclaration(node) ||
       (ts.isTypeNode(node) && !ts.isExpressionWithTypeArguments(node));
     if (isType) return;
-    if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.InstanceOfKeyword)
+    if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.InstanceOfKeyword) {
       return visit(node.left);
+    }
     if (makesCode(program, node)) add(node, "makes code of text, which nothing checks: only what is checked may run");
-    if (importsUnknown(program, node))
+    if (importsUnknown(program, node)) {
       add(node, "imports what is computed, so that nothing can check it: write the name as a text");
+    }
     ts.forEachChild(node, visit);
   };
   visit(source);

@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Linter } from "eslint";
-import { builtinRules } from "eslint/use-at-your-own-risk";
+import * as unsupported from "eslint/use-at-your-own-risk";
 import { configs } from "typescript-eslint";
 import { lint } from "./lint.ts";
 import { RULES } from "./rules.ts";
 import { makeProject } from "./test/projects.ts";
+
+// The one list of all of them.
+// eslint-disable-next-line @typescript-eslint/no-deprecated
+const { builtinRules } = unsupported;
 
 const inHandler = (body: string): string =>
   `import { mutation } from "./_generated/server";\nexport const run = mutation({ args: {}, handler: async (ctx) => {\n${body}\n} });\n`;

@@ -20,8 +20,9 @@ type Operation = (request: Fields) => Promise<unknown>;
 
 function text(request: Fields, key: string): string {
   const value = request[key];
-  if (typeof value !== "string" || value === "")
+  if (typeof value !== "string" || value === "") {
     throw new BadRequest(`${String(request.op)}: '${key}' must be a string`);
+  }
   return value;
 }
 
@@ -88,7 +89,7 @@ const OPERATIONS: Record<string, Operation> = {
   /** {suite, files} -> one {file, errors, inputs} for each file */
   async graders(request) {
     const { inspectGraders } = await import("./graders.ts");
-    return inspectGraders(folder(request, "suite"), texts(request, "files"));
+    return await inspectGraders(folder(request, "suite"), texts(request, "files"));
   },
 
   /** {suite, files} -> names of the packages that all of the files import */

@@ -123,7 +123,7 @@ function assign(
   root: string,
   functions: string,
   programs: ts.Program[],
-  isWanted: (file: string, index: number) => boolean,
+  wants: (file: string, index: number) => boolean,
 ): ts.SourceFile[][] {
   const judged = programs.map((): ts.SourceFile[] => []);
   const taken = new Set<string>();
@@ -133,7 +133,7 @@ function assign(
     for (const source of program.getSourceFiles()) {
       const file = source.fileName;
       const belongsToFirst = file.startsWith(`${functions}/`) && index > 0 && programs[0]!.getSourceFile(file);
-      if (!isOfProject(root, program, source) || taken.has(file) || belongsToFirst || !isWanted(file, index)) continue;
+      if (!isOfProject(root, program, source) || taken.has(file) || belongsToFirst || !wants(file, index)) continue;
       taken.add(file);
       judged[index]!.push(source);
     }
@@ -204,8 +204,9 @@ function makePrograms(root: string, terms: Terms): CheckedProject {
 export function programsOf(projectDir: string, terms: Terms = STRICT): CheckedProject {
   const root = realpathSync(projectDir);
   const key = JSON.stringify(terms);
-  if (last && last.project.root === root && last.terms === key && last.version === versionOf(last.project))
+  if (last && last.project.root === root && last.terms === key && last.version === versionOf(last.project)) {
     return last.project;
+  }
   last = undefined;
   const project = makePrograms(root, terms);
   last = { project, terms: key, version: versionOf(project) };

@@ -38,8 +38,9 @@ export function toProblem(root: string, diagnostic: ts.Diagnostic): TypeProblem 
   const text = withoutHostPaths(root, ts.flattenDiagnosticMessageText(diagnostic.messageText, "\n"));
   const base = { code: `TS${diagnostic.code}`, message: shortened(text) };
   const { file, start } = diagnostic;
-  if (!file || start === undefined)
+  if (!file || start === undefined) {
     return { file: file ? shownPath(root, file.fileName) : null, line: null, column: null, ...base };
+  }
   const { line, character } = ts.getLineAndCharacterOfPosition(file, start);
   return { file: shownPath(root, file.fileName), line: line + 1, column: character + 1, ...base };
 }

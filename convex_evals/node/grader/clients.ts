@@ -134,8 +134,9 @@ async function answered<T>(reference: AnyFunction<Kind>, call: Promise<T>): Prom
     return await Promise.race([call, limit]);
   } catch (error) {
     // The error itself stays: a ConvexError carries the app's data.
-    if (error instanceof Error)
+    if (error instanceof Error) {
       error.message = `The call of \`${getFunctionName(reference)}\` failed: ${error.message}`;
+    }
     throw error;
   } finally {
     clearTimeout(timer);

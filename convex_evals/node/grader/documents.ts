@@ -33,10 +33,11 @@ export async function addDocuments(
       cause: error,
     });
   });
-  if (!result.success)
+  if (!result.success) {
     throw new Error(
       `The table \`${table}\` must accept the documents that the task describes: ${result.error ?? "refused"}`,
     );
+  }
 }
 
 /** All documents of a table (at most `limit`), oldest first. A table that does not exist has none. */

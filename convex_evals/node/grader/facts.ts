@@ -31,7 +31,8 @@ function facts(variable: Variable): Record<string, JSONValue> | undefined {
   const file = process.env[variable];
   if (!file) return undefined;
   let found = recorded.get(variable);
-  if (found === undefined)
+  if (found === undefined) {
     recorded.set(variable, (found = JSON.parse(readFileSync(file, "utf8")) as Record<string, JSONValue>));
+  }
   return found;
 }

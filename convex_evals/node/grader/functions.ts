@@ -103,6 +103,7 @@ function kindDifferences(name: string, found: FunctionSpec | undefined, expected
 }
 
 function report(differences: string[]): void {
-  if (differences.length > 0)
+  if (differences.length > 0) {
     throw new Error(`The functions are not the ones that the task describes:\n- ${differences.join("\n- ")}`);
+  }
 }

@@ -84,10 +84,12 @@ async function run(command: PageCommand): Promise<string[]> {
   }
 }
 
-process.on("message", async ({ id, command }: PageRequest) => {
+async function answer({ id, command }: PageRequest): Promise<void> {
   try {
     reply({ id, ok: true, values: await run(command) });
   } catch (error) {
     reply({ id, ok: false, message: error instanceof Error ? error.message : String(error) });
   }
-});
+}
+
+process.on("message", (request: PageRequest) => void answer(request));

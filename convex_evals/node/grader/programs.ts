@@ -75,8 +75,9 @@ export function copyProject(changes: Readonly<Record<string, string | null>> = {
   const folder = newFolder();
   const project = projectDir();
   for (const name of readdirSync(project)) {
-    if (name !== "node_modules" && name !== ".git")
+    if (name !== "node_modules" && name !== ".git") {
       cpSync(join(project, name), join(folder, name), { recursive: true, verbatimSymlinks: true });
+    }
   }
   linkPackages(join(project, "node_modules"), join(folder, "node_modules"));
   writeInto(folder, changes);
@@ -156,8 +157,9 @@ export async function bundleProgram(source: string, what: string): Promise<strin
     input: source,
     maxBytes: 16_000_000,
   });
-  if (code !== 0)
+  if (code !== 0) {
     throw new Error(`${what} must be a module that can be bundled for Node.js: ${stderr.trim().slice(0, 3000)}`);
+  }
   const file = join(newFolder(), `${basename(what).replace(/\W/g, "") || "program"}.mjs`);
   writeFileSync(file, stdout);
   return file;

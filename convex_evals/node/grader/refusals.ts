@@ -71,8 +71,9 @@ export async function expectNotCallable(call: Promise<unknown>, rule: string): P
     (reason: unknown) => (reason instanceof Error ? reason.message : String(reason)),
   );
   if (message === undefined) throw new Error(`${rule}, but a client without authentication could call it`);
-  if (!NO_SUCH_FUNCTION.test(message))
+  if (!NO_SUCH_FUNCTION.test(message)) {
     throw new Error(`${rule}, but a client without authentication reached it: ${message}`);
+  }
 }
 
 function started(call: Promise<unknown> | (() => Promise<unknown>)): Promise<unknown> {

@@ -45,8 +45,9 @@ export async function expectSameSchema(comparison: SchemaComparison = {}): Promi
   if (answer === undefined) throw new Error("The answer of this eval has no schema to compare with");
   if (candidate === undefined) throw new Error("The project must define a schema in `convex/schema.ts`");
   const differences = schemaDifferences(candidate, answer, comparison);
-  if (differences.length > 0)
+  if (differences.length > 0) {
     throw new Error(`The schema is not the one that the task describes:\n- ${differences.join("\n- ")}`);
+  }
 }
 
 /** In words, where `candidate` differs from `answer`. */

@@ -33,8 +33,9 @@ function found(name: string, spec: string): { name: string; problem: string } | 
     const parsed = parse.resolve(name, spec);
     const target = parsed.type === "alias" ? parsed.subSpec : parsed;
     if (parsed.name !== name) return { name, problem: "npm takes it for a package of another name" };
-    if (!target || target.registry !== true || target.type === "alias")
+    if (!target || target.registry !== true || target.type === "alias") {
       return { name, problem: `npm takes it for a ${target?.type ?? parsed.type}` };
+    }
     if (target.type === "range") semver.validRange(spec, { loose: true });
     return null;
   } catch (error) {

@@ -57,10 +57,10 @@ function withoutNeedlessQuestions(plugin: Esbuild.Plugin): Esbuild.Plugin {
   if (plugin.name !== "convex-node-externals") return plugin;
   return {
     name: plugin.name,
-    setup: (build) =>
+    setup: (bundle) =>
       plugin.setup({
-        ...build,
-        onResolve: (options, callback) => build.onResolve({ ...options, filter: /^[^.]/ }, callback),
+        ...bundle,
+        onResolve: (options, callback) => bundle.onResolve({ ...options, filter: /^[^.]/ }, callback),
       }),
   };
 }

@@ -77,12 +77,13 @@ import { query } from "./_generated/server";
 export const f = query({ args: { x: v.literal(${JSON.stringify(text)}) }, handler: async () => null });
 `,
       );
-      return writeGenerated(project, await startPush(url, project));
+      return await writeGenerated(project, await startPush(url, project));
     };
     writeFileSync(path.join(project, "convex.json"), JSON.stringify({ codegen }));
     assert.ok((await write("a plain text")).length > 0);
-    for (const text of [INJECTED, 'a" | any | "b', "a\\", "a\nb"])
+    for (const text of [INJECTED, 'a" | any | "b', "a\\", "a\nb"]) {
       await assert.rejects(write(text), /cannot generate code/, text);
+    }
     writeFileSync(path.join(project, "convex.json"), "{}");
     assert.ok((await write(INJECTED)).length > 0);
   });

@@ -138,7 +138,7 @@ async function format(work: () => Promise<void>): Promise<void> {
  * @throws DeployError when the project is at fault
  */
 export async function writeGenerated(projectDir: string, response: StartPushResponse): Promise<string[]> {
-  return inProject(projectDir, async (project) => {
+  return await inProject(projectDir, async (project) => {
     const { components } = await findComponents(project);
     await writeInitial(project, components);
     const targets = generatedFor(project, components);

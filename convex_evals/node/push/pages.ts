@@ -82,20 +82,21 @@ function testsOf(root: string): { tests: string[]; settings: string[] } {
 function projectOnly(broken: ReadonlySet<string>): Plugin {
   return {
     name: "project-only",
-    setup(build) {
-      build.onResolve({ filter: /.*/ }, async (args) => {
+    setup(bundle) {
+      bundle.onResolve({ filter: /.*/ }, async (args) => {
         if (args.kind === "entry-point" || args.pluginData === "asked") return undefined;
-        const found = await build.resolve(args.path, {
+        const found = await bundle.resolve(args.path, {
           resolveDir: args.resolveDir,
           importer: args.importer,
           kind: args.kind,
           pluginData: "asked",
         });
-        if (found.errors.length > 0 || found.external || packageOf(found.path) !== undefined)
+        if (found.errors.length > 0 || found.external || packageOf(found.path) !== undefined) {
           return { path: args.path, external: true };
+        }
         return { path: found.path, namespace: found.namespace, suffix: found.suffix };
       });
-      build.onLoad({ filter: /.*/ }, ({ path: file }) => {
+      bundle.onLoad({ filter: /.*/ }, ({ path: file }) => {
         // What has no suffix is JavaScript for esbuild.
         const read = SCRIPT.test(file) || file.endsWith(".json") || path.extname(file) === "";
         return read && !broken.has(file) ? undefined : { contents: "", loader: "empty" };
@@ -153,13 +154,14 @@ async function bundleAllButBroken(
     } catch (error) {
       const before = broken.size;
       for (const file of complainedOf(root, error)) broken.add(file);
-      if (broken.size === before || broken.size > MOST_BROKEN)
+      if (broken.size === before || broken.size > MOST_BROKEN) {
         throw new DeployError(
           `what may run in a page cannot be bundled: ${[...broken]
             .map((file) => path.relative(root, file))
             .join(", ")
             .slice(0, 1000)}`,
         );
+      }
     }
   }
 }
@@ -187,10 +189,12 @@ export async function bundlePages({ root }: Project): Promise<Bundled> {
   ]);
   for (const { metafile } of [page, program]) addBundled(bundled, metafile, root);
   for (const file of settings) if (!entries.includes(file)) delete bundled[shown(file)];
-  for (const file of Object.keys(bundled))
+  for (const file of Object.keys(bundled)) {
     if (DATA.test(file) && existsSync(path.join(root, file))) delete bundled[file];
+  }
   // What it imports is not known, and something else may know how to run it.
-  for (const file of program.broken)
+  for (const file of program.broken) {
     if (page.broken.has(file) && !DATA.test(file)) bundled[`<${shown(file)}, which cannot be bundled>`] = {};
+  }
   return bundled;
 }

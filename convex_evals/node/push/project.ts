@@ -32,12 +32,15 @@ export interface Project {
 
 /** The last thing that was said is the reason, whether it was printed or is the message of the crash. */
 function crashMessage(printedMessage: string | null): string {
-  const { errors, warnings } = official.takeDiagnostics();
+  const said = official.takeDiagnostics();
   const printed = printedMessage?.trim() ?? "";
   // esbuild's messages say file and line; the official "esbuild failed" text repeats them in short.
-  const reasons = printed.startsWith("esbuild failed:") && errors.length > 0 ? errors : [...errors, printed];
+  const reasons =
+    printed.startsWith("esbuild failed:") && said.errors.length > 0 ? said.errors : [...said.errors, printed];
   const text = reasons.filter((reason) => reason !== "").join("\n\n");
-  return text || warnings.join("\n\n") || "the project cannot be deployed, and the Convex command line gives no reason";
+  return (
+    text || said.warnings.join("\n\n") || "the project cannot be deployed, and the Convex command line gives no reason"
+  );
 }
 
 /** A context whose crash is a typed error instead of the end of the process; it has no credentials. */
@@ -100,8 +103,8 @@ export async function inProject<T>(projectDir: string, work: (project: Project) 
 }
 
 /** The app and every component it uses, by the absolute path of their folders. */
-export async function findComponents(project: Project) {
-  return official.componentGraph(project.ctx, project.root, project.rootComponent, false, false);
+export async function findComponents(project: Project): ReturnType<Official["componentGraph"]> {
+  return await official.componentGraph(project.ctx, project.root, project.rootComponent, false, false);
 }
 
 /** Warnings of the official code about the project in work, each a text of one or more lines. */

@@ -43,8 +43,9 @@ export function projectFilesystem(base: Filesystem, root: string): Filesystem {
   };
   const writable = (file: string): string => {
     const relative = path.relative(root, path.resolve(file));
-    if (isSymbolicLink(file))
+    if (isSymbolicLink(file)) {
       throw new DeployError(`${relative} is a symbolic link; generated code is not written there`);
+    }
     const real = realLocation(file);
     if (isInside(root, real) && !real.includes(PACKAGES)) return file;
     throw new DeployError(`${relative} leads out of the project folder; generated code is not written there`);

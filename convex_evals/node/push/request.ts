@@ -102,7 +102,7 @@ async function bundleAll(project: Project): Promise<PushRequest> {
  * @throws DeployError when the project is at fault, with Convex's own message (and esbuild's, with file and line)
  */
 export async function buildPush(projectDir: string): Promise<BuiltPush> {
-  return inProject(projectDir, async (project) => {
+  return await inProject(projectDir, async (project) => {
     const request = await bundleAll(project);
     const functions = official.takeBundled();
     return { request, sources: { functions, pages: await bundlePages(project) }, warnings: warnings(project) };

@@ -90,19 +90,19 @@ export function installHooks(sources: PackageSources, modules: Modules, bundles:
       const standIn = standIns.get(found.url);
       return standIn === undefined ? found : { url: standIn, shortCircuit: true };
     },
-    load(url, context, nextLoad) {
-      if (url.startsWith(BUNDLED)) {
-        const name = url.slice(BUNDLED.length);
+    load(asked, context, nextLoad) {
+      if (asked.startsWith(BUNDLED)) {
+        const name = asked.slice(BUNDLED.length);
         const bundle = bundled.get(name)!;
         bundle.onLoad?.(name);
         return { format: "module", source: bundledSource(name, bundle), shortCircuit: true };
       }
-      if (!url.startsWith("file:") || url.includes(INSTALLED)) return nextLoad(url, context);
-      const file = fileURLToPath(url);
+      if (!asked.startsWith("file:") || asked.includes(INSTALLED)) return nextLoad(asked, context);
+      const file = fileURLToPath(asked);
       // A grader that imports more than what was compiled is not run directly.
       return Object.hasOwn(modules, file)
         ? { format: "module", source: modules[file]!, shortCircuit: true }
-        : nextLoad(url, context);
+        : nextLoad(asked, context);
     },
   });
 
@@ -112,8 +112,9 @@ export function installHooks(sources: PackageSources, modules: Modules, bundles:
     nextResolve: Parameters<ResolveHookSync>[2],
   ): ResolveFnOutput {
     const importer = importerOf(context);
-    if (specifier.startsWith("file:") && Object.hasOwn(modules, fileURLToPath(specifier)))
+    if (specifier.startsWith("file:") && Object.hasOwn(modules, fileURLToPath(specifier))) {
       return { url: specifier, shortCircuit: true };
+    }
     if (specifier === LIBRARY) return { url: pathToFileURL(libraryFile).href, shortCircuit: true };
     if (!importer || importer.startsWith(own) || isBuiltin(specifier)) return nextResolve(specifier, context);
     if (importer.includes(INSTALLED)) {

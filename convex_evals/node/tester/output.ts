@@ -12,14 +12,15 @@ export function capOutput(): void {
   const capped = (chunk: Uint8Array | string, ...rest: unknown[]): boolean => {
     const done = rest.find((argument) => typeof argument === "function") as (() => void) | undefined;
     const bytes = typeof chunk === "string" ? Buffer.from(chunk) : Buffer.from(chunk);
-    if (left > 0)
+    if (left > 0) {
       write(
         bytes.length > left ? Buffer.concat([bytes.subarray(0, left), Buffer.from("\n[output cut off]\n")]) : bytes,
       );
+    }
     left -= bytes.length;
     done?.();
     return true;
   };
-  process.stdout.write = capped as typeof process.stdout.write;
-  process.stderr.write = capped as typeof process.stderr.write;
+  process.stdout.write = capped;
+  process.stderr.write = capped;
 }

@@ -11,8 +11,9 @@ import {
 
 function fullName(test: Test): string {
   const names = [test.name];
-  for (let suite = test.suite; suite && suite.type === "suite" && !("filepath" in suite); suite = suite.suite)
+  for (let suite = test.suite; suite && suite.type === "suite" && !("filepath" in suite); suite = suite.suite) {
     names.unshift(suite.name);
+  }
   return names.join(" > ");
 }
 
@@ -27,7 +28,7 @@ function testVerdict(test: Test, grader: string): TestVerdict {
     case "todo":
       return { ...base, outcome: "skipped", message: (result as { note?: string } | undefined)?.note ?? null };
     case "fail":
-      return { ...base, outcome: "failed", message: failureMessage((result?.errors ?? []) as ReportedError[], grader) };
+      return { ...base, outcome: "failed", message: failureMessage(result?.errors ?? [], grader) };
     default:
       return { ...base, outcome: "failed", message: "the test did not finish" };
   }

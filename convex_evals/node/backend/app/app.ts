@@ -197,9 +197,9 @@ export class App {
     try {
       const deployment = await this.evaluate(request);
       // What was pushed stays what it was: functions, schema and jobs are analyzed once.
-      if (this.#deployment?.request === request && factsOf(deployment.push) === factsOf(this.#deployment.push))
+      if (this.#deployment?.request === request && factsOf(deployment.push) === factsOf(this.#deployment.push)) {
         this.activate(deployment);
-      else deployment.close();
+      } else deployment.close();
     } catch {
       // A module that cannot be loaded with these variables: the functions go on with those that they were loaded with.
     }

@@ -20,8 +20,9 @@ export class PatchError extends Error {}
  */
 export function applyExactPatch(source: string, patchText: string, what: string): string {
   const [patch, ...others] = parsePatch(patchText);
-  if (!patch?.hunks.length || others.length > 0)
+  if (!patch?.hunks.length || others.length > 0) {
     throw new PatchError(`the patch for ${what} must change exactly one file`);
+  }
   const result = applyPatch(source, patch, { fuzzFactor: 0, autoConvertLineEndings: false });
   if (result !== false) return result;
   const hunk = patch.hunks.find(

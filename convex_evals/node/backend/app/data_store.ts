@@ -101,7 +101,7 @@ export class ComponentData {
 
   put(id: string, table: string, document: StoredDocument): void {
     let documents = this.#tables.get(table);
-    if (!documents) this.#tables.set(table, (documents = new Map()));
+    if (!documents) this.#tables.set(table, (documents = new Map<string, StoredDocument>()));
     documents.set(id, document);
     this.#tableOfId.set(id, table);
     this.#store.recordWrite({ componentPath: this.#path, table, id, document });

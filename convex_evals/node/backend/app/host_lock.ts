@@ -26,8 +26,9 @@ function refuseToCompile(): void {
     };
     Object.defineProperty(refuse, "prototype", { value: prototype, writable: false });
     Object.defineProperty(prototype, "constructor", { value: refuse, writable: false, configurable: false });
-    if (prototype === Function.prototype)
+    if (prototype === Function.prototype) {
       Object.defineProperty(globalThis, "Function", { value: refuse, writable: false, configurable: false });
+    }
   }
   Reflect.deleteProperty(globalThis, "eval");
 }
@@ -36,9 +37,10 @@ function refuseToCompile(): void {
 export function lockShared(objects: Iterable<unknown>): void {
   // Objects with a state of their own, whose classes are locked.
   const spared = [globalThis, process, globalThis.crypto, globalThis.performance];
-  if (locked)
+  if (locked) {
     lock([...objects, ...spared.slice(2).map((object) => Object.getPrototypeOf(object) as unknown)], {
       spared,
       mayGrow: () => false,
     });
+  }
 }

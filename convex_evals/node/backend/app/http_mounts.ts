@@ -17,8 +17,9 @@ function route(instance: ComponentInstance, pathname: string): RoutedRequest | n
   const { httpPrefix, httpMounts } = instance.definition.export;
   const own = withoutPrefix(pathname, httpPrefix ?? "/");
   const http = instance.definition.modules.find((module) => module.name === "http");
-  if (own !== null && http?.inspection.httpRoutes.some((candidate) => matches(candidate.path, own)))
+  if (own !== null && http?.inspection.httpRoutes.some((candidate) => matches(candidate.path, own))) {
     return { componentPath: instance.componentPath, route: own };
+  }
   for (const [prefix, reference] of Object.entries(httpMounts)) {
     const below = withoutPrefix(pathname, prefix);
     const child = instance.children.get(reference.replace(/^_reference\/childComponent\//, ""));
@@ -28,8 +29,8 @@ function route(instance: ComponentInstance, pathname: string): RoutedRequest | n
 }
 
 // Routes by prefix are listed with a star at the end.
-function matches(route: string, pathname: string): boolean {
-  return route.endsWith("*") ? pathname.startsWith(route.slice(0, -1)) : pathname === route;
+function matches(pattern: string, pathname: string): boolean {
+  return pattern.endsWith("*") ? pathname.startsWith(pattern.slice(0, -1)) : pathname === pattern;
 }
 
 // Prefixes start and end with a slash.

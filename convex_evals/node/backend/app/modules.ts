@@ -69,8 +69,9 @@ export class ModuleGraph {
 
   /** Links and runs `module`; resolves to its namespace. */
   async evaluate(module: vm.Module): Promise<Record<string, unknown>> {
-    if (module.status === "unlinked")
+    if (module.status === "unlinked") {
       await module.link((specifier, importer) => this.#resolve(specifier, importer.identifier));
+    }
     // Evaluating twice returns the first evaluation's promise, errors included.
     await module.evaluate();
     return module.namespace as Record<string, unknown>;

@@ -125,8 +125,9 @@ export class NodeProcess {
         this.#silentMs = 0;
         return;
       case "log":
-        if (typeof message.text === "string" && LEVELS.has(message.level))
+        if (typeof message.text === "string" && LEVELS.has(message.level)) {
           this.#inContextOf(message.call, () => this.#host.log(message.level, message.text));
+        }
         return;
       case "syscall":
         return void this.#syscall(message);
@@ -145,8 +146,9 @@ export class NodeProcess {
   async #syscall({ id, call, how, op, args, blob }: Extract<FromNode, { kind: "syscall" }>): Promise<void> {
     const answer = await this.#inContextOf(call, async (): Promise<ToNode> => {
       try {
-        if (how === "async")
+        if (how === "async") {
           return { kind: "answer", id, value: await this.#host.asyncSyscall(String(op), String(args)) };
+        }
         const given = { ...(JSON.parse(String(args)) as object), ...(blob ? { blob: received(blob) } : {}) };
         const value = await this.#host.jsSyscall(String(op), given);
         return value instanceof Blob ? { kind: "answer", id, blob: await sent(value) } : { kind: "answer", id, value };
@@ -174,9 +176,9 @@ export class NodeProcess {
   #look(): void {
     if (!this.#ready) return;
     this.#silentMs += LOOK_MS;
-    if (this.#silentMs > this.#host.busyMs)
+    if (this.#silentMs > this.#host.busyMs) {
       this.#end(`Function execution timed out (maximum duration: ${this.#host.busyMs / 1000}s)`);
-    else this.#say({ kind: "ping" });
+    } else this.#say({ kind: "ping" });
   }
 
   #ended(child: ChildProcess, what: string): void {

@@ -74,7 +74,8 @@ async function fromModules(context: vm.Context, host: RuntimeHost): Promise<Runt
 
 function resolveFile(specifier: string, importer: string): string {
   if (specifier.startsWith(".")) return fileURLToPath(new URL(specifier, `file://${importer}`));
-  if (specifier === "convex/server" || specifier === "convex/values")
+  if (specifier === "convex/server" || specifier === "convex/values") {
     return fileURLToPath(import.meta.resolve(specifier));
+  }
   throw new ModuleResolutionError(`the runtime has no module ${specifier} (imported by ${importer})`);
 }

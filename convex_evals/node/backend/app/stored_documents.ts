@@ -63,5 +63,5 @@ function creationTime(document: StoredDocument): number {
 }
 
 function asJson(document: StoredDocument): JsonValue {
-  return convexToJson(document as Value) as JsonValue;
+  return convexToJson(document as Value);
 }

@@ -122,10 +122,12 @@ test("feed: pages over an index, and search", async (t) => {
     "applied physics",
   ];
   const ids: string[] = [];
-  for (const body of bodies)
+  for (const body of bodies) {
     ids.push((await http.mutation(write, { author: body.startsWith("a") ? "ada" : "bob", body })) as string);
-  for (const [index, count] of [3, 1, 9, 2, 0].entries())
+  }
+  for (const [index, count] of [3, 1, 9, 2, 0].entries()) {
     for (let n = 0; n < count; n++) await http.mutation(like, { id: ids[index] });
+  }
 
   const likes: number[] = [];
   let cursor: string | null = null;
@@ -224,8 +226,9 @@ test("recipes: vector search", async (t) => {
     crepe: ["French", [0, 1, 0]],
     ratatouille: ["French", [0.5, 0.5, 0]],
   } as const;
-  for (const [description, [cuisine, embedding]] of Object.entries(foods))
+  for (const [description, [cuisine, embedding]] of Object.entries(foods)) {
     await http.mutation(insert, { description, cuisine, embedding });
+  }
   const similar = async (cuisines: string[], limit = 10): Promise<string[]> =>
     ((await http.action(similarFoods, { vector: [1, 0, 0], cuisines, limit })) as { description: string }[]).map(
       (food) => food.description,

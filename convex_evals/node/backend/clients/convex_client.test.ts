@@ -102,8 +102,9 @@ test("ConvexClient with paginated queries that react", async (t) => {
   const app = await deployApp(t, "feed");
   const { newest, write, remove, like } = api.posts;
   const ids: string[] = [];
-  for (let post = 1; post <= 5; post++)
+  for (let post = 1; post <= 5; post++) {
     ids.push((await app.http.mutation(write, { author: "a", body: `post ${post}` })) as string);
+  }
 
   interface Page {
     readonly results: Message[];

@@ -34,9 +34,10 @@ async function answersInTime(backend: Backend): Promise<void> {
 
 /** A generator of pseudo-random numbers in [0, 1): mulberry32. */
 function random(seed: number): () => number {
+  let state = seed;
   return () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
     t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   };
@@ -306,8 +307,9 @@ test("hostile clients", async (t) => {
     const deaf = await new SyncSocket(backend.url).opened();
     deaf.connect();
     deaf.socket.pause();
-    for (let requestId = 0; requestId < 100; requestId++)
+    for (let requestId = 0; requestId < 100; requestId++) {
       deaf.send({ type: "Action", requestId, udfPath: "x".repeat(10_000), args: [{}] });
+    }
     for (let beat = 0; beat < 3; beat++) {
       for (const socket of trickling) socket.write(" ");
       await answersInTime(backend);

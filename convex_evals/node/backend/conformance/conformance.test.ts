@@ -23,8 +23,9 @@ test("the table", (t) => {
     [],
     "two rows of one id",
   );
-  for (const row of all)
+  for (const row of all) {
     assert.match(row.citation, /^(https:\/\/|get-convex\/convex-backend crates\/|npm convex\/)/, row.id);
+  }
   const accepts = all.filter(isAccept).length;
   assert.ok(all.length >= 120 && accepts >= 40 && all.length - accepts >= 40, "the table is too small");
   t.diagnostic(`${all.length} rows: ${accepts} accepts, ${all.length - accepts} rejects`);

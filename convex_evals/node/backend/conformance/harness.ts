@@ -151,12 +151,13 @@ function compare({ rule, expected }: Row, outcome: Outcome): void {
 async function run(t: TestContext, backend: Backend, step: Step, results: Results): Promise<Outcome> {
   if ("deploy" in step) return await pushFiles(t, backend, step.deploy);
   if ("call" in step) return await callFunction(backend, step, results);
-  if ("request" in step)
+  if ("request" in step) {
     return await siteRequest(
       backend,
       typeof step.request === "string" ? step.request : step.request(results),
       step.init,
     );
+  }
   if ("setEnv" in step) await backend.app.setEnvironmentVariables(new Map([[step.setEnv, step.value]]));
   else await new Promise((resolve) => setTimeout(resolve, step.waitMs));
   return { ok: true, value: null };
@@ -188,8 +189,9 @@ async function pushFiles(t: TestContext, backend: Backend, files: Files): Promis
     dryRun: false,
   });
   if (waited.status !== 200) return refused(waited.body);
-  if (waited.body["type"] !== "complete")
+  if (waited.body["type"] !== "complete") {
     return { ok: false, message: String(waited.body["error"]), code: String(waited.body["type"]) };
+  }
   const finished = await step("finish_push", { startPush: started.body, dryRun: false });
   return finished.status === 200 ? { ok: true, value: null } : refused(finished.body);
 }

@@ -74,8 +74,9 @@ function installGlobals(): void {
       throw new Error(`Cannot find module '${name}'`);
     },
   };
-  for (const [name, value] of Object.entries(globals))
+  for (const [name, value] of Object.entries(globals)) {
     Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
+  }
   adoptHostErrors();
 }
 
@@ -84,8 +85,9 @@ const graph: ModuleGraph = new ModuleGraph(undefined, (specifier, importer) =>
 );
 
 function resolved(specifier: string, importer: string): string {
-  if (!specifier.startsWith("."))
+  if (!specifier.startsWith(".")) {
     throw new ModuleResolutionError(`Relative import path "${specifier}" not prefixed with / or ./ or ../`);
+  }
   return `convex:${path.posix.join(path.posix.dirname(importer.replace(/^convex:/, "")), specifier)}`;
 }
 
@@ -110,9 +112,9 @@ async function evaluate(id: string): Promise<string> {
 
 async function invoke(id: string, name: string, args: string): Promise<string> {
   const value = (await graph.evaluate(module(id)))[name] as { _handler?: unknown } | undefined;
-  const handler = value?._handler;
+  const handler = value?._handler as ((...args: unknown[]) => unknown) | undefined;
   if (typeof handler !== "function") throw new Error(`There is no action ${name} in ${id.replace(/^convex:\//, "")}`);
-  const action = actionGeneric({ handler: (ctx, given) => handler(ctx, given) as unknown }) as unknown as {
+  const action = actionGeneric({ handler: (ctx, given) => handler(ctx, given) }) as unknown as {
     invokeAction(requestId: string, args: string): Promise<string>;
   };
   return await action.invokeAction("", args);
@@ -127,10 +129,12 @@ async function answer(id: number, run: () => Promise<string>): Promise<void> {
 }
 
 function described(error: unknown): DescribedError {
-  if (error instanceof ModuleResolutionError)
+  if (error instanceof ModuleResolutionError) {
     return { message: `Uncaught Error: ${error.message}`, failure: "resolution" };
-  if (typeof error !== "object" || error === null || (error as Error).message === undefined)
+  }
+  if (typeof error !== "object" || error === null || (error as Error).message === undefined) {
     return { message: `Uncaught ${inspect(error)}`, failure: "thrown" };
+  }
   const { name, message, stack, data } = error as Error & { data?: unknown };
   // The library has made a text of the data on its way out of the action.
   const isConvexError = Symbol.for("ConvexError") in error && typeof data === "string";
@@ -145,9 +149,9 @@ function described(error: unknown): DescribedError {
 function settle({ id, value, blob, error }: Extract<ToNode, { kind: "answer" }>): void {
   const asked = waiting.get(id);
   waiting.delete(id);
-  if (error)
+  if (error) {
     asked?.reject(Object.assign(new Error(error.message), error.data === undefined ? {} : { data: error.data }));
-  else asked?.resolve(blob ? new Blob([Buffer.from(blob.bytes, "base64")], { type: blob.type }) : value);
+  } else asked?.resolve(blob ? new Blob([Buffer.from(blob.bytes, "base64")], { type: blob.type }) : value);
 }
 
 function receive(message: ToNode): void {

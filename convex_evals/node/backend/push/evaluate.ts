@@ -1,6 +1,6 @@
 /** Runs the modules of a push for the first time, inside its context. */
 
-import vm from "node:vm";
+import type vm from "node:vm";
 import path from "node:path";
 import { loadingComponent, type ContextEnvironment } from "../app/environment.ts";
 import { ModuleGraph, ModuleResolutionError } from "../app/modules.ts";
@@ -165,8 +165,9 @@ export class PushEvaluation {
   #exportedSchema(namespace: Record<string, unknown>): SchemaJson {
     const refused = (code: string, reason: string): DeployError =>
       new DeployError(code, `${SCHEMA_FAILURE}\n${reason} ${SEE_SCHEMA_DOCS}`);
-    if (namespace["default"] === undefined || namespace["default"] === null)
+    if (namespace["default"] === undefined || namespace["default"] === null) {
       throw refused("MissingSchemaExportError", "Schema file missing default export.");
+    }
     try {
       return withoutSystemFields(JSON.parse(this.#entry.inspectSchema(namespace)) as SchemaJson);
     } catch {
@@ -215,8 +216,9 @@ export class PushEvaluation {
       `Loading the pushed modules encountered the following\n    error:\nFailed to analyze ${module.path}`,
       async () => {
         const id = identifier(config.definitionPath, module.path);
-        if (module.environment === "node")
+        if (module.environment === "node") {
           return { config: module, name, ...(await this.#nodeModule((this.#node ??= this.#startNode("")), id)) };
+        }
         const namespace = await this.#isolate.evaluate(this.#isolate.module(id, () => module.source));
         const inspection = JSON.parse(this.#entry.inspectModule(namespace)) as ModuleInspection;
         return { config: module, name, inspection, namespace };
@@ -254,8 +256,9 @@ export class PushEvaluation {
 
   #resolveIsolate(specifier: string, importer: string, graph = this.#isolate): vm.Module {
     const dependency = /^\.\/_componentDeps\/([\w-]+)$/.exec(specifier);
-    if (dependency?.[1])
+    if (dependency?.[1]) {
       return this.#importedDefinition(specifier, Buffer.from(dependency[1], "base64url").toString("utf8"));
+    }
     const id = relativeIdentifier(specifier, importer);
     return graph.module(id, () => this.#source(id).source);
   }
@@ -294,8 +297,9 @@ function identifier(definitionPath: string, modulePath: string): string {
 }
 
 function relativeIdentifier(specifier: string, importer: string): string {
-  if (!specifier.startsWith("."))
+  if (!specifier.startsWith(".")) {
     throw new ModuleResolutionError(`Relative import path "${specifier}" not prefixed with / or ./ or ../`);
+  }
   const folder = path.posix.dirname(importer.replace(/^convex:/, ""));
   return `convex:${path.posix.join(folder, specifier)}`;
 }
@@ -314,12 +318,14 @@ function instantiate(
 ): LoadingInstance {
   const definition = definitions.get(definitionPath);
   if (!definition) throw new DeployError("InvalidDefinition", `Component definition ${definitionPath} was not pushed`);
-  if (ancestors.includes(definitionPath))
+  if (ancestors.includes(definitionPath)) {
     throw new DeployError("InvalidDefinition", `Component definition ${definitionPath} contains itself`);
+  }
   const children = new Map<string, LoadingInstance>();
   for (const child of definition.export.childComponents) {
-    if (children.has(child.name))
+    if (children.has(child.name)) {
       throw new DeployError("InvalidDefinition", `Duplicate child component name: ${child.name}`);
+    }
     const childPath = componentPath === "" ? child.name : `${componentPath}/${child.name}`;
     children.set(child.name, instantiate(childPath, child.path, definitions, [...ancestors, definitionPath]));
   }
@@ -347,8 +353,9 @@ function checkedInspection(text: string): ModuleInspection {
   const listed = (Array.isArray(functions) ? functions : []).map(
     ({ name, udfType, visibility, args, returns }): AnalyzedFunction => {
       const kind = visibility?.kind === "public" ? "public" : "internal";
-      if (typeof name !== "string" || !KINDS.has(udfType) || typeof args !== "string" || typeof returns !== "string")
+      if (typeof name !== "string" || !KINDS.has(udfType) || typeof args !== "string" || typeof returns !== "string") {
         throw new Error("The module's exports cannot be read");
+      }
       return { name, udfType: udfType as AnalyzedFunction["udfType"], visibility: { kind }, args, returns, pos: null };
     },
   );

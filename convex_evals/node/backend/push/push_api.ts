@@ -36,8 +36,9 @@ export class PushApi {
   async handle(name: string, body: unknown): Promise<Json | null> {
     const endpoint = Object.hasOwn(this.#endpoints, name) ? this.#endpoints[name] : undefined;
     if (!endpoint) return null;
-    if (typeof body !== "object" || body === null)
+    if (typeof body !== "object" || body === null) {
       throw new HttpError(400, "BadJsonBody", "The body must be a JSON object");
+    }
     checkAdminKey((body as Json)["adminKey"]);
     return await endpoint(body as Json);
   }

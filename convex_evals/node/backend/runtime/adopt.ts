@@ -17,20 +17,20 @@ export function adopted<T extends JsonValue>(value: T): T {
     for (let at = 0; at < value.length; at += 1) items[at] = adopted(value[at] as JsonValue);
     return items as T;
   }
-  const source = value as { readonly [name: string]: JsonValue };
+  const source: { readonly [name: string]: JsonValue } = value;
   const object: { [name: string]: JsonValue } = {};
   const names = keys(source);
   for (let at = 0; at < names.length; at += 1) {
     const name = names[at]!;
     // As `JSON.parse` does: an own property, whatever its name means elsewhere.
-    if (name === "__proto__")
+    if (name === "__proto__") {
       defineProperty(object, name, {
         value: adopted(source[name]!),
         writable: true,
         enumerable: true,
         configurable: true,
       });
-    else object[name] = adopted(source[name]!);
+    } else object[name] = adopted(source[name]!);
   }
   return object as T;
 }

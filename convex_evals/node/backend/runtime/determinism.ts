@@ -46,8 +46,9 @@ const RANDOM_ALGORITHMS = new Set(["ECDSA", "RSA-PSS"]);
 function seededCrypto(random: Random): Crypto {
   const fill = <T extends ArrayBufferView | null>(view: T): T => {
     if (view === null) return view;
-    if (view.byteLength > BYTES_PER_CALL)
+    if (view.byteLength > BYTES_PER_CALL) {
       throw new DOMException(`The requested length exceeds ${BYTES_PER_CALL} bytes`, "QuotaExceededError");
+    }
     const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
     for (let at = 0; at < bytes.length; at++) bytes[at] = random() * 256;
     return view;
@@ -65,8 +66,8 @@ function seededCrypto(random: Random): Crypto {
       if (typeof method !== "function") return method;
       return (...args: unknown[]) => {
         const algorithm = typeof args[0] === "string" ? args[0] : (args[0] as { name?: string } | undefined)?.name;
-        const random = name === "generateKey" || (name === "sign" && RANDOM_ALGORITHMS.has(String(algorithm)));
-        if (random || (name === "encrypt" && algorithm === "RSA-OAEP")) notAllowed("cryptographic randomness")();
+        const isRandom = name === "generateKey" || (name === "sign" && RANDOM_ALGORITHMS.has(String(algorithm)));
+        if (isRandom || (name === "encrypt" && algorithm === "RSA-OAEP")) notAllowed("cryptographic randomness")();
         return Reflect.apply(method, target, args) as unknown;
       };
     },

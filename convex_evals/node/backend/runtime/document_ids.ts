@@ -47,8 +47,9 @@ export function checkDocumentId(method: IdMethod, { id, table, isSystem }: IdArg
   const complain = (reason: string): never => {
     throw new Error(`Invalid argument \`id\` for \`${method}\`: ${reason}`);
   };
-  if (typeof id !== "string")
+  if (typeof id !== "string") {
     throw new Error(`Invalid arguments for \`${method}\`: invalid type: ${typeof id}, expected a string`);
+  }
   const decoded = decodeId(id);
   if ("problem" in decoded) return complain(decoded.problem);
   const actual = host.tableName(decoded.tableNumber);
@@ -60,6 +61,7 @@ export function checkDocumentId(method: IdMethod, { id, table, isSystem }: IdArg
   const isSystemTable = actual.startsWith("_");
   if (isSystem === true && !isSystemTable) throw new Error("User tables cannot be accessed with db.system.");
   if (isSystem !== true && isSystemTable) throw new Error("System tables can only be accessed with db.system.");
-  if (table !== undefined && table !== actual)
+  if (table !== undefined && table !== actual) {
     complain(`expected to be an Id<"${table}">, got Id<"${actual}"> instead.`);
+  }
 }

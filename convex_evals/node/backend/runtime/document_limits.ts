@@ -32,7 +32,7 @@ export function checkWriteArguments(method: WriteMethod, table: string | null, v
 export function checkDocument(table: string, document: Fields): void {
   // System tables hold what the backend itself writes.
   if (table.startsWith("_")) return;
-  const size = getConvexSize(document as Value);
+  const size = getConvexSize(document);
   if (size > MAX_DOCUMENT_BYTES) {
     throw new Error(`Value is too large (${formatBytes(size)} > maximum size ${formatBytes(MAX_DOCUMENT_BYTES)})`);
   }

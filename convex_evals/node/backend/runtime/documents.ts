@@ -15,8 +15,9 @@ export async function changeDocuments(db: Writer, request: DocumentWrite): Promi
       return ids;
     }
     case "patch":
-      for (const id of request.ids ?? (await idsOf(db, request.table)))
+      for (const id of request.ids ?? (await idsOf(db, request.table))) {
         await db.patch(id as never, fields(request.fields));
+      }
       return null;
     case "replace":
       await db.replace(request.id as never, fields(request.document));
@@ -29,7 +30,7 @@ export async function changeDocuments(db: Writer, request: DocumentWrite): Promi
         .query(request.table)
         .order("asc")
         .take(request.limit + 1);
-      const ids = found.slice(0, request.limit).map((document) => String(document["_id"]));
+      const ids = found.slice(0, request.limit).map(({ _id }) => String(_id));
       for (const id of ids) await db.delete(id as never);
       return { deleted: ids.length, last: ids.at(-1) ?? null, hasMore: found.length > request.limit };
     }
@@ -39,7 +40,7 @@ export async function changeDocuments(db: Writer, request: DocumentWrite): Promi
 }
 
 async function idsOf(db: Writer, table: string): Promise<string[]> {
-  return (await db.query(table).collect()).map((document) => String(document["_id"]));
+  return (await db.query(table).collect()).map(({ _id }) => String(_id));
 }
 
 function readerOf(db: Writer, table: string): GenericDatabaseReader<AnyDataModel> {

@@ -1,6 +1,6 @@
 /** Entry module of the app's context: convex-test made into a `Runtime`. */
 
-import { convexToJson, jsonToConvex, type JSONValue, type Value } from "convex/values";
+import { convexToJson, jsonToConvex, type Value } from "convex/values";
 import { convexTest, internals, type ConvexTest } from "embedded:convex-test";
 import type {
   AnalyzedFunction,
@@ -68,8 +68,9 @@ export function createRuntime(components: ComponentSetup[]): Runtime {
     transactionLimits: true,
   });
   for (const component of components) {
-    if (component.path !== "")
+    if (component.path !== "") {
       test.registerComponent(component.path, schemaObject(component.schema) ?? null, moduleLoaders(component));
+    }
   }
   return {
     call: async (callJson) => JSON.stringify(await settled(() => call(test, JSON.parse(callJson) as FunctionCall))),
@@ -101,7 +102,7 @@ async function fetchFrom(
 }
 
 async function call(test: ConvexTest, request: FunctionCall): Promise<unknown> {
-  const args = jsonToConvex(request.args as JSONValue);
+  const args = jsonToConvex(request.args);
   const path = { componentPath: request.componentPath, udfPath: request.udfPath };
   const caller = asCaller(test, request.identity);
   switch (request.type) {
@@ -122,7 +123,7 @@ function asCaller(test: ConvexTest, identity: UserIdentity | null): ConvexTest {
 
 async function settled(run: () => Promise<unknown>): Promise<FunctionResult> {
   try {
-    return { ok: true, value: convexToJson(((await run()) ?? null) as Value) as JsonValue };
+    return { ok: true, value: convexToJson(((await run()) ?? null) as Value) };
   } catch (error) {
     return failedResult(error);
   }
@@ -138,7 +139,7 @@ async function runJob(test: ConvexTest, job: ScheduledJob): Promise<void> {
       jobId: job.jobId,
       componentPath: job.componentPath,
       functionPath: job.functionPath,
-      args: jsonToConvex(job.args as JSONValue),
+      args: jsonToConvex(job.args),
       name: job.functionPath.udfPath,
     }),
   );

@@ -49,7 +49,7 @@ function convexErrorMessage(error: { data: unknown }): string {
 
 function dataOf(error: { data: unknown }): JsonValue {
   try {
-    return convexToJson((error.data ?? null) as Value) as JsonValue;
+    return convexToJson((error.data ?? null) as Value);
   } catch {
     return null;
   }

@@ -18,8 +18,9 @@ export function adoptHostErrors(): void {
       configurable: true,
       value(this: unknown, candidate: unknown): boolean {
         if (ordinary.call(this as (...args: unknown[]) => unknown, candidate)) return true;
-        if (isConvexErrorClass(this))
+        if (isConvexErrorClass(this)) {
           return typeof candidate === "object" && candidate !== null && Symbol.for("ConvexError") in candidate;
+        }
         // Subclasses inherit this method; only the class itself has a namesake.
         return this === errorClass && isNamesake(candidate, errorClass);
       },
@@ -35,12 +36,12 @@ function isConvexErrorClass(value: unknown): boolean {
 function isNamesake(candidate: unknown, errorClass: ErrorConstructor): boolean {
   if (Object.prototype.toString.call(candidate) !== "[object Error]") return false;
   if (errorClass === Error) return true;
-  for (
-    let proto: object | null = Object.getPrototypeOf(candidate);
-    proto !== null;
-    proto = Object.getPrototypeOf(proto)
-  ) {
+  for (let proto = parentOf(candidate); proto !== null; proto = parentOf(proto)) {
     if ((proto as Error).name === errorClass.name && Object.hasOwn(proto, "name")) return true;
   }
   return false;
+}
+
+function parentOf(value: unknown): object | null {
+  return Object.getPrototypeOf(value) as object | null;
 }

@@ -44,8 +44,9 @@ export function requireEnabled(
     ...(table?.stagedSearchIndexes ?? []),
     ...(table?.stagedVectorIndexes ?? []),
   ];
-  if (staged.some(named))
+  if (staged.some(named)) {
     throw new Error(`Index ${name} is currently staged and not available to query until it is enabled.`);
+  }
   const enabled = [...(table?.indexes ?? []), ...(table?.searchIndexes ?? []), ...(table?.vectorIndexes ?? [])];
   if (!enabled.some(named)) throw new Error(`Index ${name} not found.`);
 }
@@ -98,8 +99,9 @@ function splitRange(
     }
     const side = type === "Lt" || type === "Lte" ? "upper" : "lower";
     if (bounds[side]) twice(side, expression, value);
-    if (bounds.field !== null && bounds.field !== fieldPath)
+    if (bounds.field !== null && bounds.field !== fieldPath) {
       throw new Error(onTwoFields(indexName, bounds.field, fieldPath));
+    }
     bounds[side] = true;
     bounds.field = fieldPath;
   }

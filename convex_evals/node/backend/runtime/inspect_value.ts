@@ -31,8 +31,9 @@ function inspectObject(value: object, depth: number, seen: readonly object[]): s
   if (Array.isArray(value)) return value.length === 0 ? "[]" : `[ ${value.map(show).join(", ")} ]`;
   if (isError(value)) return `[${value.name}: ${value.message}]`;
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
-  if (value instanceof Map)
+  if (value instanceof Map) {
     return `Map (${value.size}) {${[...value].map(([k, v]) => `${show(k)} => ${show(v)}`).join(", ")}}`;
+  }
   if (value instanceof Set) return `Set (${value.size}) {${[...value].map(show).join(", ")}}`;
   const entries = Object.entries(value);
   return entries.length === 0

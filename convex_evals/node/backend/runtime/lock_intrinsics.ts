@@ -54,15 +54,17 @@ export function lock(roots: Iterable<unknown>, { spared, mayGrow }: LockOptions)
 
 function lockProperty(object: Owner, key: string | symbol, property: PropertyDescriptor, grows: boolean): void {
   if (!property.configurable || key === FREE) return;
-  if (property.writable && isOverridden(object, key, property.value))
+  if (property.writable && isOverridden(object, key, property.value)) {
     defineProperty(object, key, overridable(object, key, property));
+  }
   // To freeze the whole object is quicker afterwards than to change its properties.
-  else if (grows || getOwnPropertyDescriptor(object, FREE))
+  else if (grows || getOwnPropertyDescriptor(object, FREE)) {
     defineProperty(
       object,
       key,
       "value" in property ? { writable: false, configurable: false } : { configurable: false },
     );
+  }
 }
 
 function isOverridden(object: Owner, key: string | symbol, value: unknown): boolean {
@@ -86,8 +88,9 @@ function overridable(
   const { get, set } = {
     get: () => value as unknown,
     set(this: unknown, other: unknown) {
-      if (isObject(this) && this !== owner)
+      if (isObject(this) && this !== owner) {
         defineProperty(this, key, { value: other, writable: true, enumerable: true, configurable: true });
+      }
     },
   };
   return { get, set, enumerable, configurable: false };

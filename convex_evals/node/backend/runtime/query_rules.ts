@@ -48,10 +48,11 @@ function checkSearchField(name: string, index: SearchIndexJson, field: string, s
       `Search query against ${name} contains a search filter against "${field}", which doesn't match the indexed \`searchField\` "${index.searchField}".`,
     );
   }
-  if (searches > 1)
+  if (searches > 1) {
     throw new Error(
       `Search query against ${name} contains multiple search filters against "${field}". Only one is allowed.`,
     );
+  }
 }
 
 function checkFilterField(name: string, index: SearchIndexJson, field: string): void {
@@ -96,8 +97,9 @@ export function checkVectorQuery(
   const results = limit ?? DEFAULT_VECTOR_RESULTS;
   const expected = vector.length > MAX_DIMENSIONS ? MAX_DIMENSIONS : index.dimensions;
   if (vector.length > MAX_DIMENSIONS) throw wrongDimensions(expected, vector.length);
-  if (results > MAX_VECTOR_RESULTS)
+  if (results > MAX_VECTOR_RESULTS) {
     throw new Error(`Vector queries can fetch at most ${MAX_VECTOR_RESULTS} results, requested ${results}.`);
+  }
   const fields = expressions.flatMap((expression) => filteredFields(expression));
   for (const field of fields) {
     if (index.filterFields.includes(field)) continue;
@@ -105,10 +107,11 @@ export function checkVectorQuery(
       `Vector query against ${name} contains a filter on "${field}" but that field isn't indexed for filtering in \`filterFields\`.`,
     );
   }
-  if (fields.length > MAX_VECTOR_CONDITIONS)
+  if (fields.length > MAX_VECTOR_CONDITIONS) {
     throw new Error(
       `Vector query against ${name} has too many conditions. Max: ${MAX_VECTOR_CONDITIONS} Actual: ${fields.length}`,
     );
+  }
   if (vector.length !== index.dimensions) throw wrongDimensions(expected, vector.length);
   return { index, limit: results };
 }
@@ -142,8 +145,9 @@ export function checkPageRequest(
   componentPath: string,
 ): void {
   if (pageSize === 0) throw new Error("Must request at least 1 document while paginating");
-  if (maximumRowsRead === 0 || maximumBytesRead === 0)
+  if (maximumRowsRead === 0 || maximumBytesRead === 0) {
     throw new Error("maximumRowsRead and maximumBytesRead must be greater than 0");
+  }
   if (componentPath !== "") throw new Error("paginate() is only supported in the app.");
 }
 

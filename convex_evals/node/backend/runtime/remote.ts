@@ -19,7 +19,7 @@ function remoteFunction(fn: AnalyzedFunction, invoke: Invoke): unknown {
     if ("error" in outcome) throw asError(outcome.error);
     return jsonToConvex(JSON.parse(outcome.value) as JSONValue);
   };
-  return analyzed(fn, handler as (...args: unknown[]) => unknown);
+  return analyzed(fn, handler);
 }
 
 /** A registered function of which nothing is ever asked but what the analysis says. */

@@ -85,8 +85,9 @@ class Corpus {
   constructor(documents: readonly (readonly string[])[]) {
     this.#counts = documents.map(countWords);
     this.#lengths = documents.map((words) => words.length);
-    for (const counts of this.#counts)
+    for (const counts of this.#counts) {
       for (const word of counts.keys()) this.#documentFrequency.set(word, (this.#documentFrequency.get(word) ?? 0) + 1);
+    }
     this.#averageLength = this.#lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, documents.length);
   }
 
@@ -99,8 +100,9 @@ class Corpus {
     const completions = [...this.#documentFrequency.keys()]
       .filter((word) => word.startsWith(last) && !matches.has(word))
       .sort();
-    for (const word of completions.slice(0, Math.max(0, MAX_MATCHED_TERMS - matches.size)))
+    for (const word of completions.slice(0, Math.max(0, MAX_MATCHED_TERMS - matches.size))) {
       matches.set(word, PREFIX_BOOST);
+    }
     return matches;
   }
 

@@ -125,14 +125,16 @@ function checkObject(
   for (const [name, { fieldType, optional }] of fieldsOf(validator.value)) {
     const item = Object.hasOwn(value, name) ? value[name] : undefined;
     if (item !== undefined) check(fieldType, item, `${path}.${name}`, tableOfId);
-    else if (!optional)
+    else if (!optional) {
       complain(
         `Object is missing the required field \`${name}\`. Consider wrapping the field validator in \`v.optional(...)\` if this is expected.`,
       );
+    }
   }
   for (const [name] of fieldsOf(value)) {
-    if (!Object.hasOwn(validator.value, name))
+    if (!Object.hasOwn(validator.value, name)) {
       complain(`Object contains extra field \`${name}\` that is not in the validator.`);
+    }
   }
 }
 

@@ -84,8 +84,9 @@ export function formatValue(value: unknown): string {
 }
 
 function formatObject(value: object): string {
-  if (value instanceof ArrayBuffer)
+  if (value instanceof ArrayBuffer) {
     return `b"${Array.from(new Uint8Array(value), (byte) => String.fromCharCode(byte)).join("")}"`;
+  }
   if (Array.isArray(value)) return `[${value.map(formatValue).join(", ")}]`;
   return `{${fieldsOf(value as Record<string, unknown>)
     .map(([name, item]) => `${name}: ${formatValue(item)}`)
@@ -109,8 +110,9 @@ export function fieldsOf<T>(object: Readonly<Record<string, T>>): [string, T][] 
 
 /** Objects as Convex has them: no class instances, of whichever realm. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof CommitTsPlaceholder)
+  if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof CommitTsPlaceholder) {
     return false;
+  }
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || (prototype as { constructor?: { name?: string } }).constructor?.name === "Object";
 }

@@ -113,10 +113,11 @@ export class SyncConnection {
   }
 
   #authenticate(message: Authenticate): void {
-    if (message.baseVersion !== this.#target.identity)
+    if (message.baseVersion !== this.#target.identity) {
       throw new ProtocolError(
         `Base version ${message.baseVersion} passed up doesn't match the current version ${this.#target.identity}`,
       );
+    }
     this.#held = [];
     void this.#callerOf(message)
       .then(
@@ -166,10 +167,11 @@ export class SyncConnection {
   }
 
   #modify(message: ModifyQuerySet): void {
-    if (message.baseVersion !== this.#target.querySet)
+    if (message.baseVersion !== this.#target.querySet) {
       throw new ProtocolError(
         `Base version ${message.baseVersion} passed up doesn't match the current version ${this.#target.querySet}`,
       );
+    }
     for (const modification of message.modifications) {
       if (modification.type === "Add") this.#queries.add(modification);
       else this.#queries.remove(modification.queryId);
@@ -199,13 +201,14 @@ export class SyncConnection {
     if (this.#closed) return;
     const base = { type: "ActionResponse", requestId: request.requestId, logLines } as const;
     if (result.ok) this.#transport.send({ ...base, success: true, result: result.value });
-    else
+    else {
       this.#transport.send({
         ...base,
         success: false,
         result: serverErrorText(result.errorMessage),
         ...dataOf(result),
       });
+    }
   }
 
   // A burst of commits or messages makes one transition.

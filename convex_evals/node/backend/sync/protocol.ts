@@ -201,8 +201,9 @@ function functionOf(message: Fields): Pick<FunctionRequest, "udfPath" | "args" |
 }
 
 function object(value: unknown): Fields {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new ProtocolError("Expected an object");
+  }
   return value as Fields;
 }
 
@@ -223,8 +224,9 @@ function nullableString(value: unknown): string | null {
 
 function integer(message: Fields, field: string): number {
   const value = message[field];
-  if (typeof value !== "number" || !Number.isInteger(value) || value < 0)
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0) {
     throw new ProtocolError(`\`${field}\` must be a non-negative integer`);
+  }
   return value;
 }
 

@@ -29,8 +29,9 @@ export interface PageRequest {
 /** `paginationOpts` of paginated system queries. */
 export function pageArg(args: SystemArgs): PageRequest {
   const options = args["paginationOpts"];
-  if (typeof options !== "object" || options === null || Array.isArray(options))
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
     throw missing("paginationOpts", "paginationOptsValidator");
+  }
   const { cursor, numItems } = options;
   return {
     cursor: typeof cursor === "string" ? cursor : null,

@@ -32,8 +32,9 @@ async function runRewrapped(app: App, componentPath: string, request: DocumentWr
 
 export const addDocument: SystemFunction = async (app, args, componentPath): Promise<JsonValue> => {
   const documents = listArg(args, "documents");
-  if (documents.length > MAX_INSERTED)
+  if (documents.length > MAX_INSERTED) {
     return { success: false, error: `Can’t import more than ${MAX_INSERTED} documents at once.` };
+  }
   await runRewrapped(app, componentPath, { op: "insert", table: stringArg(args, "table"), documents });
   return { success: true };
 };
@@ -98,11 +99,12 @@ export const replaceDocument: SystemFunction = async (app, args, componentPath) 
 
 export const deleteDocuments: SystemFunction = async (app, args, componentPath): Promise<JsonValue> => {
   const toDelete = listArg(args, "toDelete") as { id: string }[];
-  if (toDelete.length > MAX_DELETED)
+  if (toDelete.length > MAX_DELETED) {
     return {
       success: false,
       error: `You can't delete more than ${MAX_DELETED}. Try selecting fewer documents instead..`,
     };
+  }
   await run(app, componentPath, { op: "delete", ids: toDelete.map(({ id }) => id) });
   return { success: true };
 };

@@ -33,8 +33,9 @@ export async function callSystemFunction(app: App, call: AppCall): Promise<Funct
     const { componentId } = args;
     return { ok: true, value: await fn(app, args, typeof componentId === "string" ? componentId : call.componentPath) };
   } catch (error) {
-    if (!(error instanceof SystemFunctionError))
+    if (!(error instanceof SystemFunctionError)) {
       return { ok: false, errorMessage: `Uncaught Error: ${(error as Error).message}` };
+    }
     return { ok: false, errorMessage: error.message, ...(error.data === undefined ? {} : { errorData: error.data }) };
   }
 }

@@ -123,10 +123,10 @@ export const leave = action({ args: {}, handler: async () => { void Promise.reje
       cwd: project,
       env: { PATH: process.env["PATH"], HOME: project, CI: "1" },
     });
-    const call = async (path: string): Promise<string> =>
-      await (
-        await fetch(`${url}/api/action`, { method: "POST", body: JSON.stringify({ path, args: {}, format: "json" }) })
-      ).text();
+    const call = async (udfPath: string): Promise<string> => {
+      const body = JSON.stringify({ path: udfPath, args: {}, format: "json" });
+      return await (await fetch(`${url}/api/action`, { method: "POST", body })).text();
+    };
     assert.doesNotMatch(await call("bad:leave"), /s3cret/);
     assert.match(await call("bad2:leave"), /"success"/);
     await eventually(

@@ -113,7 +113,7 @@ test("components", async (t) => {
   await t.test("a subscription through a component reacts to its tables", async () => {
     const client = connect();
     const seen: unknown[] = [];
-    client.onUpdate(app.get!, {}, (value) => seen.push(value));
+    client.onUpdate(app.get, {}, (value) => seen.push(value));
     await eventually(() => seen.length === 1);
     await http.mutation(app.add, { by: 1 });
     await eventually(() => seen.at(-1) === 4);

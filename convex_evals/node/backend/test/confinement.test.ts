@@ -224,12 +224,13 @@ test("what is read and written is what is there", { concurrency: 1 }, async (t) 
         ["notes:filtered", {}],
         ["_system/frontend/listTableScan", { table: "notes", limit: 10 }],
         ["_system/cli/tableData", { table: "notes", order: "asc", paginationOpts: { cursor: null, numItems: 10 } }],
-      ] as const)
+      ] as const) {
         assert.match(
           JSON.stringify(await ask(url, "query", read, args)),
           /"size":\{"\$integer":"AQAAAAAAAAA="\},"text":"kept é"/,
           read,
         );
+      }
     });
   }
 });

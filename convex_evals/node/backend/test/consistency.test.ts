@@ -54,13 +54,15 @@ test("subscriptions see states in order, and the last one", async (t) => {
       values.push(value as number),
     ),
   );
-  for (let done = 0; done < commits; done += 4)
+  for (let done = 0; done < commits; done += 4) {
     await Promise.all(Array.from({ length: 4 }, () => http.mutation(api.counters.increment)));
+  }
   await eventually(() => seen.slice(0, 25).every((values) => values.at(-1) === commits));
-  for (const values of seen.slice(0, 25))
+  for (const values of seen.slice(0, 25)) {
     assert.deepEqual(
       values,
       [...values].sort((a, b) => a - b),
     );
+  }
   for (const values of seen.slice(25)) assert.deepEqual(values, [0]);
 });

@@ -120,8 +120,9 @@ test("HTTP actions", async (t) => {
   await t.test("bodies are streamed", async () => {
     const answer = await fetch(`${backend.siteUrl}/stream`);
     const arrivals: string[] = [];
-    for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>)
+    for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) {
       arrivals.push(new TextDecoder().decode(chunk));
+    }
     assert.deepEqual(arrivals, ["part0", "part1", "part2"]);
   });
 

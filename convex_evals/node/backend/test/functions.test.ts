@@ -77,8 +77,9 @@ test("search", async (t) => {
     ["the quick fox", "a", [1, 0]],
     ["a slow fox", "b", [0, 1]],
     ["quicksand", "a", [0.6, 0.8]],
-  ] as const)
+  ] as const) {
     await http.mutation(api.docs.add, { text, tag, vector: [...vector] });
+  }
   assert.deepEqual(await http.query(api.docs.find, { q: "quick", tag: "a" }), ["the quick fox", "quicksand"]);
   assert.deepEqual(await http.query(api.docs.find, { q: "fox", tag: "b" }), ["a slow fox"]);
   assert.match((await errorOf(() => http.query(api.docs.wrongField))).message, /isn't indexed for filtering/);

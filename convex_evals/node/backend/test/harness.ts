@@ -120,7 +120,7 @@ export async function eventually<T>(probe: () => T | Promise<T>, timeoutMs = 500
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const value = await probe();
-    if (value) return value as NonNullable<T>;
+    if (value) return value;
     if (Date.now() > deadline) throw new Error(`did not happen within ${timeoutMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

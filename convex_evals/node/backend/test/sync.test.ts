@@ -34,10 +34,10 @@ test("sync protocol", async (t) => {
   await t.test("a subscription sees every committed state in order, and the last one", async () => {
     const watcher = app.connect();
     const seen: number[] = [];
-    watcher.onUpdate(counters.get!, { name: "order" }, (value) => seen.push(value as number));
+    watcher.onUpdate(counters.get, { name: "order" }, (value) => seen.push(value as number));
     const writer = app.connect();
     const results = await Promise.all(
-      Array.from({ length: 50 }, () => writer.mutation(counters.bump!, { name: "order" })),
+      Array.from({ length: 50 }, () => writer.mutation(counters.bump, { name: "order" })),
     );
     assert.deepEqual(
       results,
@@ -54,33 +54,30 @@ test("sync protocol", async (t) => {
     const writer = app.connect();
     const reader = app.connect();
     for (let round = 1; round <= 200; round++) {
-      await writer.mutation(counters.bump!, { name: "stale" });
-      assert.equal(await app.http.query(counters.get!, { name: "stale" }), round);
-      assert.equal(await reader.query(counters.get!, { name: "stale" }), round);
+      await writer.mutation(counters.bump, { name: "stale" });
+      assert.equal(await app.http.query(counters.get, { name: "stale" }), round);
+      assert.equal(await reader.query(counters.get, { name: "stale" }), round);
     }
   });
 
   await t.test("a commit runs only the subscriptions that read what it wrote", async () => {
     const watcher = app.connect();
     let updates = 0;
-    watcher.onUpdate(counters.counted!, {}, () => updates++);
+    watcher.onUpdate(counters.counted, {}, () => updates++);
     await eventually(() => updates === 1);
     ran.length = 0;
-    for (let round = 0; round < 20; round++) await app.http.mutation(counters.bump!, { name: "other" });
+    for (let round = 0; round < 20; round++) await app.http.mutation(counters.bump, { name: "other" });
     assert.deepEqual(ran, []);
-    await app.http.mutation(api.messages!.send!, { author: "a", body: "b" });
+    await app.http.mutation(api.messages!.send, { author: "a", body: "b" });
     await eventually(() => ran.length === 1);
   });
 
   await t.test("failures and actions", async () => {
     const client = app.connect();
+    assert.match((await errorOf(() => client.mutation(counters.fail, {}))).message, /Server Error\nUncaught Error: no/);
+    assert.equal(await client.action(counters.act, {}), 1);
     assert.match(
-      (await errorOf(() => client.mutation(counters.fail!, {}))).message,
-      /Server Error\nUncaught Error: no/,
-    );
-    assert.equal(await client.action(counters.act!, {}), 1);
-    assert.match(
-      (await errorOf(() => client.query(api.nope!.nope!, {}))).message,
+      (await errorOf(() => client.query(api.nope!.nope, {}))).message,
       /Could not find public function for 'nope:nope'/,
     );
   });
@@ -88,7 +85,7 @@ test("sync protocol", async (t) => {
   await t.test("admin authentication with an identity re-runs the queries", async () => {
     const client = app.connect();
     const seen: unknown[] = [];
-    client.onUpdate(counters.whoami!, {}, (value) => seen.push(value));
+    client.onUpdate(counters.whoami, {}, (value) => seen.push(value));
     await eventually(() => seen.length === 1);
     const raw = client.client as unknown as { setAdminAuth(key: string, identity: object): void };
     raw.setAdminAuth(ADMIN_KEY, { subject: "ada", issuer: "https://id" });
@@ -99,7 +96,7 @@ test("sync protocol", async (t) => {
   await t.test("a redeploy re-runs the queries and keeps the data", async () => {
     const client = app.connect();
     const seen: unknown[] = [];
-    client.onUpdate(counters.get!, { name: "order" }, (value) => seen.push(value));
+    client.onUpdate(counters.get, { name: "order" }, (value) => seen.push(value));
     await eventually(() => seen.at(-1) === 50);
     const changed = COUNTERS.replace(
       'q.eq(q.field("name"), name)).first())?.value ?? 0',
@@ -112,9 +109,10 @@ test("sync protocol", async (t) => {
   await t.test("a page of a paginated query keeps its end while documents come in", async () => {
     const client = app.connect();
     const pages: { page: unknown[]; continueCursor: string }[] = [];
-    for (let index = 0; index < 3; index++)
-      await app.http.mutation(api.messages!.send!, { author: "p", body: String(index) });
-    client.onUpdate(counters.page!, { paginationOpts: { numItems: 2, cursor: null } }, (value) =>
+    for (let index = 0; index < 3; index++) {
+      await app.http.mutation(api.messages!.send, { author: "p", body: String(index) });
+    }
+    client.onUpdate(counters.page, { paginationOpts: { numItems: 2, cursor: null } }, (value) =>
       pages.push(value as never),
     );
     const first = await eventually(() => pages.at(-1));
@@ -167,7 +165,7 @@ test("clients that break the protocol are disconnected, and nobody else is", asy
   badKey.once("open", () => badKey.send('{"type":"Authenticate","tokenType":"Admin","value":"x","baseVersion":0}'));
   assert.match(await answer, /"type":"AuthError","error":"The provided admin key was invalid/);
   badKey.terminate();
-  assert.equal(await app.connect().mutation(counters.bump!, { name: "alive" }), 1);
+  assert.equal(await app.connect().mutation(counters.bump, { name: "alive" }), 1);
 });
 
 test("a mutation that is sent twice runs once", async (t) => {
@@ -184,5 +182,5 @@ test("a mutation that is sent twice runs once", async (t) => {
     return JSON.parse(response) as unknown;
   };
   assert.deepEqual(await send(), await send());
-  assert.equal(await app.http.query(counters.get!, { name: "twice" }), 1);
+  assert.equal(await app.http.query(counters.get, { name: "twice" }), 1);
 });

@@ -105,7 +105,8 @@ test("names that lead out are left out", (t) => {
 test("what is cut off or no archive at all is left out", (t) => {
   const to = folder(t);
   mkdirSync(path.join(to, "project"));
-  for (const bytes of [Buffer.from("junk"), Buffer.alloc(5000, 65), Buffer.alloc(0)])
+  for (const bytes of [Buffer.from("junk"), Buffer.alloc(5000, 65), Buffer.alloc(0)]) {
     unpack(bytes, to, [path.join(to, "project")], NONE);
+  }
   assert.deepEqual(readdirSync(path.join(to, "project")), []);
 });

@@ -63,8 +63,9 @@ export function pack(base: string, roots: readonly string[], hidden: ReadonlySet
     parts.push(...pieces);
     size += pieces.reduce((total, piece) => total + piece.length, 0);
     entries += 1;
-    if (size > LARGEST_ARCHIVE || entries > MOST_ENTRIES)
+    if (size > LARGEST_ARCHIVE || entries > MOST_ENTRIES) {
       throw new Error("There are too many files for a program in the project's folder and the grader's");
+    }
   };
   const walk = (file: string): void => {
     if (hidden.has(file)) return;
@@ -112,8 +113,9 @@ function* entriesOf(archive: Buffer): Generator<Unpacked> {
       const prefix = textOf(head, 257, 8) === "ustar" ? textOf(head, 345, 155) : "";
       const name = longName ?? (prefix === "" ? textOf(head, 0, 100) : `${prefix}/${textOf(head, 0, 100)}`);
       longName = undefined;
-      if (kind === "0" || kind === "\0" || kind === "5")
+      if (kind === "0" || kind === "\0" || kind === "5") {
         yield { name, folder: kind === "5", content, mode: parseInt(textOf(head, 100, 8), 8) || 0 };
+      }
     }
     at += BLOCK + Math.ceil(size / BLOCK) * BLOCK;
   }
@@ -149,8 +151,9 @@ export function unpack(archive: Buffer, base: string, roots: readonly string[], 
       !inside ||
       found.name.split("/").includes("..") ||
       [...hidden].some((each) => file === each || file.startsWith(each + path.sep))
-    )
+    ) {
       continue;
+    }
     try {
       if (found.folder) isPlain(base, file.replace(/\/$/, ""));
       else if (isPlain(base, path.dirname(file))) replace(file, found);

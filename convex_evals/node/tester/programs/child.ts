@@ -116,8 +116,9 @@ class Program {
     const child = this.#child;
     const [input, out, err, ...more] = stdioOf(options);
     const ipc = more.includes("ipc");
-    if (options.serialization === "advanced")
+    if (options.serialization === "advanced") {
       throw new Error("A program that a grader starts can be sent messages in JSON alone");
+    }
     const stdout = sink(out, 1);
     const stderr = sink(err, 2);
     child.spawnfile = options.file;
@@ -194,8 +195,9 @@ class Program {
       ipc: (data) => this.#hear(data),
       exit: (exit, files) => {
         // The program's word is over: what it wrote is there before anybody hears that it has ended.
-        if (files.length > 0)
+        if (files.length > 0) {
           unpack(files, this.#folders.base, [this.#folders.project, this.#folders.scratch], this.#folders.hidden);
+        }
         stdout(Buffer.alloc(0));
         stderr(Buffer.alloc(0));
         this.#exited(exit);
@@ -203,10 +205,10 @@ class Program {
     };
   }
 
-  #exited({ code, signal, error }: Exit): void {
+  #exited({ code, signal: reported, error }: Exit): void {
     const child = this.#child;
     running.delete(this.#pid);
-    if (this.#asked !== undefined && code === null) signal = this.#asked;
+    const signal = this.#asked !== undefined && code === null ? this.#asked : reported;
     child.exitCode = code;
     child.signalCode = signal;
     child._handle = null;
@@ -258,8 +260,9 @@ class Program {
         return false;
       }
       const bytes = Buffer.from(`${text}\n`);
-      for (let at = 0; at < bytes.length; at += LONGEST_PAYLOAD)
+      for (let at = 0; at < bytes.length; at += LONGEST_PAYLOAD) {
         this.#connection.send(KINDS.ipc, this.#id, bytes.subarray(at, at + LONGEST_PAYLOAD));
+      }
       if (done) process.nextTick(done, null);
       return true;
     };

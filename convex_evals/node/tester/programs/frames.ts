@@ -49,8 +49,9 @@ export function encode(kind: Kind, id: number, payload: Uint8Array | string = ""
 
 /** One frame per piece, and an empty one that ends them. */
 export function* encodeAll(kind: Kind, id: number, whole: Uint8Array): Generator<Buffer> {
-  for (let at = 0; at < whole.length; at += LONGEST_PAYLOAD)
+  for (let at = 0; at < whole.length; at += LONGEST_PAYLOAD) {
     yield encode(kind, id, whole.subarray(at, at + LONGEST_PAYLOAD));
+  }
   yield encode(kind, id);
 }
 

@@ -41,14 +41,14 @@ function executableProblem(file: string): Failure | undefined {
 }
 
 /** The program that a name stands for, found as the system does: programs see the same folders as the tester. */
-function located(file: string, cwd: string, env: readonly string[]): string | Failure {
-  if (file.includes("/")) return executableProblem(path.resolve(cwd, file)) ?? file;
+function located(file: string, cwd: string, env: readonly string[]): { program: string } | Failure {
+  if (file.includes("/")) return executableProblem(path.resolve(cwd, file)) ?? { program: file };
   const searched = env.find((pair) => pair.startsWith("PATH="))?.slice("PATH=".length) ?? "/usr/bin:/bin";
   const found = searched
     .split(":")
     .map((folder) => path.join(path.resolve(cwd, folder), file))
     .find((each) => executableProblem(each) === undefined);
-  return found ?? "ENOENT";
+  return found === undefined ? "ENOENT" : { program: found };
 }
 
 export interface Request {
@@ -67,13 +67,13 @@ export function requestOf(
   );
   if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return "ENOENT";
   const env = (options.envPairs ?? []).filter((pair) => !OURS.test(pair));
-  const program = located(options.file, cwd, env);
-  if (program === "ENOENT" || program === "EACCES" || program === "ENOTDIR") return program;
+  const found = located(options.file, cwd, env);
+  if (typeof found === "string") return found;
   const [, ...args] = options.args ?? [];
   const seen = options[SEEN];
   const { base, project, scratch, hidden } = folders;
   return {
-    start: { argv: [program, ...args], cwd: within(cwd, folders), env, ...more, results: seen === undefined },
+    start: { argv: [found.program, ...args], cwd: within(cwd, folders), env, ...more, results: seen === undefined },
     files: pack(base, seen ?? [project, scratch], hidden),
   };
 }

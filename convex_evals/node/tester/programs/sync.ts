@@ -98,8 +98,9 @@ export function syncSpawn(fd: number, folders: Folders): (options: SyncOptions) 
     const stdio = options.stdio;
     const timeout = options.timeout !== undefined && options.timeout > 0 ? options.timeout : null;
     const request = requestOf(options, { stdin: true, ipc: false, timeout }, folders);
-    if (typeof request === "string")
+    if (typeof request === "string") {
       return { pid: 0, status: null, signal: null, output: null, error: errnoOf(request) };
+    }
     id += 1;
     wire.write(encode(KINDS.start, id, JSON.stringify(request.start)));
     for (const frame of encodeAll(KINDS.files, id, request.files)) wire.write(frame);

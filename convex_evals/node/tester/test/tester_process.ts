@@ -78,8 +78,9 @@ export async function runTester(suite: string, grader: string, options: Options 
     const compiled = path.join(folder, "grader.json");
     writeFileSync(compiled, JSON.stringify(compilation.compiled));
     const direct = await runOnce(suite, grader, { ...options, compiled });
-    if (whole)
+    if (whole) {
       assert.deepEqual(withoutTimes(direct.verdict), withoutTimes(whole.verdict), `${grader}: directly, and in vitest`);
+    }
     return direct;
   } finally {
     rmSync(folder, { recursive: true });

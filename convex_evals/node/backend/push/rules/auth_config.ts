@@ -8,8 +8,9 @@ export const authConfigRule: DeployRule = (push) => {
   const config = push.app.definition.authConfig;
   // No module at all; a module without default export evaluates to undefined.
   if (config === null) return;
-  if (typeof config !== "object" || Array.isArray(config))
+  if (typeof config !== "object" || Array.isArray(config)) {
     throw notMatching("invalid type, expected struct SerializedAuthConfig");
+  }
   const { providers } = config as Fields;
   if (providers === undefined) throw notMatching("missing field `providers`");
   if (!Array.isArray(providers)) throw notMatching("invalid type, expected a sequence");
@@ -25,12 +26,15 @@ function checkProvider(provider: unknown, index: number): void {
       `Provider at index ${index} must have applicationID property spelled lowercase 'application', capital I, capital D.`,
     );
   }
-  if (!["customJwt", "oidc", "unknown"].includes(type))
+  if (!["customJwt", "oidc", "unknown"].includes(type)) {
     throw notMatching(`Provider at index ${index} has unexpected 'type' value '${type}'`);
-  if (isCustom && "domain" in fields)
+  }
+  if (isCustom && "domain" in fields) {
     throw notMatching(`Provider at index ${index} is a customJwt so cannot have a 'domain' specified`);
-  if (!isCustom && "issuer" in fields)
+  }
+  if (!isCustom && "issuer" in fields) {
     throw notMatching(`Provider at index ${index} is oidc so cannot have an 'issuer' specified.`);
+  }
   const required = isCustom ? ["issuer", "jwks", "algorithm"] : ["domain", "applicationID"];
   const known = !isCustom || ["RS256", "ES256"].includes(String(fields["algorithm"]));
   if (!known || required.some((name) => typeof fields[name] !== "string")) {

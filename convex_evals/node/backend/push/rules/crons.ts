@@ -12,10 +12,12 @@ export const cronRule: DeployRule = (push) => {
   for (const definition of push.definitions.values()) {
     const crons = definition.modules.find((module) => module.name === "crons");
     if (!crons) continue;
-    if (crons.inspection.defaultExport === "missing")
+    if (crons.inspection.defaultExport === "missing") {
       throw invalidModules("`convex/crons.js` must have a default export of a Crons object.");
-    if (crons.inspection.defaultExport !== "crons")
+    }
+    if (crons.inspection.defaultExport !== "crons") {
       throw invalidModules("The default export of `convex/crons.js` is not a Crons object.");
+    }
     const specs = Object.entries(crons.inspection.crons).sort(([a], [b]) => (a < b ? -1 : 1));
     for (const [name, spec] of specs) checkSpec(name, spec);
     for (const [name, spec] of specs) checkTarget(definition, name, spec);

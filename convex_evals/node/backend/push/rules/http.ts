@@ -6,9 +6,11 @@ export const httpRule: DeployRule = (push) => {
   for (const definition of push.definitions.values()) {
     const http = definition.modules.find((module) => module.name === "http");
     if (!http) continue;
-    if (http.inspection.defaultExport === "missing")
+    if (http.inspection.defaultExport === "missing") {
       throw invalidModules("`convex/http.js` must have a default export of a Router.");
-    if (http.inspection.defaultExport !== "router")
+    }
+    if (http.inspection.defaultExport !== "router") {
       throw invalidModules("The default export of `convex/http.js` is not a Router.");
+    }
   }
 };

@@ -14,8 +14,9 @@ export function identifierProblem(name: string): string | null {
   if (invalid !== undefined) {
     return `Identifier ${name} has invalid character '${invalid}': Identifiers can only contain alphanumeric characters or underscores`;
   }
-  if (name.length > MAX_IDENTIFIER_LENGTH)
+  if (name.length > MAX_IDENTIFIER_LENGTH) {
     return `Identifier is too long (${name.length} > maximum ${MAX_IDENTIFIER_LENGTH})`;
+  }
   if (/^_+$/.test(name)) return `Identifier ${name} cannot have exclusively underscores`;
   return null;
 }
@@ -24,10 +25,12 @@ export function identifierProblem(name: string): string | null {
 export function fieldProblem(name: string): string | null {
   if (name.startsWith("$")) return `Field name ${name} starts with '$', which is reserved.`;
   const invalid = [...name].find((character) => !/[\x20-\x7e]/.test(character));
-  if (invalid !== undefined)
+  if (invalid !== undefined) {
     return `Field name ${name} has invalid character '${invalid}': Field names can only contain non-control ASCII characters`;
-  if (name.length > MAX_FIELD_NAME_LENGTH)
+  }
+  if (name.length > MAX_FIELD_NAME_LENGTH) {
     return `Field name is too long (${name.length} > maximum ${MAX_FIELD_NAME_LENGTH})`;
+  }
   return identifierProblem(name);
 }
 

@@ -64,13 +64,16 @@ function checkDatabaseIndex({ indexDescriptor, fields }: IndexJson): void {
   const complain = (code: string, message: string): never => {
     throw new DeployError(code, `In index "${indexDescriptor}": ${message}`);
   };
-  if (fields.length >= MAX_INDEX_FIELDS)
+  if (fields.length >= MAX_INDEX_FIELDS) {
     complain("IndexTooManyFields", `Indexes may have up to ${MAX_INDEX_FIELDS} fields.`);
-  if (fields.includes("_id"))
+  }
+  if (fields.includes("_id")) {
     complain("IndexFieldsContainId", "`_id` is not a valid index field. To load documents by ID, use `db.get(id)`.");
+  }
   const twice = fields.find((field, at) => fields.indexOf(field) < at);
-  if (twice !== undefined)
+  if (twice !== undefined) {
     complain("FieldsNotUniqueWithinIndex", `Duplicate field ${twice}. Index fields must be unique within an index.`);
+  }
 }
 
 function checkNotEmpty(table: TableJson, index: IndexJson): void {
@@ -124,8 +127,9 @@ function checkFilterFields({ indexDescriptor, filterFields }: SearchIndexJson | 
 }
 
 function checkFieldPath(index: string, field: string): void {
-  if (fieldPathProblem(field) !== null)
+  if (fieldPathProblem(field) !== null) {
     throw new DeployError("InvalidIndexField", `In index "${index}": Invalid index field: "${field}"`);
+  }
 }
 
 function checkName(name: string): void {
@@ -184,11 +188,12 @@ function checkNames(table: TableJson, names: readonly string[]): void {
         `In table "${table.tableName}" cannot name an index "${name}" because the name is reserved. Indexes may not start with an underscore or be named "by_id" or "by_creation_time".`,
       );
     }
-    if (seen.has(name))
+    if (seen.has(name)) {
       throw new DeployError(
         "IndexNamesNotUnique",
         `Table "${table.tableName}" has two or more definitions of index "${name}".`,
       );
+    }
     seen.add(name);
   }
 }
@@ -214,12 +219,15 @@ export function checkIndexReferences(table: TableJson): void {
 
 // Filter fields of vector indexes are not looked at.
 function* indexedFields(table: TableJson): Generator<readonly [string, string]> {
-  for (const { indexDescriptor, fields } of [...table.indexes, ...(table.stagedDbIndexes ?? [])])
+  for (const { indexDescriptor, fields } of [...table.indexes, ...(table.stagedDbIndexes ?? [])]) {
     for (const field of fields) yield [indexDescriptor, field];
+  }
   const search = [...table.searchIndexes, ...(table.stagedSearchIndexes ?? [])];
   for (const { indexDescriptor, searchField } of search) yield [indexDescriptor, searchField];
-  for (const { indexDescriptor, filterFields } of search)
+  for (const { indexDescriptor, filterFields } of search) {
     for (const field of filterFields) yield [indexDescriptor, field];
-  for (const { indexDescriptor, vectorField } of [...table.vectorIndexes, ...(table.stagedVectorIndexes ?? [])])
+  }
+  for (const { indexDescriptor, vectorField } of [...table.vectorIndexes, ...(table.stagedVectorIndexes ?? [])]) {
     yield [indexDescriptor, vectorField];
+  }
 }

@@ -17,17 +17,21 @@ export const modulePathRule: DeployRule = (push) => {
 // Refused while the request is read: not "an error while pushing".
 function checkComponent(path: string, component: string): void {
   const problem = problemOf(component);
-  if (problem !== null)
+  if (problem !== null) {
     throw new HttpError(400, "InvalidConfig", `${path} is not a valid path to a Convex module. ${problem}`);
+  }
 }
 
 function problemOf(component: string): string | null {
-  if (component.length > MAX_COMPONENT_LENGTH)
+  if (component.length > MAX_COMPONENT_LENGTH) {
     return `Path component is too long (${component.length} > maximum ${MAX_COMPONENT_LENGTH}).`;
-  if (!/^[A-Za-z0-9_.]+$/.test(component))
+  }
+  if (!/^[A-Za-z0-9_.]+$/.test(component)) {
     return `Path component ${component} can only contain alphanumeric characters, underscores, or periods.`;
-  if (!/[A-Za-z0-9]/.test(component))
+  }
+  if (!/[A-Za-z0-9]/.test(component)) {
     return `Path component ${component} must have at least one alphanumeric character.`;
+  }
   return null;
 }
 

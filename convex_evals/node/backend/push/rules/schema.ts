@@ -28,16 +28,18 @@ function evaluating(schema: SchemaJson): void {
 
 /** Throws the first `DeployError` of one schema. */
 export function checkSchema(schema: SchemaJson): void {
-  if (schema.tables.length > MAX_TABLES)
+  if (schema.tables.length > MAX_TABLES) {
     throw new DeployError("TooManyTables", `Number of tables cannot exceed ${MAX_TABLES}.`);
+  }
   for (const table of schema.tables) {
     checkDocumentType(table.documentType);
     checkTableName(table.tableName);
     checkIndexes(table);
   }
   if (!schema.schemaValidation) return;
-  for (const table of [...schema.tables].sort((a, b) => (a.tableName < b.tableName ? -1 : 1)))
+  for (const table of [...schema.tables].sort((a, b) => (a.tableName < b.tableName ? -1 : 1))) {
     checkIndexReferences(table);
+  }
 }
 
 function checkTableName(name: string): void {
@@ -77,8 +79,9 @@ function tableWithoutSystemFields(table: TableJson): TableJson {
 }
 
 function documentWithoutSystemFields(validator: ValidatorJson): ValidatorJson {
-  if (validator.type === "union")
+  if (validator.type === "union") {
     return { ...validator, value: (validator["value"] as ValidatorJson[]).map(documentWithoutSystemFields) };
+  }
   if (validator.type !== "object") return validator;
   return {
     ...validator,

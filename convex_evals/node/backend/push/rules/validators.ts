@@ -89,8 +89,9 @@ export function validatorFields(validator: ValidatorJson): Map<string, FieldJson
 export function hasField(validator: ValidatorJson, path: readonly string[]): boolean {
   const [first, ...rest] = path;
   if (first === undefined || validator.type === "any") return true;
-  if (validator.type === "union")
+  if (validator.type === "union") {
     return (validator["value"] as ValidatorJson[]).some((member) => hasField(member, path));
+  }
   if (validator.type !== "object") return false;
   const field = validatorFields(validator).get(first);
   return field !== undefined && hasField(field.fieldType, rest);
@@ -100,10 +101,12 @@ export function hasField(validator: ValidatorJson, path: readonly string[]): boo
 export function canHoldVector(validator: ValidatorJson, path: readonly string[]): boolean {
   const [first, ...rest] = path;
   if (validator.type === "any") return true;
-  if (validator.type === "union")
+  if (validator.type === "union") {
     return (validator["value"] as ValidatorJson[]).some((member) => canHoldVector(member, path));
-  if (first === undefined)
+  }
+  if (first === undefined) {
     return validator.type === "array" && ["number", "any"].includes((validator["value"] as ValidatorJson).type);
+  }
   if (validator.type !== "object") return false;
   const field = validatorFields(validator).get(first);
   return field === undefined || canHoldVector(field.fieldType, rest);
