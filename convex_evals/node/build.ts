@@ -14,7 +14,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform, type BuildOptions, type Plugin } from "esbuild";
 import ts from "typescript";
-import { CONVEX_TEST_FILE, patchedConvexTest } from "./backend/app/convex_test.ts";
+import { CONVEX_TEST_FILE, patchedConvexTest } from "./backend/realm/convex_test.ts";
 import { PARAMETERS } from "./code_cache.ts";
 import { CONDITIONS } from "./tester/resolution.ts";
 
@@ -306,7 +306,7 @@ renameSync(draft, path.join(out, "official.mjs"));
 
 await buildRuntime(path.join(here, "backend", "app", "runtime.bundle.cjs"));
 const { code: watchdogText } = await transform(
-  readFileSync(path.join(here, "backend", "app", "watchdog_thread.ts"), "utf8"),
+  readFileSync(path.join(here, "backend", "realm", "watchdog_thread.ts"), "utf8"),
   { loader: "ts", target: "node24" },
 );
 // Every graded project starts a backend or two; as one file they start in a third of the time. It stands beside the modules

@@ -13,8 +13,8 @@ from convex_evals.grading.toolchain import SOURCES, Toolchain, locate_toolchain
 from convex_evals.runs.plan import library_sources
 from tests.conftest import clean_environment
 
-AREAS = ("backend/test", "backend/conformance", "backend/clients", "checker", "grader", "push", "tester")
-QUICK = ("backend/conformance", "push")
+AREAS = ("backend/test", "backend/conformance", "backend/clients", "checker", "grader", "push", "test", "tester")
+QUICK = ("backend/conformance", "push", "test")
 FLAGS = ("--experimental-vm-modules", "--disable-warning=ExperimentalWarning")
 
 

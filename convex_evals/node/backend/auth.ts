@@ -3,7 +3,7 @@
 import type { AuthProvider, TokenVerifier } from "./auth_providers.ts";
 import { BadAdminKeyError, HttpError } from "./errors.ts";
 import { impersonatedIdentity } from "./identity.ts";
-import type { UserIdentity } from "./app/runtime_types.ts";
+import type { UserIdentity } from "./runtime_types.ts";
 import { ADMIN_KEY } from "./versions.ts";
 
 export type Caller =

@@ -4,7 +4,7 @@
  */
 
 import { HttpError } from "./errors.ts";
-import type { UserIdentity } from "./app/runtime_types.ts";
+import type { UserIdentity } from "./runtime_types.ts";
 import { identityOfCustomToken, identityOfIdToken } from "./identity.ts";
 import {
   isSignedBy,

@@ -1,6 +1,6 @@
 /** Cron jobs of the running deployment. */
 
-import type { CronSchedule, CronSpec } from "./app/runtime_types.ts";
+import type { CronSchedule, CronSpec } from "./runtime_types.ts";
 import { nextCronTime, parseCronExpression } from "./cron_expression.ts";
 import { runAt } from "./timers.ts";
 

@@ -1,7 +1,7 @@
 /** Executions of functions, as `npx convex logs` streams them. */
 
 import { randomUUID } from "node:crypto";
-import type { FunctionResult, JsonValue } from "./app/runtime_types.ts";
+import type { FunctionResult, JsonValue } from "./runtime_types.ts";
 import { newRequestId } from "./errors.ts";
 
 export interface Execution {

@@ -2,11 +2,11 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { App, CallOutcome } from "./app/app.ts";
-import type { FunctionType, JsonValue } from "./app/runtime_types.ts";
+import type { FunctionType, JsonValue } from "./runtime_types.ts";
 import { checkAdminKey, requireAdmin } from "./auth.ts";
 import { HttpError, serverErrorText } from "./errors.ts";
 import { readBody, readJson, sendError, sendJson } from "./http_body.ts";
-import type { PushApi } from "./push/push_api.ts";
+import type { PushApi } from "./push_api.ts";
 import { encodeTimestamp } from "./sync/protocol.ts";
 import { BACKEND_VERSION, INSTANCE_NAME } from "./versions.ts";
 

@@ -1,7 +1,7 @@
 /** What `ctx.auth.getUserIdentity()` returns: get-convex/convex-backend crates/keybroker/src/broker.rs */
 
 import { HttpError } from "./errors.ts";
-import type { JsonValue, UserIdentity } from "./app/runtime_types.ts";
+import type { JsonValue, UserIdentity } from "./runtime_types.ts";
 import type { Claims } from "./jwt.ts";
 
 const ATTRIBUTE_OF_CLAIM: Readonly<Record<string, string>> = {

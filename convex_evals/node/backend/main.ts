@@ -10,9 +10,9 @@
 import { writeSync } from "node:fs";
 import { parseArgs } from "node:util";
 import vm from "node:vm";
-import { lockHost } from "./app/host_lock.ts";
+import { lockHost } from "./realm/host_lock.ts";
 import { releaseMemorySoon } from "./app/idle_memory.ts";
-import { reportRejection, stopWatching } from "./app/watchdog.ts";
+import { reportRejection, stopWatching } from "./realm/watchdog.ts";
 import { startBackend } from "./server.ts";
 import { BACKEND_VERSION } from "./versions.ts";
 

@@ -1,7 +1,7 @@
 /** Timers of `ctx.scheduler` jobs; they outlast the deployment that scheduled them. */
 
-import type { Commit } from "./app/data_store.ts";
-import type { ScheduledJob } from "./app/runtime_types.ts";
+import type { Commit } from "./data_store.ts";
+import type { ScheduledJob } from "./runtime_types.ts";
 import { runAt } from "./timers.ts";
 
 const TABLE = "_scheduled_functions";

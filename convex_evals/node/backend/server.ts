@@ -3,12 +3,13 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, ListenOptions } from "node:net";
 import { App } from "./app/app.ts";
-import { stopWatchingSoon } from "./app/watchdog.ts";
+import { stopWatchingSoon } from "./realm/watchdog.ts";
 import { functionLimits, type FunctionTimes } from "./limits.ts";
 import { handleApi } from "./http_api.ts";
-import { PushApi } from "./push/push_api.ts";
+import { PushApi } from "./push_api.ts";
 import { handleSite } from "./site.ts";
 import { SyncServer } from "./sync/server.ts";
+import { callSystemFunction } from "./system/index.ts";
 
 export interface BackendOptions {
   /** 0 for any free port. */
@@ -48,7 +49,12 @@ export async function startBackend(options: BackendOptions = {}): Promise<Backen
   const siteUrl = (): string => `http://127.0.0.1:${sitePort}`;
   const app = new App(
     { cloudUrl, siteUrl },
-    { env: options.env ?? {}, onLog: options.onLog ?? (() => {}), limits: functionLimits(options.limits) },
+    {
+      env: options.env ?? {},
+      onLog: options.onLog ?? (() => {}),
+      limits: functionLimits(options.limits),
+      callSystemFunction,
+    },
   );
   const parts = { app, push: new PushApi(app), cloudUrl, siteUrl };
   const api = (mayPush: boolean): (() => Server) => {

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { App } from "./app/app.ts";
-import { EndedError } from "./app/watchdog.ts";
+import { EndedError } from "./realm/watchdog.ts";
 import { ANONYMOUS, type Caller } from "./auth.ts";
 import { newRequestId } from "./errors.ts";
 import { sendJson } from "./http_body.ts";

@@ -6,6 +6,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import path from "node:path";
 import { build, transform, type Loader, type OnResolveResult, type Plugin, type PluginBuild } from "esbuild";
+import type { CompiledGrader } from "../tester/direct.ts";
 import { TRANSFORM } from "../tester/transform.ts";
 import { TO_BE_READ } from "./graders.ts";
 import {
@@ -17,13 +18,6 @@ import {
   sourcesFor,
   type PackageSources,
 } from "../tester/resolution.ts";
-
-/** What the tester needs to run a grader directly: the text of each of the suite's modules, by real path. */
-export interface CompiledGrader {
-  grader: string;
-  suite: string;
-  modules: Record<string, string>;
-}
 
 /** `reason` says why the grader needs the whole vitest. */
 export type Compilation = { compiled: CompiledGrader; selfContained: boolean } | { reason: string };

@@ -6,8 +6,8 @@
  */
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import path from "node:path";
+import type { Filesystem } from "#official/bundler/fs.js";
 import { DeployError } from "./deploy_error.ts";
-import type { Filesystem } from "./official.ts";
 
 /** Part of the path of every file that a package brought. */
 export const PACKAGES = `${path.sep}node_modules${path.sep}`;

@@ -17,7 +17,6 @@ import timersPromises from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import util, { parseArgs } from "node:util";
 import type { VitestRunner } from "@vitest/runner";
-import type { CompiledGrader } from "../checker/compile_grader.ts";
 import { ENDING } from "../code_cache.ts";
 import type * as Library from "../grader/library.ts";
 import { installHooks, type Bundled } from "./direct_hooks.ts";
@@ -27,6 +26,13 @@ import { useServerPorts } from "./server_ports.ts";
 import { collectVerdict, withoutHostPaths } from "./tasks.ts";
 import { sendVerdict, type ReportedError, type Verdict } from "./verdict.ts";
 import type { modules as Vitest } from "./vitest.ts";
+
+/** What the tester needs to run a grader directly: the text of each of the suite's modules, by real path. */
+export interface CompiledGrader {
+  grader: string;
+  suite: string;
+  modules: Record<string, string>;
+}
 
 /** `timeout` in milliseconds, for each test and each hook; `root` is an empty folder. */
 interface DirectRun extends PackageSources, CompiledGrader {

@@ -14,15 +14,9 @@ import { parseArgs } from "node:util";
 import { capOutput } from "./output.ts";
 import { handOn, WORKER_FOLDERS } from "./programs/hand_on.ts";
 import { parseFds, type ProgramFds } from "./programs/install.ts";
-import type { PackageSources } from "./resolution.ts";
 import { withoutHostPaths } from "./tasks.ts";
 import { ENDED_EARLY, sendVerdict, type Verdict } from "./verdict.ts";
-
-/** What to run; `timeout` in milliseconds, for each test and each hook. */
-export interface GraderRun extends PackageSources {
-  grader: string;
-  timeout: number;
-}
+import type { GraderRun } from "./vitest_run.ts";
 
 const { values, positionals } = parseArgs({
   options: {

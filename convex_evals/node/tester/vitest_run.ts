@@ -3,10 +3,15 @@ import { rmSync } from "node:fs";
 import path from "node:path";
 import type { UserConfig } from "vite";
 import type { createVitest, Vitest } from "vitest/node";
-import { graderResolution, libraryFiles, workerResolution, suiteFiles } from "./resolution.ts";
-import type { GraderRun } from "./main.ts";
+import { graderResolution, libraryFiles, workerResolution, suiteFiles, type PackageSources } from "./resolution.ts";
 import { collectVerdict } from "./tasks.ts";
 import type { ReportedError, Verdict } from "./verdict.ts";
+
+/** What to run; `timeout` in milliseconds, for each test and each hook. */
+export interface GraderRun extends PackageSources {
+  grader: string;
+  timeout: number;
+}
 
 /** Glob characters in a path would make vitest look for another file. */
 const escapeGlob = (name: string): string => name.replace(/[\\*?[\]{}()!+@]/g, "\\$&");

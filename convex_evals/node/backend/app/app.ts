@@ -13,10 +13,10 @@ import { Scheduler } from "../scheduler.ts";
 import { FileUrls, type FileAddress } from "../storage.ts";
 import { detached } from "../timers.ts";
 import { newCallRecord, withCallRecord, type CallRecord } from "./call_record.ts";
-import { DataStore, type ReadSet } from "./data_store.ts";
+import { DataStore, type ReadSet } from "../data_store.ts";
 import { Deployment, type PreparedContext } from "./deployment.ts";
-import { ContextEnvironment } from "./environment.ts";
-import { createAppContext } from "./globals.ts";
+import { ContextEnvironment } from "../realm/environment.ts";
+import { createAppContext } from "../realm/globals.ts";
 import { createHost, type FunctionLimits } from "./host.ts";
 import { routeRequest } from "./http_mounts.ts";
 import type {
@@ -27,11 +27,10 @@ import type {
   JsonValue,
   RuntimeHost,
   ScheduledJob,
-} from "./runtime_types.ts";
-import { loadRuntime } from "./runtime_loader.ts";
+} from "../runtime_types.ts";
+import { loadRuntime } from "../realm/runtime_loader.ts";
 import { readDocuments } from "./stored_documents.ts";
-import { callSystemFunction } from "../system/index.ts";
-import { ownTurn } from "./watchdog.ts";
+import { ownTurn } from "../realm/watchdog.ts";
 
 interface Syscalls {
   asyncSyscall(op: string, args: string): Promise<unknown>;
@@ -47,6 +46,8 @@ export interface AppSettings {
   readonly env: Readonly<Record<string, string>>;
   readonly limits: FunctionLimits;
   readonly onLog: (line: string) => void;
+  /** Runs a function under `_system/`: they are written in terms of the app. */
+  readonly callSystemFunction: (app: App, call: AppCall) => Promise<FunctionResult>;
 }
 
 export interface AppCall {
@@ -79,12 +80,14 @@ export class App {
   readonly #crons: CronTimers;
   readonly #host: RuntimeHost;
   readonly #limits: FunctionLimits;
+  readonly #callSystemFunction: AppSettings["callSystemFunction"];
   readonly #deployed = new Set<() => void>();
   #deployment: Deployment | null = null;
   #prepared: Promise<PreparedContext> | null = null;
 
-  constructor(urls: AppUrls, { env, onLog, limits }: AppSettings) {
+  constructor(urls: AppUrls, { env, onLog, limits, callSystemFunction }: AppSettings) {
     this.#limits = limits;
+    this.#callSystemFunction = callSystemFunction;
     this.files = new FileUrls(() => urls.cloudUrl());
     this.#userEnv = new Map(Object.entries(env));
     // One object for the life of the process: contexts hold on to it.
@@ -285,7 +288,7 @@ export class App {
   async #dispatch(call: AppCall, record: CallRecord): Promise<FunctionResult> {
     if (call.path.startsWith("_system/") && call.caller.kind === "admin") {
       record.readSet.addEverything();
-      return await callSystemFunction(this, call);
+      return await this.#callSystemFunction(this, call);
     }
     const [moduleName, functionName] = splitUdfPath(call.path);
     const udfPath = `${moduleName}:${functionName}`;

@@ -1,7 +1,7 @@
 /** What is collected while one function call of a client runs. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { ReadSet } from "./data_store.ts";
+import { ReadSet } from "../data_store.ts";
 
 export interface CallRecord {
   readonly logLines: string[];

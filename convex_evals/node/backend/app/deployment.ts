@@ -3,8 +3,8 @@
 import type vm from "node:vm";
 import { allComponents, findFunction, type ComponentInstance, type EvaluatedPush } from "../push/evaluated.ts";
 import type { StartPushRequest } from "../push/request.ts";
-import type { ContextEnvironment } from "./environment.ts";
-import type { AnalyzedFunction, ComponentSetup, Runtime, RuntimeEntry } from "./runtime_types.ts";
+import type { ContextEnvironment } from "../realm/environment.ts";
+import type { AnalyzedFunction, ComponentSetup, Runtime, RuntimeEntry } from "../runtime_types.ts";
 import type { CronJob } from "../crons.ts";
 
 /** A context with our runtime inside, waiting for an app. */

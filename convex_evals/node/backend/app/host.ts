@@ -4,11 +4,19 @@ import { randomInt } from "node:crypto";
 import type { FileUrls } from "../storage.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { currentCallRecord } from "./call_record.ts";
-import type { DataStore } from "./data_store.ts";
-import type { LogLevel, RuntimeHost } from "./runtime_types.ts";
-import { runAs } from "./reach.ts";
+import type { DataStore } from "../data_store.ts";
+import type { LogLevel, RuntimeHost } from "../runtime_types.ts";
+import { runAs } from "../realm/reach.ts";
 import { TableNumbers } from "./table_numbers.ts";
-import { called, guarded, setCommitting, settled, signOfLife, withItsCalls, type ExecutionLimits } from "./watchdog.ts";
+import {
+  called,
+  guarded,
+  setCommitting,
+  settled,
+  signOfLife,
+  withItsCalls,
+  type ExecutionLimits,
+} from "../realm/watchdog.ts";
 
 /** How long functions may run. */
 export interface FunctionLimits {

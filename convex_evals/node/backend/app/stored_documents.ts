@@ -1,8 +1,8 @@
 /** Reads for system functions, from where documents lie: no code that shares a realm with an app has a part in them. */
 
 import { convexToJson, type Value } from "convex/values";
-import type { ComponentData, StoredDocument } from "./data_store.ts";
-import type { DocumentRead, JsonValue } from "./runtime_types.ts";
+import type { ComponentData, StoredDocument } from "../data_store.ts";
+import type { DocumentRead, JsonValue } from "../runtime_types.ts";
 
 type Order = "asc" | "desc";
 

@@ -8,12 +8,12 @@ import { createRequire, isBuiltin } from "node:module";
 import path from "node:path";
 import type vm from "node:vm";
 import { actionGeneric } from "convex/server";
-import { ModuleGraph, ModuleResolutionError } from "../app/modules.ts";
+import { ModuleGraph, ModuleResolutionError } from "../realm/modules.ts";
 import { consoleWith } from "../runtime/console_object.ts";
 import { adoptHostErrors } from "../runtime/host_errors.ts";
 import { inspect } from "../runtime/inspect_value.ts";
 import { inspectModule } from "../runtime/inspection.ts";
-import type { DescribedError, FromNode, Outcome, SentBlob, ToNode } from "./messages.ts";
+import type { DescribedError, FromNode, Outcome, SentBlob, ToNode } from "../node_messages.ts";
 
 const channel = process.send!.bind(process);
 const send = (message: FromNode): void => void channel(message);

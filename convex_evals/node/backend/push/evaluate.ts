@@ -2,12 +2,12 @@
 
 import type vm from "node:vm";
 import path from "node:path";
-import { loadingComponent, type ContextEnvironment } from "../app/environment.ts";
-import { ModuleGraph, ModuleResolutionError } from "../app/modules.ts";
-import { NodeProcess, type NodeHost } from "../app/node_process.ts";
-import { SourceMaps } from "../app/source_maps.ts";
-import { guarded } from "../app/watchdog.ts";
-import type { AnalyzedFunction, ModuleInspection, RuntimeEntry, SchemaJson } from "../app/runtime_types.ts";
+import { loadingComponent, type ContextEnvironment } from "../realm/environment.ts";
+import { ModuleGraph, ModuleResolutionError } from "../realm/modules.ts";
+import { NodeProcess, type NodeHost } from "../realm/node_process.ts";
+import { SourceMaps } from "../realm/source_maps.ts";
+import { guarded } from "../realm/watchdog.ts";
+import type { AnalyzedFunction, ModuleInspection, RuntimeEntry, SchemaJson } from "../runtime_types.ts";
 import { DeployError } from "../errors.ts";
 import {
   allComponents,

@@ -1,17 +1,14 @@
 /** A push after its modules have run once: what the rules and the response are made from. */
 
-import type { AnalyzedFunction, ModuleInspection, SchemaJson } from "../app/runtime_types.ts";
-import type { NodeProcess } from "../app/node_process.ts";
-import type { SourceMaps } from "../app/source_maps.ts";
+import type { AnalyzedFunction, ModuleInspection, SchemaJson } from "../runtime_types.ts";
+import type { NodeProcess } from "../realm/node_process.ts";
+import type { EnvBinding } from "../realm/environment.ts";
+import type { SourceMaps } from "../realm/source_maps.ts";
 import type { DefinitionConfig, ModuleConfig } from "./request.ts";
 
 export type ComponentExports =
   | { readonly type: "leaf"; readonly leaf: string }
   | { readonly type: "branch"; readonly branch: readonly (readonly [string, ComponentExports])[] };
-
-export type EnvBinding =
-  | { readonly type: "value"; readonly value: string }
-  | { readonly type: "envVar"; readonly name: string };
 
 export interface ChildComponent {
   readonly name: string;

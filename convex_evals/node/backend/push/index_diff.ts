@@ -1,6 +1,6 @@
 /** Which indexes a push adds and removes, as the CLI prints them. */
 
-import type { SchemaJson, TableJson } from "../app/runtime_types.ts";
+import type { SchemaJson, TableJson } from "../runtime_types.ts";
 import { allComponents, type EvaluatedPush } from "./evaluated.ts";
 
 export type IndexConfig =

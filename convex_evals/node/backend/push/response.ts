@@ -1,6 +1,6 @@
 /** The body that `start_push` answers: `StartPushResponse` of the official CLI. */
 
-import type { SchemaJson } from "../app/runtime_types.ts";
+import type { SchemaJson } from "../runtime_types.ts";
 import { CONVEX_VERSION } from "../versions.ts";
 import type {
   ComponentExports,

@@ -1,6 +1,6 @@
 /** Values of the host become values of the app's context. */
 
-import type { JsonValue } from "../app/runtime_types.ts";
+import type { JsonValue } from "../runtime_types.ts";
 
 // Taken before the app's code runs, which can replace them.
 const { defineProperty, keys } = Object;

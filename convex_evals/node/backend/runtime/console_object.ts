@@ -1,6 +1,6 @@
 /** A `console` whose lines go to a function. */
 
-import type { LogLevel } from "../app/runtime_types.ts";
+import type { LogLevel } from "../runtime_types.ts";
 import { inspect } from "./inspect_value.ts";
 
 /** What becomes `globalThis.console` of the app's code. */

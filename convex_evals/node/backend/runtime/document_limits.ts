@@ -4,7 +4,7 @@
  */
 
 import { getConvexSize, type Value } from "convex/values";
-import { identifierProblem } from "../push/rules/identifiers.ts";
+import { identifierProblem } from "../identifiers.ts";
 import { fieldsOf, formatValue } from "./validator_text.ts";
 
 const MAX_DOCUMENT_BYTES = 1 << 20;

@@ -2,7 +2,7 @@
 
 import { jsonToConvex, type JSONValue } from "convex/values";
 import type { AnyDataModel, GenericDatabaseReader, GenericDatabaseWriter } from "convex/server";
-import type { DocumentWrite } from "../app/runtime_types.ts";
+import type { DocumentWrite } from "../runtime_types.ts";
 
 type Writer = GenericDatabaseWriter<AnyDataModel>;
 

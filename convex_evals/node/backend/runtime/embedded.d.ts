@@ -2,7 +2,7 @@
 
 declare module "embedded:host" {
   // An ambient module cannot declare imports of relative paths: what they name would be `any`.
-  export const host: import("../app/runtime_types.ts").RuntimeHost;
+  export const host: import("../runtime_types.ts").RuntimeHost;
 }
 
 declare module "embedded:convex-test" {
@@ -19,7 +19,7 @@ declare module "embedded:convex-test" {
 
   export interface ConvexTest {
     readonly convexGlobal: object;
-    withIdentity(identity: import("../app/runtime_types.ts").UserIdentity): ConvexTest;
+    withIdentity(identity: import("../runtime_types.ts").UserIdentity): ConvexTest;
     queryFromPath(path: FunctionPath, args: unknown): Promise<unknown>;
     mutationFromPath(path: FunctionPath, args: unknown): Promise<unknown>;
     actionFromPath(path: FunctionPath, args: unknown): Promise<unknown>;

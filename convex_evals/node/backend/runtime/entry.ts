@@ -14,7 +14,7 @@ import type {
   ScheduledJob,
   SchemaJson,
   UserIdentity,
-} from "../app/runtime_types.ts";
+} from "../runtime_types.ts";
 import { host } from "embedded:host";
 import { adopted } from "./adopt.ts";
 import { appConsole } from "./console.ts";

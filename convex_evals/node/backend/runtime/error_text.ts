@@ -2,7 +2,7 @@
 
 import { convexToJson, type Value } from "convex/values";
 import { host } from "embedded:host";
-import type { FunctionResult, JsonValue } from "../app/runtime_types.ts";
+import type { FunctionResult, JsonValue } from "../runtime_types.ts";
 import { inspect } from "./inspect_value.ts";
 
 /** "Uncaught Error: boom\n    at handler (../convex/messages.ts)", as Convex writes it. */

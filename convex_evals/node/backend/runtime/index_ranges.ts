@@ -1,6 +1,6 @@
 /** `.withIndex()`: get-convex/convex-backend crates/common/src/query.rs (IndexRange::compile), crates/indexing/src/index_registry.rs */
 
-import type { IndexJson, TableJson } from "../app/runtime_types.ts";
+import type { IndexJson, TableJson } from "../runtime_types.ts";
 import { formatValue } from "./validator_text.ts";
 
 type RangeOperator = "Eq" | "Gt" | "Gte" | "Lt" | "Lte";

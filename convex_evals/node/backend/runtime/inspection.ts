@@ -1,6 +1,6 @@
 /** What a push wants to know of the app's modules, read off their exports. */
 
-import type { AnalyzedFunction, CronSpec, HttpRouteSpec, ModuleInspection } from "../app/runtime_types.ts";
+import type { AnalyzedFunction, CronSpec, HttpRouteSpec, ModuleInspection } from "../runtime_types.ts";
 
 type Exports = Readonly<Record<string, unknown>>;
 type Callable = () => unknown;

@@ -1,6 +1,6 @@
 /** Rules of reads: text search, vector search, pagination. */
 
-import type { SearchIndexJson, TableJson, VectorIndexJson } from "../app/runtime_types.ts";
+import type { SearchIndexJson, TableJson, VectorIndexJson } from "../runtime_types.ts";
 import { requireEnabled } from "./index_ranges.ts";
 import { MAX_SEARCH_RESULTS } from "./text_search.ts";
 

@@ -1,8 +1,8 @@
 /** Functions that run in another process. */
 
 import { ConvexError, convexToJson, jsonToConvex, type JSONValue, type Value } from "convex/values";
-import type { Outcome } from "../node_process/messages.ts";
-import type { AnalyzedFunction } from "../app/runtime_types.ts";
+import type { Outcome } from "../node_messages.ts";
+import type { AnalyzedFunction } from "../runtime_types.ts";
 
 type Invoke = (name: string, args: string) => Promise<string>;
 

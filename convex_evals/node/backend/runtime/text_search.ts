@@ -5,7 +5,7 @@
  * scores are tantivy's BM25 (https://en.wikipedia.org/wiki/Okapi_BM25).
  */
 
-import type { SearchIndexJson } from "../app/runtime_types.ts";
+import type { SearchIndexJson } from "../runtime_types.ts";
 
 const MAX_QUERY_TERMS = 16;
 const MAX_TERM_BYTES = 32;

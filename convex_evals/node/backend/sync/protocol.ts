@@ -1,6 +1,6 @@
 /** Messages of the sync protocol, as `convex/src/browser/sync/protocol.ts` defines them. */
 
-import type { JsonValue } from "../app/runtime_types.ts";
+import type { JsonValue } from "../runtime_types.ts";
 
 /** A u64 as base64 of its eight little-endian bytes. */
 export type EncodedTimestamp = string;

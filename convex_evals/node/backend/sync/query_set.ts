@@ -1,7 +1,7 @@
 /** The queries that one connection subscribes to, and how up to date each is. */
 
 import type { CallOutcome } from "../app/app.ts";
-import type { Commit, ReadSet } from "../app/data_store.ts";
+import type { Commit, ReadSet } from "../data_store.ts";
 import { serverErrorText } from "../errors.ts";
 import type { AddQuery, StateModification } from "./protocol.ts";
 

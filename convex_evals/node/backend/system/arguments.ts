@@ -1,7 +1,7 @@
 /** Checked access to the arguments of a system function. */
 
-import type { JsonValue } from "../app/runtime_types.ts";
-import { SystemFunctionError, type SystemArgs } from "./index.ts";
+import type { JsonValue } from "../runtime_types.ts";
+import { SystemFunctionError, type SystemArgs } from "./system_function.ts";
 
 export function stringArg(args: SystemArgs, name: string): string {
   const value = args[name];

@@ -1,14 +1,14 @@
 /** System functions about the deployment itself: functions, schemas, crons, variables, tables. */
 
 import type { App } from "../app/app.ts";
-import type { CronSchedule, JsonValue } from "../app/runtime_types.ts";
+import type { CronSchedule, JsonValue } from "../runtime_types.ts";
 import { intervalSeconds, type CronStatus } from "../crons.ts";
 import { splitUdfPath } from "../push/evaluated.ts";
 import { analyzedSchema } from "../push/response.ts";
 import { CONVEX_VERSION } from "../versions.ts";
 import { stringArg } from "./arguments.ts";
 import { int64, nanoseconds, utf8Bytes } from "./encoding.ts";
-import type { SystemFunction } from "./index.ts";
+import type { SystemFunction } from "./system_function.ts";
 
 /** Every function and HTTP route of a component. */
 export const apiSpec: SystemFunction = async (app, _args, componentPath) => {

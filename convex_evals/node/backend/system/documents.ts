@@ -1,9 +1,9 @@
 /** System functions that read and write documents, as the dashboard and graders use them. */
 
 import type { App } from "../app/app.ts";
-import type { DocumentRead, DocumentWrite, FunctionResult, JsonValue } from "../app/runtime_types.ts";
+import type { DocumentRead, DocumentWrite, FunctionResult, JsonValue } from "../runtime_types.ts";
 import { listArg, numberArg, pageArg, stringArg } from "./arguments.ts";
-import { SystemFunctionError, type SystemFunction } from "./index.ts";
+import { SystemFunctionError, type SystemFunction } from "./system_function.ts";
 
 const MAX_INSERTED = 4096;
 const MAX_DELETED = 4096;

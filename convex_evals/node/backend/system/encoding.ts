@@ -1,6 +1,6 @@
 /** Convex values in their JSON encoding. */
 
-import type { JsonValue } from "../app/runtime_types.ts";
+import type { JsonValue } from "../runtime_types.ts";
 
 /** An int64. */
 export function int64(value: bigint | number): JsonValue {

@@ -5,7 +5,7 @@
 
 import * as deployment from "./deployment.ts";
 import * as documents from "./documents.ts";
-import type { SystemFunction } from "./index.ts";
+import type { SystemFunction } from "./system_function.ts";
 
 export const SYSTEM_FUNCTIONS: Readonly<Record<string, SystemFunction>> = {
   "_system/cli/convexUrl:cloudUrl": deployment.cloudUrl,

@@ -1,21 +1,8 @@
 /** Functions under `_system/`, which only administrators can call. */
 
 import type { App, AppCall } from "../app/app.ts";
-import type { FunctionResult, JsonValue } from "../app/runtime_types.ts";
-
-/** Arguments of a system function, decoded from JSON but not validated. */
-export type SystemArgs = Readonly<Record<string, JsonValue | undefined>>;
-export type SystemFunction = (app: App, args: SystemArgs, componentPath: string) => Promise<JsonValue>;
-
-/** A failure that the client gets as it is. */
-export class SystemFunctionError extends Error {
-  readonly data: JsonValue | undefined;
-
-  constructor(message: string, data?: JsonValue) {
-    super(message);
-    this.data = data;
-  }
-}
+import type { FunctionResult } from "../runtime_types.ts";
+import { SystemFunctionError, type SystemArgs } from "./system_function.ts";
 
 /** Runs a system function; an unknown one is answered as Convex does. */
 export async function callSystemFunction(app: App, call: AppCall): Promise<FunctionResult> {

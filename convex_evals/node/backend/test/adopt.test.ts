@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import vm from "node:vm";
-import type { JsonValue } from "../app/runtime_types.ts";
+import type { JsonValue } from "../runtime_types.ts";
 import { adopted } from "../runtime/adopt.ts";
 
 test("values of another context get this one's classes, and are what JSON would make of them", () => {

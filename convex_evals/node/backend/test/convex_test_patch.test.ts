@@ -8,7 +8,7 @@ import {
   CONVEX_TEST_VERSION,
   patchedConvexTest,
   PatchError,
-} from "../app/convex_test.ts";
+} from "../realm/convex_test.ts";
 
 const original = readFileSync(CONVEX_TEST_FILE, "utf8");
 const patch = readFileSync(new URL(`../../patches/convex-test+${CONVEX_TEST_VERSION}.patch`, import.meta.url), "utf8");

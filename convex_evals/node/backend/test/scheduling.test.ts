@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nextCronTime, parseCronExpression } from "../cron_expression.ts";
 import { CronTimers, nextRun } from "../crons.ts";
-import type { CronSchedule } from "../app/runtime_types.ts";
+import type { CronSchedule } from "../runtime_types.ts";
 import { api, deploy, errorOf, eventually } from "./harness.ts";
 
 const FILES = {

@@ -1,7 +1,7 @@
 import { parseCronExpression } from "../../cron_expression.ts";
 import { DeployError, invalidModules } from "../../errors.ts";
 import { findFunction, splitUdfPath, type EvaluatedDefinition } from "../evaluated.ts";
-import type { CronSchedule, CronSpec } from "../../app/runtime_types.ts";
+import type { CronSchedule, CronSpec } from "../../runtime_types.ts";
 import type { DeployRule } from "./rule.ts";
 
 /**

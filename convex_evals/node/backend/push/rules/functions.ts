@@ -2,8 +2,8 @@
 
 import { DeployError, invalidModules } from "../../errors.ts";
 import type { EvaluatedModule } from "../evaluated.ts";
-import type { AnalyzedFunction, ValidatorJson } from "../../app/runtime_types.ts";
-import { identifierProblem } from "./identifiers.ts";
+import type { AnalyzedFunction, ValidatorJson } from "../../runtime_types.ts";
+import { identifierProblem } from "../../identifiers.ts";
 import type { DeployRule } from "./rule.ts";
 import { checkValidator } from "./validators.ts";
 

@@ -4,8 +4,8 @@
  */
 
 import { DeployError } from "../../errors.ts";
-import type { IndexJson, SearchIndexJson, TableJson, VectorIndexJson } from "../../app/runtime_types.ts";
-import { fieldPathProblem, identifierProblem } from "./identifiers.ts";
+import type { IndexJson, SearchIndexJson, TableJson, VectorIndexJson } from "../../runtime_types.ts";
+import { fieldPathProblem, identifierProblem } from "../../identifiers.ts";
 import { canHoldVector, hasField } from "./validators.ts";
 
 // The documentation says 32; the server's limit is 64.

@@ -1,9 +1,9 @@
 /** Schemas as Convex parses them: get-convex/convex-backend crates/common/src/schemas/json.rs, mod.rs */
 
 import { DeployError } from "../../errors.ts";
-import type { SchemaJson, TableJson, ValidatorJson } from "../../app/runtime_types.ts";
+import type { SchemaJson, TableJson, ValidatorJson } from "../../runtime_types.ts";
 import { formatValidator, type AnyValidator } from "../../runtime/validator_text.ts";
-import { identifierProblem } from "./identifiers.ts";
+import { identifierProblem } from "../../identifiers.ts";
 import { checkIndexReferences, checkIndexes } from "./indexes.ts";
 import type { DeployRule } from "./rule.ts";
 import { checkValidator, validatorFields } from "./validators.ts";

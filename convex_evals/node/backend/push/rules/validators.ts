@@ -2,9 +2,9 @@
 
 import { DeployError } from "../../errors.ts";
 import { jsonToConvex, type JSONValue } from "convex/values";
-import type { ValidatorJson } from "../../app/runtime_types.ts";
+import type { ValidatorJson } from "../../runtime_types.ts";
 import { formatValidator, type AnyValidator } from "../../runtime/validator_text.ts";
-import { fieldProblem, identifierProblem } from "./identifiers.ts";
+import { fieldProblem, identifierProblem } from "../../identifiers.ts";
 
 interface FieldJson {
   readonly fieldType: ValidatorJson;

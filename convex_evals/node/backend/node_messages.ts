@@ -1,6 +1,6 @@
 /** What the backend and the process of an app's "use node" modules say to each other: JSON, over Node's own channel. */
 
-import type { LogLevel } from "../app/runtime_types.ts";
+import type { LogLevel } from "./runtime_types.ts";
 
 /** An error as far as somebody else can be told of it. */
 export interface DescribedError {

@@ -1,13 +1,13 @@
 /** The endpoints of a push: `/api/deploy2/*`. */
 
 import { randomUUID } from "node:crypto";
-import type { App } from "../app/app.ts";
-import type { Deployment } from "../app/deployment.ts";
-import { checkAdminKey } from "../auth.ts";
-import { DeployError, HttpError } from "../errors.ts";
-import { componentDiffs } from "./component_diff.ts";
-import { parseStartPush } from "./request.ts";
-import { pushIdOf, startPushResponse } from "./response.ts";
+import type { App } from "./app/app.ts";
+import type { Deployment } from "./app/deployment.ts";
+import { checkAdminKey } from "./auth.ts";
+import { DeployError, HttpError } from "./errors.ts";
+import { componentDiffs } from "./push/component_diff.ts";
+import { parseStartPush } from "./push/request.ts";
+import { pushIdOf, startPushResponse } from "./push/response.ts";
 
 type Json = Record<string, unknown>;
 type Endpoint = (body: Json) => Promise<Json>;

@@ -5,9 +5,25 @@
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { ComponentInstance } from "../push/evaluated.ts";
 
 export type Environment = Record<string, string>;
+
+/** What a component's parent gives for one of its variables. */
+export type EnvBinding =
+  | { readonly type: "value"; readonly value: string }
+  | { readonly type: "envVar"; readonly name: string };
+
+/** What is asked of a component: which children it has, and what it gives them. */
+export interface Parent {
+  readonly definition: {
+    readonly export: {
+      readonly childComponents: readonly {
+        readonly name: string;
+        readonly env?: readonly (readonly [string, EnvBinding])[] | null;
+      }[];
+    };
+  };
+}
 
 // While modules are evaluated, no function is running yet that could be asked.
 const loading = new AsyncLocalStorage<string>();
@@ -22,7 +38,7 @@ export class ContextEnvironment {
   readonly variables: Environment;
   /** The component whose function is running. */
   runningComponent: () => string = () => "";
-  components: ReadonlyMap<string, ComponentInstance> = new Map();
+  components: ReadonlyMap<string, Parent> = new Map();
 
   constructor(app: Environment) {
     const current = (): Environment => {

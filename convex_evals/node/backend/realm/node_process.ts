@@ -4,9 +4,9 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { ENDING } from "../../code_cache.ts";
-import type { DescribedError, FromNode, Outcome, SentBlob, ToNode } from "../node_process/messages.ts";
+import type { DescribedError, FromNode, Outcome, SentBlob, ToNode } from "../node_messages.ts";
 import { detached } from "../timers.ts";
-import type { LogLevel } from "./runtime_types.ts";
+import type { LogLevel } from "../runtime_types.ts";
 
 const PROGRAM = fileURLToPath(new URL(`../node_process/main${ENDING}`, import.meta.url));
 const FLAGS = ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning", "--disable-sigusr1"];

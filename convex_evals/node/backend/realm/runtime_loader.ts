@@ -9,7 +9,7 @@ import { cachedScript, readScript } from "../../code_cache.ts";
 import { BUNDLED_RUNTIME } from "./bundled_runtime.ts";
 import { CONVEX_TEST_FILE, patchedConvexTest } from "./convex_test.ts";
 import { ModuleGraph, ModuleResolutionError } from "./modules.ts";
-import type { RuntimeEntry, RuntimeHost } from "./runtime_types.ts";
+import type { RuntimeEntry, RuntimeHost } from "../runtime_types.ts";
 
 const RUNTIME_FOLDER = fileURLToPath(new URL("../runtime/", import.meta.url));
 const ENTRY = `${RUNTIME_FOLDER}entry.ts`;
