@@ -1,7 +1,8 @@
 /** The deployment's HTTP API: https://docs.convex.dev/http-api/ and what the CLI uses beyond it. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { App, CallOutcome } from "./app/app.ts";
+import type { App } from "./app/app.ts";
+import type { CallOutcome } from "./app/call.ts";
 import type { FunctionType, JsonValue } from "./runtime_types.ts";
 import { checkAdminKey, requireAdmin } from "./auth.ts";
 import { HttpError, serverErrorText } from "./errors.ts";

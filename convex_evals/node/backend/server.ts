@@ -1,11 +1,11 @@
 /** The backend as a whole: two HTTP servers around one app. */
 
 import { createServer, type Server } from "node:http";
-import type { AddressInfo, ListenOptions } from "node:net";
 import { App } from "./app/app.ts";
 import { stopWatchingSoon } from "./realm/watchdog.ts";
+import { LoopbackListener } from "./listener.ts";
 import { functionLimits, type FunctionTimes } from "./limits.ts";
-import { handleApi } from "./http_api.ts";
+import { handleApi, type ApiParts } from "./http_api.ts";
 import { PushApi } from "./push_api.ts";
 import { handleSite } from "./site.ts";
 import { SyncServer } from "./sync/server.ts";
@@ -24,10 +24,6 @@ export interface BackendOptions {
   /** Called for every console line of the app's functions. */
   readonly onLog?: (line: string) => void;
 }
-
-// Longer than clients keep idle connections: the side that reuses one must be
-// the side that closes it.
-const KEEP_ALIVE_MS = 75_000;
 
 export interface Backend {
   readonly port: number;
@@ -57,16 +53,8 @@ export async function startBackend(options: BackendOptions = {}): Promise<Backen
     },
   );
   const parts = { app, push: new PushApi(app), cloudUrl, siteUrl };
-  const api = (mayPush: boolean): (() => Server) => {
-    const door = { ...parts, mayPush };
-    return () =>
-      createServer((request, response) => void handleApi(request, response, door).catch(() => response.destroy())).on(
-        "upgrade",
-        (request, socket, head) => sync.upgrade(request, socket, head),
-      );
-  };
   const sync = new SyncServer(app);
-
+  const api = (mayPush: boolean): (() => Server) => apiServer({ ...parts, mayPush }, sync);
   const apiListener = new LoopbackListener(api(options.mayPush ?? true));
   const controlListener = new LoopbackListener(api(true));
   const siteListener = new LoopbackListener(() =>
@@ -91,51 +79,10 @@ export async function startBackend(options: BackendOptions = {}): Promise<Backen
   };
 }
 
-/** The same server on 127.0.0.1 and, where the machine has it, on ::1. */
-class LoopbackListener {
-  readonly #create: () => Server;
-  readonly #servers: Server[] = [];
-
-  constructor(create: () => Server) {
-    this.#create = create;
-  }
-
-  async listen(port: number): Promise<number> {
-    const server = await this.#listen({ host: "127.0.0.1", port });
-    const chosen = (server.address() as AddressInfo).port;
-    // `localhost` may resolve to either; a port taken on ::1 is no reason to fail.
-    await this.#listen({ host: "::1", port: chosen }).catch(() => {});
-    return chosen;
-  }
-
-  async listenOn(fd: number): Promise<void> {
-    await this.#listen({ fd });
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(
-      this.#servers.map(async (server) => {
-        server.closeAllConnections();
-        await new Promise((resolve) => server.close(resolve));
-      }),
+function apiServer(door: ApiParts, sync: SyncServer): () => Server {
+  return () =>
+    createServer((request, response) => void handleApi(request, response, door).catch(() => response.destroy())).on(
+      "upgrade",
+      (request, socket, head) => sync.upgrade(request, socket, head),
     );
-  }
-
-  async #listen(where: ListenOptions | { fd: number }): Promise<Server> {
-    const server = this.#create();
-    server.keepAliveTimeout = KEEP_ALIVE_MS;
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(where, () => {
-        server.off("error", reject);
-        resolve();
-      });
-    });
-    server.on("clientError", (_error, socket) => {
-      if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
-      else socket.destroy();
-    });
-    this.#servers.push(server);
-    return server;
-  }
 }

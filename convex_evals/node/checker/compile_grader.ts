@@ -6,7 +6,6 @@ import { readFileSync, realpathSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import path from "node:path";
 import { build, transform, type Loader, type OnResolveResult, type Plugin, type PluginBuild } from "esbuild";
-import type { CompiledGrader } from "../tester/direct.ts";
 import { TRANSFORM } from "../tester/transform.ts";
 import { TO_BE_READ } from "./graders.ts";
 import {
@@ -18,6 +17,7 @@ import {
   sourcesFor,
   type PackageSources,
 } from "../tester/resolution.ts";
+import type { CompiledGrader } from "../tester/worker_state.ts";
 
 /** `reason` says why the grader needs the whole vitest. */
 export type Compilation = { compiled: CompiledGrader; selfContained: boolean } | { reason: string };

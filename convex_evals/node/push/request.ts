@@ -48,6 +48,20 @@ export interface BuiltPush {
   warnings: string[];
 }
 
+type Made<Step extends "bundleDefinitions" | "bundleImplementations"> = Awaited<ReturnType<(typeof official)[Step]>>;
+
+/** Definitions of components with the modules that implement them. */
+function implemented(
+  definitions: Made<"bundleDefinitions">["componentDefinitionSpecsWithoutImpls"],
+  implementations: Made<"bundleImplementations">["componentImplementations"],
+): PushRequest["componentDefinitions"] {
+  return definitions.map((definition) => {
+    const implementation = implementations.find((each) => each.definitionPath === definition.definitionPath);
+    if (!implementation) throw new DeployError(`the component at ${definition.definitionPath} was not bundled`);
+    return { ...definition, ...implementation, udfServerVersion: official.version };
+  });
+}
+
 async function bundleAll(project: Project): Promise<PushRequest> {
   const { ctx, rootComponent, config } = project;
   const { components, dependencyGraph } = await findComponents(project);
@@ -71,12 +85,6 @@ async function bundleAll(project: Project): Promise<PushRequest> {
     verbose: false,
     includeSourcesContent: config.bundler?.includeSourcesContent ?? false,
   });
-  const udfServerVersion = official.version;
-  const componentDefinitions = componentDefinitionSpecsWithoutImpls.map((definition) => {
-    const implementation = componentImplementations.find((each) => each.definitionPath === definition.definitionPath);
-    if (!implementation) throw new DeployError(`the component at ${definition.definitionPath} was not bundled`);
-    return { ...definition, ...implementation, udfServerVersion };
-  });
   return {
     dryRun: false,
     functions: config.functions,
@@ -85,9 +93,9 @@ async function bundleAll(project: Project): Promise<PushRequest> {
       schema: appImplementation.schema,
       changedModules: appImplementation.functions,
       unchangedModuleHashes: [],
-      udfServerVersion,
+      udfServerVersion: official.version,
     },
-    componentDefinitions,
+    componentDefinitions: implemented(componentDefinitionSpecsWithoutImpls, componentImplementations),
     nodeDependencies: appImplementation.externalNodeDependencies,
     ...(config.node.nodeVersion === undefined ? {} : { nodeVersion: config.node.nodeVersion }),
     forCodegen: false,

@@ -12,33 +12,25 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, readSync, realpathSync, rmSync } from "node:fs";
 import { devNull, tmpdir } from "node:os";
 import path from "node:path";
-import timers from "node:timers";
-import timersPromises from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import util, { parseArgs } from "node:util";
+import { parseArgs, type ParseArgsConfig } from "node:util";
 import type { VitestRunner } from "@vitest/runner";
 import { ENDING } from "../code_cache.ts";
 import type * as Library from "../grader/library.ts";
 import { installHooks, type Bundled } from "./direct_hooks.ts";
-import { LIBRARY, type PackageSources } from "./resolution.ts";
+import { LIBRARY } from "./resolution.ts";
 import { installPrograms, parseFds } from "./programs/install.ts";
 import { useServerPorts } from "./server_ports.ts";
 import { collectVerdict, withoutHostPaths } from "./tasks.ts";
 import { sendVerdict, type ReportedError, type Verdict } from "./verdict.ts";
 import type { modules as Vitest } from "./vitest.ts";
-
-/** What the tester needs to run a grader directly: the text of each of the suite's modules, by real path. */
-export interface CompiledGrader {
-  grader: string;
-  suite: string;
-  modules: Record<string, string>;
-}
-
-/** `timeout` in milliseconds, for each test and each hook; `root` is an empty folder. */
-interface DirectRun extends PackageSources, CompiledGrader {
-  timeout: number;
-  root: string;
-}
+import {
+  provideGlobals,
+  provideWorkerState,
+  setEnvironment,
+  type CompiledGrader,
+  type DirectRun,
+} from "./worker_state.ts";
 
 /** What only the whole of vitest can run, and why. */
 interface Broken {
@@ -55,43 +47,6 @@ const UNLINKED = new Set([
   ],
   ...["ERR_PACKAGE_PATH_NOT_EXPORTED", "ERR_UNSUPPORTED_ESM_URL_SCHEME", "ERR_INVALID_MODULE_SPECIFIER"],
 ]);
-
-/** The settings that vitest's main process would have sent, as far as its runner and assertions read them. */
-function settings(run: DirectRun): Record<string, unknown> {
-  return {
-    mode: "test",
-    root: run.root,
-    name: "",
-    pool: "forks",
-    isolate: true,
-    globals: true,
-    watch: false,
-    allowOnly: true,
-    passWithNoTests: true,
-    testTimeout: run.timeout,
-    hookTimeout: run.timeout,
-    clearMocks: false,
-    mockReset: false,
-    restoreMocks: false,
-    unstubEnvs: false,
-    unstubGlobals: false,
-    maxConcurrency: 5,
-    setupFiles: [],
-    defines: {},
-    disableConsoleIntercept: true,
-    expect: {},
-    fakeTimers: { loopLimit: 10_000, shouldClearNativeTimers: true },
-    snapshotOptions: { updateSnapshot: "none", snapshotFormat: {}, expand: false },
-    snapshotSerializers: [],
-    sequence: { hooks: "stack" },
-    env: { BASE_URL: "/", MODE: "test", DEV: true, PROD: false },
-  };
-}
-
-const GLOBALS = [
-  ...["suite", "test", "describe", "it", "chai", "expect", "assert", "expectTypeOf", "assertType", "vitest", "vi"],
-  ...["beforeAll", "afterAll", "beforeEach", "afterEach", "onTestFinished", "onTestFailed"],
-];
 
 /** Calls back with what vitest would report as unhandled: nobody else listens. */
 function watchForErrors(report: (error: ReportedError) => void, processError: (error: unknown) => unknown): void {
@@ -116,63 +71,58 @@ async function bundledLibrary(
   return [{ bundle, modules, onLoad: (name) => name === LIBRARY && setUp(vitest) }];
 }
 
+/**
+ * Runs the grader where vitest's own worker would, without the process that starts workers: that one brings vite along,
+ * and takes ten times as long as a typical grader. What is skipped is the way in; what runs the tests is vitest's.
+ *
+ *     vitest                                    here
+ *     main process: createVitest, vite          the checker has compiled the grader (`compile_grader.ts`)
+ *     settings, sent to a forked worker         `worker_state.ts` puts them where vitest's modules look
+ *     vite-node asks the main process           `installHooks`: Node asks us where an import leads, and gets the
+ *       for each module                           compiled text; packages come from one bundle with compiled code
+ *     runner.importFile(grader)                 the same runner, with Node's own `import`
+ *     startTests, reported test by test         `startTests`; what it returns is the whole result
+ *
+ * The order matters. The environment comes before vitest loads, which reads it then; timers are kept before a test can
+ * replace them; hooks come before the first import of the grader; globals and `process.exit` last, as our own modules
+ * must not depend on them. Where Node cannot link what vite might, nothing of the grader has run: the caller may start it
+ * again in the whole vitest, and a test never runs twice.
+ */
 async function runDirectly(run: DirectRun): Promise<Verdict | Broken> {
   useServerPorts();
-  Object.assign(process.env, {
-    TEST: "true",
-    VITEST: "true",
-    SSR: "1",
-    PROD: "",
-    DEV: "1",
-    BASE_URL: "/",
-    MODE: "test",
-  });
-  Object.assign(process.env, { VITEST_WORKER_ID: "1", VITEST_POOL_ID: "1" });
-  process.env.NODE_ENV ??= "test";
+  setEnvironment();
   process.setSourceMapsEnabled(true);
-  const config = settings(run);
-  const state = {
-    config,
-    ctx: { pool: "forks", config, projectName: "" },
-    environment: { name: "node", transformMode: "ssr" },
-    rpc: {
-      snapshotSaved: async () => {},
-      resolveSnapshotPath: async (file: string) =>
-        path.join(path.dirname(file), "__snapshots__", `${path.basename(file)}.snap`),
-    },
-    moduleCache: new Map(),
-    moduleExecutionInfo: new Map(),
-    durations: { environment: 0, prepare: 0 },
-    providedContext: {},
-    filepath: run.grader,
-    onCancel: new Promise(() => {}),
-    onCleanup: () => {},
-    onFilterStackTrace: (stack: string) => stack,
-  };
-  Object.defineProperty(globalThis, "__vitest_worker__", { value: state, configurable: true, writable: true });
+  const config = provideWorkerState(run);
   const bundle = new URL(`./vitest${ENDING}`, import.meta.url).href;
   const { modules } = (await import(bundle)) as { modules: typeof Vitest };
   const { setSafeTimers, getSafeTimers } = modules["@vitest/utils"];
   // Before any test may replace them with false ones.
   setSafeTimers();
-  const vitest = modules.vitest as unknown as Record<string, unknown>;
   const bundles = ENDING === ".ts" ? [] : [{ bundle, modules }, ...(await bundledLibrary(run.modules, modules.vitest))];
   installHooks(run, run.modules, bundles);
-  const { VitestTestRunner } = modules["vitest/runners"];
   const { startTests } = modules["@vitest/runner"];
   const { processError } = modules["@vitest/utils/error"];
   const { VitestSnapshotEnvironment } = modules["vitest/snapshot"];
   Object.assign(config.snapshotOptions as object, { snapshotEnvironment: new VitestSnapshotEnvironment() });
-  for (const name of GLOBALS) (globalThis as Record<string, unknown>)[name] = vitest[name];
-  Object.assign(globalThis, { __vitest_required__: { util, timers, timersPromises }, __vitest_environment__: "node" });
-  Object.defineProperty(globalThis, "__vitest_index__", { value: vitest, enumerable: false });
-  (vitest.expect as { setState(state: object): void }).setState({ environment: "node" });
+  provideGlobals(modules.vitest as unknown as Record<string, unknown>);
 
   process.exit = (code = process.exitCode ?? 0) => {
     throw new Error(`process.exit unexpectedly called with "${code}"`);
   };
   const unhandled: ReportedError[] = [];
   watchForErrors((error) => unhandled.push(error), processError);
+  const { runner, broken } = runnerOf(modules, config);
+  const files = await startTests([{ filepath: run.grader, testLocations: undefined }], runner);
+  await new Promise((resolve) => getSafeTimers().setTimeout(resolve));
+  return broken() ?? collectVerdict(files, unhandled, run.grader);
+}
+
+/** Vitest's runner, with Node's own `import`; `broken`: what Node could not link, if anything. */
+function runnerOf(
+  modules: typeof Vitest,
+  config: Record<string, unknown>,
+): { runner: VitestRunner; broken: () => Broken | undefined } {
+  const { VitestTestRunner } = modules["vitest/runners"];
   const runner = new VitestTestRunner(config as never) as VitestRunner;
   runner.onTestAnnotate = async (_test, annotation) => annotation;
   let unlinked: Broken | undefined;
@@ -185,9 +135,7 @@ async function runDirectly(run: DirectRun): Promise<Verdict | Broken> {
       throw error;
     }
   };
-  const files = await startTests([{ filepath: run.grader, testLocations: undefined }], runner);
-  await new Promise((resolve) => getSafeTimers().setTimeout(resolve));
-  return unlinked ?? collectVerdict(files, unhandled, run.grader);
+  return { runner, broken: () => unlinked };
 }
 
 /** The first line of stdin, which has nothing more to say to anybody after that. */
@@ -216,19 +164,21 @@ function readCompiled(fd: number): CompiledGrader {
   }
 }
 
+const OPTIONS = {
+  options: {
+    suite: { type: "string", default: "." },
+    "compiled-fd": { type: "string", default: "4" },
+    packages: { type: "string", multiple: true, default: [] },
+    "verdict-fd": { type: "string", default: "3" },
+    "programs-fds": { type: "string" },
+    "test-timeout": { type: "string", default: "60000" },
+  },
+  // `--packages A B` and `--packages A --packages B` mean the same.
+  allowPositionals: true,
+} as const satisfies ParseArgsConfig;
+
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    options: {
-      suite: { type: "string", default: "." },
-      "compiled-fd": { type: "string", default: "4" },
-      packages: { type: "string", multiple: true, default: [] },
-      "verdict-fd": { type: "string", default: "3" },
-      "programs-fds": { type: "string" },
-      "test-timeout": { type: "string", default: "60000" },
-    },
-    // `--packages A B` and `--packages A --packages B` mean the same.
-    allowPositionals: true,
-  });
+  const { values, positionals } = parseArgs(OPTIONS);
   const exit = process.exit.bind(process);
   const fd = Number(values["verdict-fd"]);
   const token = readToken();

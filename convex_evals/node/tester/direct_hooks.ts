@@ -75,18 +75,14 @@ function bundledSource(name: string, { bundle, modules }: Bundled): string {
 
 /** Installs the hooks for a grader that was compiled into `modules`. */
 export function installHooks(sources: PackageSources, modules: Modules, bundles: readonly Bundled[] = []): void {
-  const own = path.dirname(fileURLToPath(import.meta.url)) + path.sep;
   const bundled = new Map(bundles.flatMap((bundle) => Object.keys(bundle.modules).map((name) => [name, bundle])));
   const url = (name: string): string =>
     name === LIBRARY ? pathToFileURL(libraryFile).href : import.meta.resolve(name);
   const standIns = new Map([...bundled.keys()].map((name) => [url(name), BUNDLED + name]));
 
-  const importerOf = (context: ResolveHookContext): string | undefined =>
-    context.parentURL?.startsWith("file:") ? fileURLToPath(context.parentURL) : undefined;
-
   registerHooks({
     resolve(specifier, context, nextResolve) {
-      const found = resolved(specifier, context, nextResolve);
+      const found = resolved(specifier, context, nextResolve, sources, modules);
       const standIn = standIns.get(found.url);
       return standIn === undefined ? found : { url: standIn, shortCircuit: true };
     },
@@ -105,43 +101,58 @@ export function installHooks(sources: PackageSources, modules: Modules, bundles:
         : nextLoad(asked, context);
     },
   });
+}
 
-  function resolved(
-    specifier: string,
-    context: ResolveHookContext,
-    nextResolve: Parameters<ResolveHookSync>[2],
-  ): ResolveFnOutput {
-    const importer = importerOf(context);
-    if (specifier.startsWith("file:") && Object.hasOwn(modules, fileURLToPath(specifier))) {
-      return { url: specifier, shortCircuit: true };
-    }
-    if (specifier === LIBRARY) return { url: pathToFileURL(libraryFile).href, shortCircuit: true };
-    if (!importer || importer.startsWith(own) || isBuiltin(specifier)) return nextResolve(specifier, context);
-    if (importer.includes(INSTALLED)) {
-      try {
-        return nextResolve(specifier, context);
-      } catch (error) {
-        // A package may lack what the suite's packages or our toolchain have.
-        const folder =
-          isBare(specifier) &&
-          [...sources.packages, ...toolchain].find((f) =>
-            existsSync(path.join(f, "node_modules", packageName(specifier))),
-          );
-        if (!folder) throw error;
-        return nextResolve(specifier, { ...context, parentURL: pathToFileURL(path.join(folder, "anything.js")).href });
-      }
-    }
-    if (isBare(specifier)) {
-      const name = packageName(specifier);
-      for (const folder of name === "vitest" ? toolchain : sourcesFor(path.dirname(importer), sources)) {
-        if (!existsSync(path.join(folder, "node_modules", name))) continue;
-        return nextResolve(specifier, { ...context, parentURL: pathToFileURL(path.join(folder, "anything.js")).href });
-      }
-      return nextResolve(specifier, context);
-    }
-    const [plain = "", query] = specifier.split("?", 2);
-    const file = /^(\.|\/|file:)/.test(plain) ? real(fromFile(plain, importer, modules), modules) : undefined;
-    if (file === undefined) return nextResolve(specifier, context);
-    return { url: pathToFileURL(file).href + (query === undefined ? "" : `?${query}`), shortCircuit: true };
+type Next = Parameters<ResolveHookSync>[2];
+
+const OWN = path.dirname(fileURLToPath(import.meta.url)) + path.sep;
+
+function resolved(
+  specifier: string,
+  context: ResolveHookContext,
+  next: Next,
+  sources: PackageSources,
+  modules: Modules,
+): ResolveFnOutput {
+  const importer = context.parentURL?.startsWith("file:") ? fileURLToPath(context.parentURL) : undefined;
+  if (specifier.startsWith("file:") && Object.hasOwn(modules, fileURLToPath(specifier))) {
+    return { url: specifier, shortCircuit: true };
   }
+  if (specifier === LIBRARY) return { url: pathToFileURL(libraryFile).href, shortCircuit: true };
+  if (!importer || importer.startsWith(OWN) || isBuiltin(specifier)) return next(specifier, context);
+  if (importer.includes(INSTALLED)) return fromPackage(specifier, context, next, sources);
+  if (isBare(specifier)) {
+    const name = packageName(specifier);
+    const folders = name === "vitest" ? toolchain : sourcesFor(path.dirname(importer), sources);
+    const folder = folders.find((each) => existsSync(path.join(each, "node_modules", name)));
+    return next(specifier, folder === undefined ? context : importedFrom(folder, context));
+  }
+  const [plain = "", query] = specifier.split("?", 2);
+  const file = /^(\.|\/|file:)/.test(plain) ? real(fromFile(plain, importer, modules), modules) : undefined;
+  if (file === undefined) return next(specifier, context);
+  return { url: pathToFileURL(file).href + (query === undefined ? "" : `?${query}`), shortCircuit: true };
+}
+
+/** What a package imports. It may lack what the suite's packages or our toolchain have. */
+function fromPackage(
+  specifier: string,
+  context: ResolveHookContext,
+  next: Next,
+  sources: PackageSources,
+): ResolveFnOutput {
+  try {
+    return next(specifier, context);
+  } catch (error) {
+    if (!isBare(specifier)) throw error;
+    const name = packageName(specifier);
+    const folder = [...sources.packages, ...toolchain].find((each) =>
+      existsSync(path.join(each, "node_modules", name)),
+    );
+    if (!folder) throw error;
+    return next(specifier, importedFrom(folder, context));
+  }
+}
+
+function importedFrom(folder: string, context: ResolveHookContext): ResolveHookContext {
+  return { ...context, parentURL: pathToFileURL(path.join(folder, "anything.js")).href };
 }

@@ -5,29 +5,22 @@ import type { AuthProvider } from "../auth_providers.ts";
 import { CronTimers, type CronStatus } from "../crons.ts";
 import { DeployError } from "../errors.ts";
 import { PushEvaluation } from "../push/evaluate.ts";
-import { splitUdfPath, type EvaluatedPush } from "../push/evaluated.ts";
+import { splitUdfPath } from "../push/evaluated.ts";
 import type { StartPushRequest } from "../push/request.ts";
 import { checkPush } from "../push/rules/index.ts";
 import { FunctionLog } from "../function_log.ts";
 import { Scheduler } from "../scheduler.ts";
 import { FileUrls, type FileAddress } from "../storage.ts";
 import { detached } from "../timers.ts";
+import { noComponent, outcomeOf, resolveCall, type AppCall, type CallOutcome } from "./call.ts";
 import { newCallRecord, withCallRecord, type CallRecord } from "./call_record.ts";
-import { DataStore, type ReadSet } from "../data_store.ts";
-import { Deployment, type PreparedContext } from "./deployment.ts";
+import { DataStore } from "../data_store.ts";
+import { Deployment, factsOf, type PreparedContext } from "./deployment.ts";
 import { ContextEnvironment } from "../realm/environment.ts";
 import { createAppContext } from "../realm/globals.ts";
 import { createHost, type FunctionLimits } from "./host.ts";
 import { routeRequest } from "./http_mounts.ts";
-import type {
-  DocumentRead,
-  DocumentWrite,
-  FunctionResult,
-  FunctionType,
-  JsonValue,
-  RuntimeHost,
-  ScheduledJob,
-} from "../runtime_types.ts";
+import type { DocumentRead, DocumentWrite, FunctionResult, RuntimeHost, ScheduledJob } from "../runtime_types.ts";
 import { loadRuntime } from "../realm/runtime_loader.ts";
 import { readDocuments } from "./stored_documents.ts";
 import { ownTurn } from "../realm/watchdog.ts";
@@ -48,25 +41,6 @@ export interface AppSettings {
   readonly onLog: (line: string) => void;
   /** Runs a function under `_system/`: they are written in terms of the app. */
   readonly callSystemFunction: (app: App, call: AppCall) => Promise<FunctionResult>;
-}
-
-export interface AppCall {
-  /** "any": whatever the function is. */
-  readonly type: FunctionType | "any";
-  readonly path: string;
-  readonly componentPath: string;
-  readonly args: JsonValue;
-  readonly caller: Caller;
-  readonly journal?: string | null;
-}
-
-export interface CallOutcome {
-  readonly result: FunctionResult;
-  readonly logLines: readonly string[];
-  readonly readSet: ReadSet;
-  readonly journal: string | null;
-  /** Of the mutation's commit; null for queries, actions and failures. */
-  readonly commitTs: bigint | null;
 }
 
 export class App {
@@ -290,31 +264,10 @@ export class App {
       record.readSet.addEverything();
       return await this.#callSystemFunction(this, call);
     }
-    const [moduleName, functionName] = splitUdfPath(call.path);
-    const udfPath = `${moduleName}:${functionName}`;
-    const isAdmin = call.caller.kind === "admin";
-    const fn = isAdmin || call.componentPath === "" ? this.#deployment?.function(call.componentPath, udfPath) : null;
-    if (!fn || !this.#deployment || (fn.visibility.kind === "internal" && !isAdmin)) {
-      return failure(
-        `Could not find ${isAdmin ? "" : "public "}function for '${displayPath(moduleName, functionName)}'. Did you forget to run \`npx convex dev\` or \`npx convex deploy\`?`,
-      );
-    }
-    const type = fn.udfType.toLowerCase() as FunctionType;
-    if (call.type !== "any" && call.type !== type) {
-      const wanted = call.type.charAt(0).toUpperCase() + call.type.slice(1);
-      return failure(
-        `Trying to execute ${moduleName}.js:${functionName} as ${wanted}, but it is defined as ${fn.udfType}.`,
-      );
-    }
-    const request = {
-      type,
-      componentPath: call.componentPath,
-      udfPath,
-      args: call.args,
-      identity: call.caller.identity,
-    };
-    const { runtime, push } = this.#deployment;
-    const result = JSON.parse(await runtime.call(JSON.stringify(request))) as FunctionResult;
+    const resolved = resolveCall(call, this.#deployment);
+    if ("refused" in resolved) return resolved.refused;
+    const { runtime, push } = resolved.deployment;
+    const result = JSON.parse(await runtime.call(JSON.stringify(resolved.request))) as FunctionResult;
     return result.ok ? result : { ...result, errorMessage: push.sourceMaps.translate(result.errorMessage) };
   }
 
@@ -336,38 +289,4 @@ export class App {
       withCallRecord(newCallRecord(), async () => await this.#deployment?.runtime.runJob(JSON.stringify(job))),
     );
   }
-}
-
-/** What the analysis of a push has found, as a text to compare. */
-function factsOf(push: EvaluatedPush): string {
-  return JSON.stringify(
-    [...push.definitions.values()].map(({ path, schema, modules, export: exported }) => [
-      path,
-      exported,
-      schema,
-      modules.map(({ name, inspection }) => [name, inspection]),
-    ]),
-  );
-}
-
-function noComponent(componentPath: string): FunctionResult {
-  return failure(`Component "${componentPath}" does not exist.`);
-}
-
-function failure(errorMessage: string): FunctionResult {
-  return { ok: false, errorMessage };
-}
-
-function displayPath(moduleName: string, functionName: string): string {
-  return functionName === "default" ? moduleName : `${moduleName}:${functionName}`;
-}
-
-function outcomeOf(result: FunctionResult, record: CallRecord): CallOutcome {
-  return {
-    result,
-    logLines: record.logLines,
-    readSet: record.readSet,
-    journal: record.journal,
-    commitTs: result.ok ? record.commitTs : null,
-  };
 }

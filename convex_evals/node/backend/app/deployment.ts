@@ -66,3 +66,15 @@ function componentSetup(instance: ComponentInstance): ComponentSetup {
     functions: Object.fromEntries(definition.modules.map(({ name, inspection }) => [name, inspection.functions])),
   };
 }
+
+/** What the analysis of a push has found, as a text to compare. */
+export function factsOf(push: EvaluatedPush): string {
+  return JSON.stringify(
+    [...push.definitions.values()].map(({ path, schema, modules, export: exported }) => [
+      path,
+      exported,
+      schema,
+      modules.map(({ name, inspection }) => [name, inspection]),
+    ]),
+  );
+}

@@ -5,7 +5,7 @@ import type { FileUrls } from "../storage.ts";
 import type { Scheduler } from "../scheduler.ts";
 import { currentCallRecord } from "./call_record.ts";
 import type { DataStore } from "../data_store.ts";
-import type { LogLevel, RuntimeHost } from "../runtime_types.ts";
+import type { RuntimeHost } from "../runtime_types.ts";
 import { runAs } from "../realm/reach.ts";
 import { TableNumbers } from "./table_numbers.ts";
 import {
@@ -58,21 +58,7 @@ export function createHost(parts: HostParts): RuntimeHost {
       setCommitting(false);
       store.lock.release();
     },
-    recordRead: (componentPath, table) => currentCallRecord()?.readSet.add(componentPath, table),
-    journaledEndCursor: () => {
-      const record = currentCallRecord();
-      return record?.keepsJournal ? record.journal : null;
-    },
-    journalEndCursor: (cursor) => {
-      const record = currentCallRecord();
-      if (record?.keepsJournal) record.journal = cursor;
-    },
-    log: (level: LogLevel, text: string) => {
-      const line = `[${level}] ${text}`;
-      const lines = currentCallRecord()?.logLines;
-      if (lines && lines.length < MAX_LOG_LINES) lines.push(line);
-      parts.onLog(line);
-    },
+    ...recording((line) => parts.onLog(line)),
     jobScheduled: (job) => scheduler.announce(job),
     storageUrl: (componentPath, storageId) => files.downloadUrl(componentPath, storageId),
     uploadUrl: (componentPath) => files.uploadUrl(componentPath),
@@ -88,5 +74,28 @@ export function createHost(parts: HostParts): RuntimeHost {
     tableName: (number) => tables.nameOf(number),
     base64Encode: (bytes) => Buffer.from(bytes).toString("base64"),
     base64Decode: (text) => new Uint8Array(Buffer.from(text, "base64")),
+  };
+}
+
+/** What is collected for the call that is running. */
+function recording(
+  onLog: (line: string) => void,
+): Pick<RuntimeHost, "recordRead" | "journaledEndCursor" | "journalEndCursor" | "log"> {
+  return {
+    recordRead: (componentPath, table) => currentCallRecord()?.readSet.add(componentPath, table),
+    journaledEndCursor: () => {
+      const record = currentCallRecord();
+      return record?.keepsJournal ? record.journal : null;
+    },
+    journalEndCursor: (cursor) => {
+      const record = currentCallRecord();
+      if (record?.keepsJournal) record.journal = cursor;
+    },
+    log: (level, text) => {
+      const line = `[${level}] ${text}`;
+      const lines = currentCallRecord()?.logLines;
+      if (lines && lines.length < MAX_LOG_LINES) lines.push(line);
+      onLog(line);
+    },
   };
 }

@@ -1,22 +1,23 @@
 /** Runs the modules of a push for the first time, inside its context. */
 
 import type vm from "node:vm";
-import path from "node:path";
 import { loadingComponent, type ContextEnvironment } from "../realm/environment.ts";
 import { ModuleGraph, ModuleResolutionError } from "../realm/modules.ts";
 import { NodeProcess, type NodeHost } from "../realm/node_process.ts";
 import { SourceMaps } from "../realm/source_maps.ts";
 import { guarded } from "../realm/watchdog.ts";
-import type { AnalyzedFunction, ModuleInspection, RuntimeEntry, SchemaJson } from "../runtime_types.ts";
+import type { ModuleInspection, RuntimeEntry, SchemaJson } from "../runtime_types.ts";
 import { DeployError } from "../errors.ts";
 import {
   allComponents,
-  type ComponentInstance,
   type DefinitionExport,
   type EvaluatedDefinition,
   type EvaluatedModule,
   type EvaluatedPush,
 } from "./evaluated.ts";
+import { instantiate, type LoadingInstance } from "./instances.ts";
+import { definitionIdentifier, identifier, relativeIdentifier } from "./module_ids.ts";
+import { checkedInspection } from "./remote_inspection.ts";
 import type { DefinitionConfig, ModuleConfig, StartPushRequest } from "./request.ts";
 import { withoutSystemFields } from "./rules/schema.ts";
 
@@ -100,10 +101,8 @@ export class PushEvaluation {
         config.environment === "node"
           ? (await this.#nodeModule(node, id)).namespace
           : await isolate.evaluate(isolate.module(id, () => config.source));
-      const namespace = await this.#failingAs(
-        "InvalidModules",
-        `Loading the pushed modules encountered the following\n    error:\nFailed to analyze ${config.path}`,
-        () => loadingComponent(componentPath, evaluate),
+      const namespace = await this.#failingAs("InvalidModules", analyzing(config), () =>
+        loadingComponent(componentPath, evaluate),
       );
       namespaces.set(name, namespace);
     }
@@ -211,19 +210,15 @@ export class PushEvaluation {
   }
 
   async #module(config: DefinitionConfig, module: ModuleConfig, name: string): Promise<EvaluatedModule> {
-    return await this.#failingAs(
-      "InvalidModules",
-      `Loading the pushed modules encountered the following\n    error:\nFailed to analyze ${module.path}`,
-      async () => {
-        const id = identifier(config.definitionPath, module.path);
-        if (module.environment === "node") {
-          return { config: module, name, ...(await this.#nodeModule((this.#node ??= this.#startNode("")), id)) };
-        }
-        const namespace = await this.#isolate.evaluate(this.#isolate.module(id, () => module.source));
-        const inspection = JSON.parse(this.#entry.inspectModule(namespace)) as ModuleInspection;
-        return { config: module, name, inspection, namespace };
-      },
-    );
+    return await this.#failingAs("InvalidModules", analyzing(module), async () => {
+      const id = identifier(config.definitionPath, module.path);
+      if (module.environment === "node") {
+        return { config: module, name, ...(await this.#nodeModule((this.#node ??= this.#startNode("")), id)) };
+      }
+      const namespace = await this.#isolate.evaluate(this.#isolate.module(id, () => module.source));
+      const inspection = JSON.parse(this.#entry.inspectModule(namespace)) as ModuleInspection;
+      return { config: module, name, inspection, namespace };
+    });
   }
 
   #startNode(componentPath: string): NodeProcess {
@@ -285,54 +280,6 @@ export class PushEvaluation {
   }
 }
 
-function definitionIdentifier(definitionPath: string): string {
-  return `definition:/${encodeURIComponent(definitionPath)}`;
-}
-
-/** "convex:/messages.js", or with the component's path as one segment before it. */
-function identifier(definitionPath: string, modulePath: string): string {
-  return definitionPath === ""
-    ? `convex:/${modulePath}`
-    : `convex:/${encodeURIComponent(definitionPath)}/${modulePath}`;
-}
-
-function relativeIdentifier(specifier: string, importer: string): string {
-  if (!specifier.startsWith(".")) {
-    throw new ModuleResolutionError(`Relative import path "${specifier}" not prefixed with / or ./ or ../`);
-  }
-  const folder = path.posix.dirname(importer.replace(/^convex:/, ""));
-  return `convex:${path.posix.join(folder, specifier)}`;
-}
-
-/** An instance whose modules are being evaluated. */
-interface LoadingInstance extends ComponentInstance {
-  readonly children: ReadonlyMap<string, LoadingInstance>;
-  readonly namespaces: Map<string, object>;
-}
-
-function instantiate(
-  componentPath: string,
-  definitionPath: string,
-  definitions: ReadonlyMap<string, EvaluatedDefinition>,
-  ancestors: readonly string[],
-): LoadingInstance {
-  const definition = definitions.get(definitionPath);
-  if (!definition) throw new DeployError("InvalidDefinition", `Component definition ${definitionPath} was not pushed`);
-  if (ancestors.includes(definitionPath)) {
-    throw new DeployError("InvalidDefinition", `Component definition ${definitionPath} contains itself`);
-  }
-  const children = new Map<string, LoadingInstance>();
-  for (const child of definition.export.childComponents) {
-    if (children.has(child.name)) {
-      throw new DeployError("InvalidDefinition", `Duplicate child component name: ${child.name}`);
-    }
-    const childPath = componentPath === "" ? child.name : `${componentPath}/${child.name}`;
-    children.set(child.name, instantiate(childPath, child.path, definitions, [...ancestors, definitionPath]));
-  }
-  const own = componentPath === "" ? definition.modules.map((module) => [module.name, module.namespace] as const) : [];
-  return { componentPath, definition, children, namespaces: new Map(own) };
-}
-
 // ISOLATE_ANALYZE_USER_TIMEOUT of get-convex/convex-backend crates/common/src/knobs.rs
 const ANALYZE_MS = 4000;
 const ANALYZE_LIMITS = {
@@ -345,22 +292,8 @@ const ANALYZE_LIMITS = {
 /** All of a `NodeHost` that is the same for every component. */
 export type NodeSurroundings = Omit<NodeHost, "sources" | "env">;
 
-const KINDS: ReadonlySet<unknown> = new Set(["Query", "Mutation", "Action"]);
-
-// It was written by the app's own process.
-function checkedInspection(text: string): ModuleInspection {
-  const { functions } = JSON.parse(text) as { functions?: Partial<AnalyzedFunction>[] };
-  const listed = (Array.isArray(functions) ? functions : []).map(
-    ({ name, udfType, visibility, args, returns }): AnalyzedFunction => {
-      const kind = visibility?.kind === "public" ? "public" : "internal";
-      if (typeof name !== "string" || !KINDS.has(udfType) || typeof args !== "string" || typeof returns !== "string") {
-        throw new Error("The module's exports cannot be read");
-      }
-      return { name, udfType: udfType as AnalyzedFunction["udfType"], visibility: { kind }, args, returns, pos: null };
-    },
-  );
-  return { functions: listed, defaultExport: "other", httpRoutes: [], crons: {} };
-}
+const analyzing = (module: ModuleConfig): string =>
+  `Loading the pushed modules encountered the following\n    error:\nFailed to analyze ${module.path}`;
 
 function mapTexts(sources: ReadonlyMap<string, ModuleConfig>): Map<string, string> {
   return new Map([...sources].flatMap(([id, { sourceMap }]) => (sourceMap === undefined ? [] : [[id, sourceMap]])));

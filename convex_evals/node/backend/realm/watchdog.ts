@@ -12,11 +12,11 @@
  * app therefore starts in a turn of the event loop of its own (`ownTurn`).
  */
 
-import { AsyncLocalStorage, executionAsyncId } from "node:async_hooks";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
-import { getCallSites } from "node:util";
 import { Worker } from "node:worker_threads";
+import { forgetAsyncStack, keepsAsyncIds } from "./async_stack.ts";
 import { BUNDLED_WATCHDOG } from "./bundled_runtime.ts";
 import { detached } from "../timers.ts";
 import { CELL, CELLS, JUDGE, VERDICT, type WatchdogMessage, type WatchdogSetup } from "./watchdog_cells.ts";
@@ -273,35 +273,6 @@ function exceeded(execution: Execution | null): number | null {
   const stuckMs = now - Math.max(execution.aliveMs, lastBeatMs);
   if (stuckMs > busyMs && (computedMs > busyMs * MIN_CPU_SHARE || stuckMs > 10 * busyMs)) return busyMs;
   return now - Math.max(execution.startedMs, lastBeatMs) > totalMs ? totalMs : null;
-}
-
-// Node's own code that pushes async ids, or is about to without another point at which V8 could interrupt it.
-const KEEPERS_OF_ASYNC_IDS = /^node:(async_hooks|internal\/(async_hooks|timers|process\/(task_queues|promises)))$/;
-// Of `judge` itself: this function, it, and the inspector's call.
-const OWN_FRAMES = 3;
-
-/**
- * Whether the interrupted code is Node's, between two callbacks of the app: it would go on and push an async id before
- * it ends, after `forgetAsyncStack`. The next look finds it elsewhere.
- */
-function keepsAsyncIds(): boolean {
-  const interrupted = getCallSites(OWN_FRAMES + 1)[OWN_FRAMES];
-  return interrupted !== undefined && KEEPERS_OF_ASYNC_IDS.test(interrupted.scriptName);
-}
-
-// Node keeps a stack of async ids that JavaScript pushes and pops; what is
-// terminated never pops, and Node would abort the process over the mismatch.
-// This is the path on which Node itself clears the stack after an exception.
-function forgetAsyncStack(): void {
-  if (executionAsyncId() === 0) return;
-  const internals = process as unknown as { _fatalException?: (error: Error, fromPromise: boolean) => boolean };
-  if (!internals._fatalException || process.hasUncaughtExceptionCaptureCallback()) return;
-  process.setUncaughtExceptionCaptureCallback(() => {});
-  try {
-    internals._fatalException(new Error("terminated"), false);
-  } finally {
-    process.setUncaughtExceptionCaptureCallback(null);
-  }
 }
 
 function afterTermination(): void {

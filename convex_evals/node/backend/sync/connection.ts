@@ -1,29 +1,17 @@
 /** One client of the sync protocol. */
 
-import type { App, AppCall, CallOutcome } from "../app/app.ts";
+import type { App } from "../app/app.ts";
+import type { AppCall } from "../app/call.ts";
 import { adminCaller, ANONYMOUS, type Caller } from "../auth.ts";
-import { serverErrorText } from "../errors.ts";
+import { actionResponse, callOf, encodeVersion, mutationResponse, type Version } from "./messages.ts";
 import type { MutationHistory } from "./mutation_history.ts";
-import { encodeTimestamp, parseClientMessage, ProtocolError } from "./protocol.ts";
-import type {
-  Authenticate,
-  ClientMessage,
-  FunctionRequest,
-  ModifyQuerySet,
-  MutationResponse,
-  ServerMessage,
-} from "./protocol.ts";
+import { parseClientMessage, ProtocolError } from "./protocol.ts";
+import type { Authenticate, ClientMessage, FunctionRequest, ModifyQuerySet, ServerMessage } from "./protocol.ts";
 import { QuerySet, type Subscription } from "./query_set.ts";
 
 export interface Transport {
   send(message: ServerMessage): void;
   close(): void;
-}
-
-interface Version {
-  readonly querySet: number;
-  readonly identity: number;
-  readonly ts: bigint;
 }
 
 /**
@@ -197,18 +185,8 @@ export class SyncConnection {
   }
 
   async #act(request: FunctionRequest): Promise<void> {
-    const { result, logLines } = await this.#app.call(callOf("action", request, this.#caller));
-    if (this.#closed) return;
-    const base = { type: "ActionResponse", requestId: request.requestId, logLines } as const;
-    if (result.ok) this.#transport.send({ ...base, success: true, result: result.value });
-    else {
-      this.#transport.send({
-        ...base,
-        success: false,
-        result: serverErrorText(result.errorMessage),
-        ...dataOf(result),
-      });
-    }
+    const outcome = await this.#app.call(callOf("action", request, this.#caller));
+    if (!this.#closed) this.#transport.send(actionResponse(request.requestId, outcome));
   }
 
   // A burst of commits or messages makes one transition.
@@ -266,35 +244,4 @@ export class SyncConnection {
     });
     this.#version = next;
   }
-}
-
-function callOf(
-  type: AppCall["type"],
-  request: { readonly udfPath: string; readonly args: FunctionRequest["args"]; readonly componentPath?: string },
-  caller: Caller,
-): AppCall {
-  return {
-    type,
-    path: request.udfPath,
-    componentPath: request.componentPath ?? "",
-    args: request.args[0] ?? {},
-    caller,
-  };
-}
-
-function mutationResponse(requestId: number, outcome: CallOutcome, latestTs: bigint): MutationResponse {
-  const { result, logLines, commitTs } = outcome;
-  const base = { type: "MutationResponse", requestId, logLines } as const;
-  if (result.ok) return { ...base, success: true, result: result.value, ts: encodeTimestamp(commitTs ?? latestTs) };
-  return { ...base, success: false, result: serverErrorText(result.errorMessage), ...dataOf(result) };
-}
-
-function dataOf(result: { errorData?: FunctionRequest["args"][number] }): {
-  errorData?: FunctionRequest["args"][number];
-} {
-  return result.errorData === undefined ? {} : { errorData: result.errorData };
-}
-
-function encodeVersion(version: Version): { querySet: number; identity: number; ts: string } {
-  return { ...version, ts: encodeTimestamp(version.ts) };
 }

@@ -1,6 +1,6 @@
 /** The queries that one connection subscribes to, and how up to date each is. */
 
-import type { CallOutcome } from "../app/app.ts";
+import type { CallOutcome } from "../app/call.ts";
 import type { Commit, ReadSet } from "../data_store.ts";
 import { serverErrorText } from "../errors.ts";
 import type { AddQuery, StateModification } from "./protocol.ts";

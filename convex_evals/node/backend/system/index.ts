@@ -1,6 +1,7 @@
 /** Functions under `_system/`, which only administrators can call. */
 
-import type { App, AppCall } from "../app/app.ts";
+import type { App } from "../app/app.ts";
+import type { AppCall } from "../app/call.ts";
 import type { FunctionResult } from "../runtime_types.ts";
 import { SystemFunctionError, type SystemArgs } from "./system_function.ts";
 

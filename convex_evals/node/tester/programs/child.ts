@@ -1,28 +1,18 @@
 /** `ChildProcess` for a program that the parent process runs for us: as Node's own to whoever uses it. */
 import { ChildProcess } from "node:child_process";
-import { readFileSync, writeSync } from "node:fs";
-import { Readable, Writable } from "node:stream";
+import { readFileSync } from "node:fs";
+import { Writable, type Readable } from "node:stream";
 import { unpack } from "./archive.ts";
 import type { Connection, Listener } from "./connection.ts";
 import { KINDS, LONGEST_PAYLOAD, type Exit } from "./frames.ts";
 import { errnoOf, requestOf, type Folders, type SpawnOptions } from "./request.ts";
+import { descriptor, sink, stdioOf, withRef, type StdioEntry } from "./stdio.ts";
 
 /** Above all numbers that the system gives. */
 export const FIRST_PID = 5_000_000;
 /** What a program may have printed or said that nobody has read, in bytes. */
 const MOST_UNREAD = 64 * 1024 * 1024;
 const LONGEST_MESSAGE = 16 * 1024 * 1024;
-
-type StdioEntry =
-  | "pipe"
-  | "overlapped"
-  | "ignore"
-  | "inherit"
-  | "ipc"
-  | null
-  | undefined
-  | number
-  | { fd?: number | null };
 
 export interface AsyncOptions extends SpawnOptions {
   stdio?: StdioEntry[] | string | undefined;
@@ -57,45 +47,6 @@ export function killProgram(pid: number, signal: NodeJS.Signals): boolean {
   return kill !== undefined;
 }
 
-function stdioOf({ stdio }: AsyncOptions): StdioEntry[] {
-  const list: StdioEntry[] = Array.isArray(stdio)
-    ? stdio
-    : Array.from({ length: 3 }, () => (stdio ?? "pipe") as StdioEntry);
-  return [list[0] ?? "pipe", list[1] ?? "pipe", list[2] ?? "pipe", ...list.slice(3)];
-}
-
-/** The descriptor that an entry of `stdio` stands for. */
-function descriptor(entry: StdioEntry, own: number): number | undefined {
-  if (entry === "inherit") return own;
-  if (typeof entry === "number") return entry;
-  return typeof entry === "object" && entry !== null ? (entry.fd ?? undefined) : undefined;
-}
-
-/** As sockets have: nothing that is waited for keeps a tester alive. */
-const withRef = <S extends object>(stream: S): S => Object.assign(stream, { ref: () => stream, unref: () => stream });
-
-function output(): Readable {
-  return withRef(new Readable({ read: () => undefined }));
-}
-
-/** Where output goes: to a stream, to a descriptor of ours, or nowhere. */
-function sink(entry: StdioEntry, own: number): { stream: Readable | null; write(data: Buffer): void } {
-  if (entry === "pipe" || entry === "overlapped") {
-    const stream = output();
-    return { stream, write: (data) => void stream.push(data.length === 0 ? null : data) };
-  }
-  const fd = descriptor(entry, own);
-  const write = (data: Buffer): void => {
-    try {
-      if (fd === 1 || fd === 2) (fd === 1 ? process.stdout : process.stderr).write(data);
-      else if (fd !== undefined && data.length > 0) writeSync(fd, data);
-    } catch {
-      // A file that cannot be written to is the program's loss, as it would be without us.
-    }
-  };
-  return { stream: null, write };
-}
-
 class Program {
   readonly #child: Internals;
   readonly #connection: Connection;
@@ -114,7 +65,7 @@ class Program {
 
   spawn(options: AsyncOptions): number {
     const child = this.#child;
-    const [input, out, err, ...more] = stdioOf(options);
+    const [input, out, err, ...more] = stdioOf(options.stdio);
     const ipc = more.includes("ipc");
     if (options.serialization === "advanced") {
       throw new Error("A program that a grader starts can be sent messages in JSON alone");
