@@ -5,7 +5,15 @@ import { AsyncLocalStorage } from "node:async_hooks";
  * query a consistent snapshot and every mutation serializable.
  *
  * `hold` takes the lock for several transactions in a row, so that they all see
- * the same snapshot.
+ * the same snapshot. Each of these asks for the lock like any other; that it belongs to the holder is in its async
+ * context, not in the lock: code of others runs in between, and must wait. With two queries under `hold`, and a mutation:
+ *
+ *     hold: acquire            taken by the holder
+ *     query 1: acquire         in the holder's context: goes on at once
+ *     mutation: acquire        elsewhere: waits
+ *     query 1: release         in the holder's context: nothing is passed on
+ *     query 2: acquire ...     sees what query 1 saw
+ *     hold ends                passed on to the mutation
  */
 export class TransactionLock {
   readonly #holders = new AsyncLocalStorage<symbol>();

@@ -69,7 +69,19 @@ async function startVitest(run: GraderRun, root: string): Promise<Vitest> {
   return vitest;
 }
 
-/** Runs a grader; one that cannot be loaded is an error in the verdict. `root` is an empty folder. */
+/**
+ * Runs a grader; one that cannot be loaded is an error in the verdict. `root` is an empty folder.
+ *
+ * Three processes take part, and each must be kept from finding what is on this machine by chance:
+ *
+ *     this one     vite, with settings of ours alone: it looks for none in `root`, which is empty
+ *     the worker   forked by vitest, with `worker_resolution.ts` preloaded: what Node itself imports there (packages, which
+ *                  vite leaves to Node) comes from the suite, its packages or the toolchain
+ *     programs     what the grader starts runs elsewhere; the worker inherits the way there (`programs/hand_on.ts`)
+ *
+ * The worker asks vite for the grader; `graderResolution` says where its imports lead, as `direct_hooks.ts` does without
+ * vite. `tester.test.ts` runs the same graders both ways, because verdicts must not depend on the way.
+ */
 export async function runInVitest(run: GraderRun, root: string): Promise<Verdict> {
   const vitest = await startVitest(run, root);
   await vitest.start([]);

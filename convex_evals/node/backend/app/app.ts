@@ -182,7 +182,12 @@ export class App {
     }
   }
 
-  /** Runs one function for a client. Failures of the function are results, not exceptions. */
+  /**
+   * Runs one function for a client. Failures of the function are results, not exceptions.
+   *
+   * `detached`: it is part of no other call, even where code of the app has caused it. `ownTurn`: when the watchdog
+   * terminates code, the microtasks that are pending are lost; those of the caller must not be among them.
+   */
   async call(call: AppCall): Promise<CallOutcome> {
     const startedMs = Date.now();
     const record = newCallRecord(this.#typeOf(call) === "Query", call.journal ?? null);

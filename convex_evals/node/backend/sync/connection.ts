@@ -17,6 +17,19 @@ export interface Transport {
 /**
  * Owns a client's identity, its version and its query set. Messages change the
  * target; `#advance` brings the client there, one transition at a time.
+ *
+ * A transition carries the versions that it leads from and to, and the client refuses one that does not continue the
+ * last. Therefore there is never a second one on its way, and each takes over all that has changed when it starts:
+ *
+ *     ModifyQuerySet 0 -> 1    target 1; a transition is due in the next turn of the event loop
+ *     ModifyQuerySet 1 -> 2    target 2; it is due already
+ *     #transition              waits for the transaction lock; then takes what is dirty, and target 2
+ *       ModifyQuerySet 2 -> 3  target 3: for the next one, as the queries of this one are already chosen
+ *     Transition 0 -> 2        sent; the client is behind again
+ *     Transition 2 -> 3        sent; the client is where it should be, and `#advance` ends
+ *
+ * A mutation is answered before the transition that shows it. The client keeps its optimistic update until then, which
+ * is why a transition is owed after each success, even where no query has changed.
  */
 export class SyncConnection {
   readonly #app: App;

@@ -1,4 +1,20 @@
-/** The queries that one connection subscribes to, and how up to date each is. */
+/**
+ * The queries that one connection subscribes to, and how up to date each is.
+ *
+ * A query runs again when a commit wrote to what it read the last time. What it read is known only once it has run and
+ * its result is recorded; commits do not wait for that, so those of the meantime are kept and compared afterwards. With
+ * one query, which reads the table `messages`:
+ *
+ *     add                    dirty; nothing is known of what it reads
+ *     startRun               not dirty any more; commits are kept from here on
+ *       (runs at ts 7)       under the transaction lock, which is free again before `record` gets its turn
+ *       onCommit(ts 8)       writes `messages`: there is no read set to compare it with yet, but it is kept
+ *     record(ts 7)           the result is sent; it read `messages`, and so 8 makes it dirty again
+ *     startRun ... record    runs at ts 8; the same result as before is not sent twice
+ *     onCommit(ts 9)         writes `users`: nothing is dirty, and no transition follows
+ *
+ * Without what is kept, the client would show the state of ts 7 until the next message comes in.
+ */
 
 import type { CallOutcome } from "../app/call.ts";
 import type { Commit, ReadSet } from "../data_store.ts";
