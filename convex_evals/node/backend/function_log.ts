@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { FunctionResult, JsonValue } from "./runtime_types.ts";
 import { newRequestId } from "./errors.ts";
 
-export interface Execution {
+export interface FinishedCall {
   readonly path: string;
   readonly udfType: "Query" | "Mutation" | "Action";
   readonly result: FunctionResult;
@@ -24,9 +24,9 @@ export class FunctionLog {
   readonly #waiting = new Set<() => void>();
   #cursor = 0;
 
-  add(execution: Execution): void {
-    if (execution.path.startsWith("_system/")) return;
-    this.#entries.push({ cursor: ++this.#cursor, entry: completion(execution) });
+  add(call: FinishedCall): void {
+    if (call.path.startsWith("_system/")) return;
+    this.#entries.push({ cursor: ++this.#cursor, entry: completion(call) });
     if (this.#entries.length > MAX_ENTRIES) this.#entries.shift();
     for (const wake of this.#waiting) wake();
   }
@@ -54,7 +54,7 @@ export class FunctionLog {
 }
 
 // The fields of `FunctionExecutionJson` that the CLI shows; times in seconds.
-function completion({ path, udfType, result, logLines, startedMs }: Execution): LogEntry {
+function completion({ path, udfType, result, logLines, startedMs }: FinishedCall): LogEntry {
   return {
     kind: "Completion",
     identifier: path.replace(/\.js(?=:|$)/, ""),

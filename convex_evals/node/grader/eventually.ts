@@ -54,9 +54,9 @@ export async function eventually<T>(
   }
 }
 
-type Attempt<T> = { holds: true; value: T } | { holds: false; seen: string; cause?: unknown };
+type Observation<T> = { holds: true; value: T } | { holds: false; seen: string; cause?: unknown };
 
-async function outcome<T>(check: () => T | Promise<T>): Promise<Attempt<T>> {
+async function outcome<T>(check: () => T | Promise<T>): Promise<Observation<T>> {
   try {
     const value = await check();
     return value === false || value === null ? { holds: false, seen: String(value) } : { holds: true, value };

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { ENDING } from "../code_cache.ts";
 import { closeAfterRun } from "./closing.ts";
 import { candidateUrl, projectDir } from "./connection.ts";
-import { parseReply, type PageCommand, type PageRequest } from "./page_protocol.ts";
+import { parseReply, type PageCommand, type PageQuestion } from "./page_protocol.ts";
 import { SEEN, type Seen } from "./seen.ts";
 
 export interface PageOptions {
@@ -87,7 +87,7 @@ export class Page {
   #ask(command: PageCommand): Promise<string[]> {
     if (this.#ended !== undefined) return Promise.reject(new Error(this.#ended));
     this.#next += 1;
-    const request: PageRequest = { id: this.#next, command };
+    const request: PageQuestion = { id: this.#next, command };
     return new Promise((resolve, reject) => {
       this.#waiting.set(request.id, { resolve, reject });
       this.#child.send(request);

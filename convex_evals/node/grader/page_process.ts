@@ -2,7 +2,7 @@
 import { Window } from "happy-dom";
 import { projectDir } from "./connection.ts";
 import { bundlePage } from "./page_bundle.ts";
-import type { PageCommand, PageReply, PageRequest } from "./page_protocol.ts";
+import type { PageCommand, PageReply, PageQuestion } from "./page_protocol.ts";
 
 if (process.send === undefined) throw new Error("This process is started by `openPage`");
 const reply = process.send.bind(process) as (message: PageReply) => boolean;
@@ -84,7 +84,7 @@ async function run(command: PageCommand): Promise<string[]> {
   }
 }
 
-async function answer({ id, command }: PageRequest): Promise<void> {
+async function answer({ id, command }: PageQuestion): Promise<void> {
   try {
     reply({ id, ok: true, values: await run(command) });
   } catch (error) {
@@ -92,4 +92,4 @@ async function answer({ id, command }: PageRequest): Promise<void> {
   }
 }
 
-process.on("message", (request: PageRequest) => void answer(request));
+process.on("message", (request: PageQuestion) => void answer(request));

@@ -9,7 +9,7 @@ export type PageCommand =
   | { kind: "click"; selector: string }
   | { kind: "errors" };
 
-export interface PageRequest {
+export interface PageQuestion {
   id: number;
   command: PageCommand;
 }

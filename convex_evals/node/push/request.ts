@@ -62,7 +62,7 @@ function implemented(
   });
 }
 
-async function bundleAll(project: Project): Promise<PushRequest> {
+async function makeRequest(project: Project): Promise<PushRequest> {
   const { ctx, rootComponent, config } = project;
   const { components, dependencyGraph } = await findComponents(project);
   discardGenerated(project, components);
@@ -111,7 +111,7 @@ async function bundleAll(project: Project): Promise<PushRequest> {
  */
 export async function buildPush(projectDir: string): Promise<BuiltPush> {
   return await inProject(projectDir, async (project) => {
-    const request = await bundleAll(project);
+    const request = await makeRequest(project);
     const functions = official.takeBundled();
     return { request, sources: { functions, pages: await bundlePages(project) }, warnings: warnings(project) };
   });

@@ -17,7 +17,7 @@ import { parseArgs, type ParseArgsConfig } from "node:util";
 import type { VitestRunner } from "@vitest/runner";
 import { ENDING } from "../code_cache.ts";
 import type * as Library from "../grader/library.ts";
-import { installHooks, type Bundled } from "./direct_hooks.ts";
+import { installHooks, type BundledModules } from "./direct_hooks.ts";
 import { LIBRARY } from "./resolution.ts";
 import { installPrograms, parseFds } from "./programs/install.ts";
 import { useServerPorts } from "./server_ports.ts";
@@ -63,7 +63,7 @@ const OTHER_CONVEX = /["']convex\/(?!(browser|server|values)["'])/;
 async function bundledLibrary(
   texts: Readonly<Record<string, string>>,
   vitest: (typeof Vitest)["vitest"],
-): Promise<Bundled[]> {
+): Promise<BundledModules[]> {
   if (Object.values(texts).some((text) => OTHER_CONVEX.test(text))) return [];
   const bundle = new URL(`../grader/library${ENDING}`, import.meta.url).href;
   const { modules, setUp } = (await import(bundle)) as typeof Library;
@@ -104,7 +104,7 @@ async function runDirectly(run: DirectRun): Promise<Verdict | Broken> {
   const { processError } = modules["@vitest/utils/error"];
   const { VitestSnapshotEnvironment } = modules["vitest/snapshot"];
   Object.assign(config.snapshotOptions as object, { snapshotEnvironment: new VitestSnapshotEnvironment() });
-  provideGlobals(modules.vitest as unknown as Record<string, unknown>);
+  provideGlobals(modules.vitest);
 
   process.exit = (code = process.exitCode ?? 0) => {
     throw new Error(`process.exit unexpectedly called with "${code}"`);

@@ -52,7 +52,7 @@ function fromFile(specifier: string, importer: string, modules: Modules): string
 const BUNDLED = "bundled:";
 
 /** Modules that a bundle brings along and that stand in for files, by the name that imports them. */
-export interface Bundled {
+export interface BundledModules {
   /** The module that exports them as `modules`. */
   bundle: string;
   modules: Readonly<Record<string, object>>;
@@ -61,7 +61,7 @@ export interface Bundled {
 }
 
 /** The text of a module that is in a bundle under `name`. */
-function bundledSource(name: string, { bundle, modules }: Bundled): string {
+function bundledSource(name: string, { bundle, modules }: BundledModules): string {
   const exports = modules[name]!;
   const names = Object.keys(exports).map((key) =>
     key === "default" ? "export default all.default;" : `export const ${key} = all.${key};`,
@@ -74,7 +74,7 @@ function bundledSource(name: string, { bundle, modules }: Bundled): string {
 }
 
 /** Installs the hooks for a grader that was compiled into `modules`. */
-export function installHooks(sources: PackageSources, modules: Modules, bundles: readonly Bundled[] = []): void {
+export function installHooks(sources: PackageSources, modules: Modules, bundles: readonly BundledModules[] = []): void {
   const bundled = new Map(bundles.flatMap((bundle) => Object.keys(bundle.modules).map((name) => [name, bundle])));
   const url = (name: string): string =>
     name === LIBRARY ? pathToFileURL(libraryFile).href : import.meta.resolve(name);

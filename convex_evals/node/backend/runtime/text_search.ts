@@ -24,7 +24,7 @@ interface SearchFilter {
   readonly value: unknown;
 }
 
-interface StoredDocument {
+interface SearchedDocument {
   readonly _id: string;
   readonly _creationTime: number;
 }
@@ -46,7 +46,7 @@ export function tokenize(text: string): string[] {
 }
 
 /** Ranks the documents of a table by how well they match; those that do not match are left out. */
-export function searchText<D extends StoredDocument>(
+export function searchText<D extends SearchedDocument>(
   filters: readonly SearchFilter[],
   index: SearchIndexJson,
   documents: readonly D[],

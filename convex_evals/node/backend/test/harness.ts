@@ -19,7 +19,6 @@ export type Files = Readonly<Record<string, string>>;
 export const SOAK = process.env["SOAK"] === "1";
 
 // The apps of these tests exist only at run time: there is no type to be had.
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
 export const api = anyApi as any;
 
 const packages = path.dirname(path.dirname(createRequire(import.meta.url).resolve("convex/package.json")));

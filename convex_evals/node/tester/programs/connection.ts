@@ -1,7 +1,7 @@
 /** The connection over which the parent is asked to start programs while the tester goes on. */
 import { Socket } from "node:net";
 import { Decoder, encode, encodeAll, KINDS, type Exit, type Frame, type Kind } from "./frames.ts";
-import type { Request } from "./request.ts";
+import type { ProgramRequest } from "./request.ts";
 
 /** What becomes of a program that runs. */
 export interface Listener {
@@ -37,7 +37,7 @@ export class Connection {
     this.#socket.unref();
   }
 
-  start({ start, files }: Request, listener: Listener): number {
+  start({ start, files }: ProgramRequest, listener: Listener): number {
     const id = ++this.#next;
     this.#running.set(id, { listener, files: [] });
     this.send(KINDS.start, id, JSON.stringify(start));

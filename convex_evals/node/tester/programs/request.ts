@@ -51,7 +51,7 @@ function located(file: string, cwd: string, env: readonly string[]): { program: 
   return found === undefined ? "ENOENT" : { program: found };
 }
 
-export interface Request {
+export interface ProgramRequest {
   start: Start;
   files: Buffer;
 }
@@ -61,7 +61,7 @@ export function requestOf(
   options: SpawnOptions,
   more: Pick<Start, "stdin" | "ipc" | "timeout">,
   folders: Folders,
-): Request | Failure {
+): ProgramRequest | Failure {
   const cwd = path.resolve(
     options.cwd == null ? process.cwd() : options.cwd instanceof URL ? options.cwd.pathname : options.cwd,
   );
