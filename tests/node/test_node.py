@@ -1,4 +1,4 @@
-"""The Node side: strict types, and its own tests."""
+"""The Node side: strict types, lint, format, and its own tests."""
 
 from __future__ import annotations
 
@@ -80,6 +80,16 @@ def test_a_failure_is_told_before_what_passed(node: Toolchain, tmp_path: Path) -
 @pytest.mark.grading
 def test_types(node: Toolchain) -> None:
     run(node, "node_modules/typescript/bin/tsc", "--noEmit", "-p", "tsconfig.json")
+
+
+@pytest.mark.grading
+def test_lint(node: Toolchain) -> None:
+    run(node, "node_modules/eslint/bin/eslint.js", "--max-warnings=0", ".", seconds=600)
+
+
+@pytest.mark.grading
+def test_format(node: Toolchain) -> None:
+    run(node, "node_modules/prettier/bin/prettier.cjs", "--check", ".", seconds=300)
 
 
 @pytest.mark.grading
