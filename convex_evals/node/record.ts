@@ -38,7 +38,7 @@ async function started(): Promise<{ child: ChildProcess; ports: Ready }> {
   return { child, ports: JSON.parse(line) as Ready };
 }
 
-async function push(project: string, port: number): Promise<void> {
+async function deploy(project: string, port: number): Promise<void> {
   const post = async (step: string, body: object): Promise<unknown> => {
     const response = await fetch(`http://127.0.0.1:${port}/api/deploy2/${step}`, {
       method: "POST",
@@ -111,7 +111,7 @@ try {
   cpSync(path.join(here, "sample"), project, { recursive: true });
   const { child, ports } = await started();
   try {
-    await push(project, ports.port);
+    await deploy(project, ports.port);
     await show(project, ports);
     const { tests, errors } = await test(project, ports);
     const failures = [...tests.filter(({ outcome }) => outcome !== "passed"), ...errors];

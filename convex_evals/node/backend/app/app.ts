@@ -100,7 +100,7 @@ export class App {
     return this.#prepared;
   }
 
-  /** Evaluates a push and applies the deploy rules; the running app is not touched. */
+  /** Evaluates a push and applies the rules for pushes; the running app is not touched. */
   async evaluate(request: StartPushRequest): Promise<Deployment> {
     const prepared = await this.prepare();
     this.#prepared = null;

@@ -1,10 +1,10 @@
 import { DeployError } from "../../errors.ts";
-import type { DeployRule } from "./rule.ts";
+import type { PushRule } from "./rule.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** get-convex/convex-backend crates/isolate/src/environment/auth_config.rs */
-export const authConfigRule: DeployRule = (push) => {
+export const authConfigRule: PushRule = (push) => {
   const config = push.app.definition.authConfig;
   // No module at all; a module without default export evaluates to undefined.
   if (config === null) return;

@@ -2,13 +2,13 @@ import { parseCronExpression } from "../../cron_expression.ts";
 import { DeployError, invalidModules } from "../../errors.ts";
 import { findFunction, splitUdfPath, type EvaluatedDefinition } from "../evaluated.ts";
 import type { CronSchedule, CronSpec } from "../../runtime_types.ts";
-import type { DeployRule } from "./rule.ts";
+import type { PushRule } from "./rule.ts";
 
 /**
  * get-convex/convex-backend crates/isolate/src/environment/analyze.rs (cron_analyze),
  * crates/model/src/cron_jobs/types.rs, crates/application/src/application_function_runner/mod.rs
  */
-export const cronRule: DeployRule = (push) => {
+export const cronRule: PushRule = (push) => {
   for (const definition of push.definitions.values()) {
     const crons = definition.modules.find((module) => module.name === "crons");
     if (!crons) continue;

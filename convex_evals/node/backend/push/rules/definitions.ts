@@ -1,8 +1,8 @@
 import { DeployError } from "../../errors.ts";
-import type { DeployRule } from "./rule.ts";
+import type { PushRule } from "./rule.ts";
 
 /** https://docs.convex.dev/components/authoring */
-export const componentNameRule: DeployRule = (push) => {
+export const componentNameRule: PushRule = (push) => {
   for (const definition of push.definitions.values()) {
     const { definitionType, childComponents } = definition.export;
     if ((definition.path === "") !== (definitionType.type === "app")) {
@@ -24,7 +24,7 @@ export const componentNameRule: DeployRule = (push) => {
 };
 
 /** Every environment variable that a component requires is bound where it is used. */
-export const environmentRule: DeployRule = (push) => {
+export const environmentRule: PushRule = (push) => {
   for (const definition of push.definitions.values()) {
     for (const child of definition.export.childComponents) {
       const declared = push.definitions.get(child.path)?.export.envVars ?? [];

@@ -4,10 +4,10 @@ import { DeployError, invalidModules } from "../../errors.ts";
 import type { EvaluatedModule } from "../evaluated.ts";
 import type { AnalyzedFunction, ValidatorJson } from "../../runtime_types.ts";
 import { identifierProblem } from "../../identifiers.ts";
-import type { DeployRule } from "./rule.ts";
+import type { PushRule } from "./rule.ts";
 import { checkValidator } from "./validators.ts";
 
-function forEachFunction(check: (module: EvaluatedModule, fn: AnalyzedFunction) => void): DeployRule {
+function forEachFunction(check: (module: EvaluatedModule, fn: AnalyzedFunction) => void): PushRule {
   return (push) => {
     for (const definition of push.definitions.values()) {
       for (const module of definition.modules) for (const fn of module.inspection.functions) check(module, fn);

@@ -1,8 +1,8 @@
 import { invalidModules } from "../../errors.ts";
-import type { DeployRule } from "./rule.ts";
+import type { PushRule } from "./rule.ts";
 
 /** get-convex/convex-backend crates/isolate/src/environment/analyze.rs (http_analyze) */
-export const httpRule: DeployRule = (push) => {
+export const httpRule: PushRule = (push) => {
   for (const definition of push.definitions.values()) {
     const http = definition.modules.find((module) => module.name === "http");
     if (!http) continue;

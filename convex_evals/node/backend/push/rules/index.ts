@@ -7,10 +7,10 @@ import { componentNameRule, environmentRule } from "./definitions.ts";
 import { functionNameRule, nodeActionRule, validatorRule } from "./functions.ts";
 import { httpRule } from "./http.ts";
 import { modulePathRule, reservedNodeRule } from "./modules.ts";
-import type { DeployRule } from "./rule.ts";
+import type { PushRule } from "./rule.ts";
 import { schemaRule } from "./schema.ts";
 
-const RULES: Readonly<Record<string, DeployRule>> = {
+const RULES: Readonly<Record<string, PushRule>> = {
   componentNames: componentNameRule,
   environment: environmentRule,
   authConfig: authConfigRule,

@@ -1,12 +1,12 @@
 /** Paths of modules, and where "use node" is not possible. */
 
 import { HttpError, invalidModules } from "../../errors.ts";
-import type { DeployRule } from "./rule.ts";
+import type { PushRule } from "./rule.ts";
 
 const MAX_COMPONENT_LENGTH = 64;
 
 /** get-convex/convex-backend crates/sync_types/src/path.rs, module_path.rs; crates/model/src/config/types.rs */
-export const modulePathRule: DeployRule = (push) => {
+export const modulePathRule: PushRule = (push) => {
   for (const definition of push.definitions.values()) {
     for (const module of definition.modules) {
       for (const component of module.config.path.split("/")) checkComponent(module.config.path, component);
@@ -38,7 +38,7 @@ function problemOf(component: string): string | null {
 const ISOLATE_ONLY = new Set(["http", "crons", "schema", "auth.config", "convex.config"]);
 
 /** https://docs.convex.dev/functions/runtimes#nodejs-runtime; the official bundler says it first */
-export const reservedNodeRule: DeployRule = (push) => {
+export const reservedNodeRule: PushRule = (push) => {
   for (const definition of push.definitions.values()) {
     for (const module of definition.modules) {
       if (module.config.environment === "node" && ISOLATE_ONLY.has(module.name)) {

@@ -1,4 +1,4 @@
 import type { EvaluatedPush } from "../evaluated.ts";
 
 /** Refuses a push by throwing `DeployError`; runs before anything of the running app changes. */
-export type DeployRule = (push: EvaluatedPush) => void;
+export type PushRule = (push: EvaluatedPush) => void;

@@ -5,12 +5,12 @@ import type { SchemaJson, TableJson, ValidatorJson } from "../../runtime_types.t
 import { formatValidator, type AnyValidator } from "../../runtime/validator_text.ts";
 import { identifierProblem } from "../../identifiers.ts";
 import { checkIndexReferences, checkIndexes } from "./indexes.ts";
-import type { DeployRule } from "./rule.ts";
+import type { PushRule } from "./rule.ts";
 import { checkValidator, validatorFields } from "./validators.ts";
 
 const MAX_TABLES = 10_000;
 
-export const schemaRule: DeployRule = (push) => {
+export const schemaRule: PushRule = (push) => {
   for (const definition of push.definitions.values()) {
     if (definition.schema) evaluating(definition.schema);
   }
