@@ -16,7 +16,7 @@ interface Field {
 }
 
 // Names have any case, L and W do not. `alone` is what is no part of a list.
-function syntax(value: string, ...alone: string[]): RegExp {
+function syntaxOf(value: string, ...alone: string[]): RegExp {
   const item = `(\\*/\\d+|${value}(-${value})?(/\\d+)?)`;
   return new RegExp(`^(${["\\*", ...alone, `${item}(,${item})*`].join("|")})$`);
 }
@@ -25,18 +25,19 @@ const NAME = "[A-Za-z]{3}";
 const DAY = `(0*[0-6]|${NAME})`; // 7 is no Sunday
 
 const FIELDS: readonly Field[] = [
-  { name: "minute", syntax: syntax("\\d+"), longestStep: 59 },
-  { name: "hour", syntax: syntax("\\d+"), longestStep: 23 },
-  { name: "day of month", syntax: syntax("\\d+", "LW?", "\\d+W"), longestStep: 30 },
-  { name: "month", syntax: syntax(`(\\d+|${NAME})`), longestStep: 11 },
-  { name: "day of week", syntax: syntax(DAY, "L", `${DAY}(L|#\\d)`), longestStep: 6 },
+  { name: "minute", syntax: syntaxOf("\\d+"), longestStep: 59 },
+  { name: "hour", syntax: syntaxOf("\\d+"), longestStep: 23 },
+  { name: "day of month", syntax: syntaxOf("\\d+", "LW?", "\\d+W"), longestStep: 30 },
+  { name: "month", syntax: syntaxOf(`(\\d+|${NAME})`), longestStep: 11 },
+  { name: "day of week", syntax: syntaxOf(DAY, "L", `${DAY}(L|#\\d)`), longestStep: 6 },
 ];
 
 /** Throws an `Error` that names the field at fault. */
 export function parseCronExpression(text: string): Cron {
   const parts = text.split(/[ \t]+/);
-  if (parts.length !== FIELDS.length)
+  if (parts.length !== FIELDS.length) {
     throw new Error(`Invalid cron expression "${text}": expected 5 fields, got ${parts.length}`);
+  }
   for (const [at, field] of FIELDS.entries()) {
     const part = parts[at] ?? "";
     if (!isValid(part, at, field)) throw new Error(`Invalid cron expression: "${part}" is not a valid ${field.name}`);

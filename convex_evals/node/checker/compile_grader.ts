@@ -140,7 +140,7 @@ export async function compileGrader(grader: string, suite: string, packages: str
     });
     if (refusals[0] !== undefined) return { reason: refusals[0] };
     const imported = Object.values(metafile.inputs).flatMap(({ imports }) =>
-      imports.map(({ path, original = path }) => original),
+      imports.map(({ path: resolved, original = resolved }) => original),
     );
     const query = imported.find((specifier) => /\?|^data:/.test(specifier));
     if (query !== undefined) return { reason: `${query} is imported with a query` };

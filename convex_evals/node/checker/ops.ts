@@ -95,7 +95,7 @@ const OPERATIONS: Record<string, Operation> = {
   /** {suite, files} -> names of the packages that all of the files import */
   async grader_packages(request) {
     const { importedPackages } = await import("./graders.ts");
-    return importedPackages(folder(request, "suite"), texts(request, "files"));
+    return await importedPackages(folder(request, "suite"), texts(request, "files"));
   },
 
   /** {suite, grader, packages, out} -> {reason, self_contained}; `reason` is null where the compiled grader was written to `out` */

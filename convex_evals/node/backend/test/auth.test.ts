@@ -189,11 +189,12 @@ test("keys of a set", async (t) => {
   const answer = (name: string): Promise<Record<string, unknown>> =>
     ask(app, makeToken(key, { iss: `https://${name}.example`, sub: "u" }));
   assert.equal((await answer("private"))["subject"], "u");
-  for (const name of ["ambiguous", "broken"])
+  for (const name of ["ambiguous", "broken"]) {
     assert.match(
       String((await answer(name))["message"]),
       /^Could not decode token\. The JWT's 'kid' \(key ID\) header is 'k'/,
     );
+  }
 });
 
 test("without providers every token is refused, and so are other schemes", async (t) => {
