@@ -10,7 +10,8 @@ from pathlib import Path
 from convex_evals.errors import UserError
 from convex_evals.text import decoded
 from convex_evals.vcs.git_command import GitFailed, read_git, read_git_text
-from convex_evals.vcs.git_folder import refuse_borrowed
+from convex_evals.vcs.git_folder import borrows_objects, refuse_borrowed
+from convex_evals.vcs.git_settings import refuse_outside_settings
 
 LONGEST_TEXT = 8 * 1024 * 1024  # bytes of a file that is read from a commit
 _AS_STORED = ("--no-ext-diff", "--no-textconv")
@@ -38,6 +39,7 @@ def working_tree(folder: Path) -> Path:
     A repository's own settings may place its working tree anywhere: it has to be where the repository is found.
     And what is found may be another repository, whose files would be read in its place.
     """
+    refuse_outside_settings(folder)
     top = Path(read_git_text(folder, "rev-parse", "--show-toplevel")).resolve()
     if not folder.resolve().is_relative_to(top) or not os.path.lexists(top / ".git"):
         raise GitFailed(f"core.worktree of its repository leads to {top}; unset it")
@@ -60,14 +62,27 @@ class Checkout:
         return read_git_text(self.folder, *command)
 
     def commit(self, revision: str) -> str | None:
-        """The commit that `revision` means, in any spelling that git has; None where it means none."""
+        """The commit that `revision` means, in any spelling that git has; None where it means none.
+
+        Where the repository borrows objects, these may be a private one's, found by four digits: there, a branch, a
+        tag or HEAD has to lead to the commit.
+        """
         if revision.startswith("-") or not revision:
             return None
         try:
             found = self.run("rev-parse", "--verify", "-q", revision)
-            return self.run("rev-parse", "--verify", "-q", f"{found}^{{commit}}")
+            commit = self.run("rev-parse", "--verify", "-q", f"{found}^{{commit}}")
+            return commit if not self._borrows or self._is_reachable(commit) else None
         except GitFailed:
             return None
+
+    @cached_property
+    def _borrows(self) -> bool:
+        return borrows_objects((self.folder / self.run("rev-parse", "--git-common-dir")).resolve())
+
+    def _is_reachable(self, commit: str) -> bool:
+        contains = f"--contains={commit}"
+        return bool(self.run("for-each-ref", "--count=1", contains)) or self.merge_base(commit, "HEAD") == commit
 
     def merge_base(self, one: str, other: str) -> str | None:
         """The newest commit that both come from; None where there is none, or a shallow clone does not have it."""

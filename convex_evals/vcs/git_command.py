@@ -16,6 +16,7 @@ import resource
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -32,6 +33,8 @@ _NO_COMMANDS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.quotePath=false",
+    # Digits that several objects begin with mean none.
+    "core.disambiguate=none",
     "gc.auto=0",
     "maintenance.auto=false",
     "submodule.recurse=false",
@@ -91,10 +94,23 @@ class GitFailed(Exception):
 def read_git(folder: Path, *command: str) -> bytes:
     """What a git command prints that only looks. It executes nothing and writes nothing. Raises `GitFailed`."""
     environment = _environment(_KEPT, _READ_ENVIRONMENT)
-    options = (*_NO_COMMANDS, *_READ_ONLY)
+    options = (*_NO_COMMANDS, *_READ_ONLY, f"core.excludesFile={_users_excludes(Path.home())}")
     if command[0] in _LOOKING_AT_FILES:
         environment |= _without_drivers(folder, environment)
     return _run(folder, options, command, environment, b"", READ_SECONDS)
+
+
+@cache
+def _users_excludes(home: Path) -> str:
+    """What the user has git ignore everywhere: a repository's own settings may name any file in its place."""
+    command = ["config", "--global", "--includes", "--type=path", "--get", "core.excludesFile"]
+    try:
+        found = _run(home, _NO_COMMANDS, command, _environment(_KEPT, _READ_ENVIRONMENT), b"", READ_SECONDS)
+    except GitFailed:
+        found = b""
+    named = os.fsdecode(found.removesuffix(b"\n"))
+    settings = os.environ.get("XDG_CONFIG_HOME") or str(home / ".config")
+    return named or os.path.join(settings, "git", "ignore")
 
 
 def read_git_text(folder: Path, *command: str) -> str:

@@ -33,6 +33,11 @@ def refuse_borrowed(top: Path, own: Path, shared: Path) -> None:
         raise GitFailed(f"{link}: is a link; put what it leads to in its place")
 
 
+def borrows_objects(shared: Path) -> bool:
+    """Whether the repository whose objects are in `shared` takes some from another one (`git clone --shared`)."""
+    return (shared / "objects" / "info" / "alternates").exists()
+
+
 def _names(own: Path, top: Path) -> bool:
     """Whether the repository itself says that `top` is its working tree."""
     back = own / "gitdir"
@@ -53,7 +58,7 @@ def _links(folder: Path) -> Iterator[Path]:
     A name like `hooks/x` is a revision too: with objects of others at hand, links to it are none that we take.
     """
     count = 0
-    borrows = (folder / "objects" / "info" / "alternates").exists()
+    borrows = borrows_objects(folder)
     for directory, names, files in os.walk(folder):
         if Path(directory) == folder and "hooks" in names and not borrows:
             names.remove("hooks")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
 import subprocess
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -127,3 +131,82 @@ def test_honest_repositories_are_read(tmp_path: Path) -> None:
     for folder in (main, tmp_path / "linked", tmp_path / "shared", outer / "inner"):
         assert text_at(folder, "HEAD", "notes.md") == "- A rule.\n"
         assert working_tree(folder) == folder
+
+
+def test_a_few_digits_find_no_borrowed_commit(tmp_path: Path) -> None:
+    """With its objects at hand, a private commit would be read by the first digits of its name."""
+    private = make_git_repo(write_files(tmp_path / "private", {"notes.md": f"- {SECRET}\n"})) / ".git"
+    head = (private / "refs" / "heads" / "main").read_text().strip()
+    suite = make_git_repo(write_files(tmp_path / "suite", {"notes.md": "- A rule.\n"}))
+    _alternates(suite, private)
+    git(suite, "config", "core.disambiguate", "commit")
+    for revision in (head[:4], head[:12], head, f"v1-1-g{head[:7]}", f"{head[:7]}~0"):
+        with pytest.raises(UserError, match="no such revision"):
+            text_at(suite, revision, "notes.md")
+    assert text_at(suite, "HEAD", "notes.md") == "- A rule.\n"
+    assert text_at(suite, "main~0", "notes.md") == "- A rule.\n"
+
+
+class Opened:
+    """Whether anybody opens a pipe to read from it, which would be waited for otherwise."""
+
+    def __init__(self, pipe: Path) -> None:
+        os.mkfifo(pipe)
+        self.pipe, self.seen, self.ends = pipe, False, False
+        self.thread = threading.Thread(target=self._watch)
+
+    def _watch(self) -> None:
+        while not (self.seen or self.ends):
+            try:
+                os.close(os.open(self.pipe, os.O_WRONLY | os.O_NONBLOCK))
+                self.seen = True
+            except OSError:
+                time.sleep(0.005)
+
+    def __enter__(self) -> Opened:
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ends = True
+        self.thread.join()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "[core]\n\texcludesFile = {}\n",
+        "[include]\n\tpath = {}\n",
+        "[INCLUDE] path={}\n",
+        '[includeIf "gitdir:/]**"] path = "{}"\n',
+        '[includeIf "onbranch:**"]\n\tpath = {}\n',
+        "[include]\n\tpath = ../more\n",
+    ],
+)
+def test_settings_of_a_suite_open_no_file_outside(settings: str, tmp_path: Path) -> None:
+    suite = make_git_repo(write_files(tmp_path / "suite", {"notes.md": "- A rule.\n"}))
+    pipe = tmp_path / "pipe"
+    (suite / "more").write_text(f"[include]\n\tpath = {pipe}\n")
+    with (suite / ".git" / "config").open("a") as config:
+        config.write(settings.format(pipe))
+    with Opened(pipe) as opened:
+        clean_commit(suite)
+        with contextlib.suppress(UserError):
+            text_at(suite, "HEAD", "notes.md")
+    assert not opened.seen
+
+
+def test_settings_beside_a_suite_are_its_own(tmp_path: Path) -> None:
+    suite = make_git_repo(write_files(tmp_path / "suite", {"notes.md": "- A rule.\n", ".gitconfig": "[x]\n\ty = z\n"}))
+    git(suite, "config", "include.path", "../.gitconfig")
+    assert text_at(suite, "HEAD", "notes.md") == "- A rule.\n"
+
+
+def test_what_the_user_has_git_ignore_everywhere_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = write_files(tmp_path / "home", {".gitconfig": "[core]\n\texcludesFile = ~/mine\n", "mine": ".DS_Store\n"})
+    monkeypatch.setenv("HOME", str(home))
+    suite = make_git_repo(write_files(tmp_path / "suite", {"notes.md": "- A rule.\n"}))
+    write_files(suite, {".DS_Store": ""})
+    assert clean_commit(suite)
+    write_files(suite, {"new": ""})
+    assert clean_commit(suite) is None
