@@ -109,8 +109,8 @@ def _users_excludes(home: Path) -> str:
     except GitFailed:
         found = b""
     named = os.fsdecode(found.removesuffix(b"\n"))
-    settings = os.environ.get("XDG_CONFIG_HOME") or str(home / ".config")
-    return named or os.path.join(settings, "git", "ignore")
+    settings = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    return named or str(settings / "git" / "ignore")
 
 
 def read_git_text(folder: Path, *command: str) -> str:

@@ -50,7 +50,7 @@ def _refuse_includes(file: Path, top: Path, depth: int) -> None:
         raise GitFailed(f"{file}: includes other settings in a way that is not understood; write them in its place")
     for value in values:
         named = value[1:-1] if value[:1] == value[-1:] == b'"' and len(value) > 1 else value
-        path = Path(os.path.normpath(file.parent / os.path.expanduser(os.fsdecode(named))))
+        path = Path(os.path.normpath(file.parent / Path(os.fsdecode(named)).expanduser()))
         if _HARD_TO_READ.search(named) or not path.resolve().is_relative_to(top):
             shown = os.fsdecode(named)
             raise GitFailed(f"{file}: includes {shown!r}, outside of the working tree; put it into ~/.gitconfig")

@@ -14,7 +14,7 @@ from convex_evals.runs.plan import library_sources
 from tests.conftest import clean_environment
 
 AREAS = ("backend/test", "backend/conformance", "backend/clients", "checker", "grader", "push", "test", "tester")
-QUICK = ("backend/conformance", "push", "test")
+QUICK = ("backend/conformance", "test")
 FLAGS = ("--experimental-vm-modules", "--disable-warning=ExperimentalWarning")
 
 
@@ -82,6 +82,7 @@ def test_types(node: Toolchain) -> None:
     run(node, "node_modules/typescript/bin/tsc", "--noEmit", "-p", "tsconfig.json")
 
 
+@pytest.mark.full
 @pytest.mark.grading
 def test_lint(node: Toolchain) -> None:
     run(node, "node_modules/eslint/bin/eslint.js", "--max-warnings=0", ".", seconds=600)

@@ -6,7 +6,7 @@ const MODULE_PATHS = "get-convex/convex-backend crates/sync_types/src/path.rs";
 const ANALYZE = "get-convex/convex-backend crates/isolate/src/environment/analyze.rs";
 const NODE = "https://docs.convex.dev/functions/runtimes#nodejs-runtime";
 const CRONS = "get-convex/convex-backend crates/model/src/cron_jobs/types.rs";
-const SAFFRON = "get-convex/saffron saffron/src/parse.rs";
+const SAFFRON = "https://github.com/get-convex/saffron saffron/src/parse.rs";
 const CRON_TARGETS = "get-convex/convex-backend crates/application/src/application_function_runner/mod.rs";
 const AUTH = "get-convex/convex-backend crates/isolate/src/environment/auth_config.rs";
 const ONE = "export const one = query({ args: {}, handler: async () => 1 });";
