@@ -184,7 +184,7 @@ def _spread(pairs: Sequence[EvalPair], steps: Sequence[int], scale: int) -> _Spr
     n = len(steps)
     if n < 2 or steps[0] == steps[-1]:
         return None
-    total = variance(steps) / scale**2
+    total = float(variance(Fraction(step, scale) for step in steps))  # rounded once
     factor = NormalDist().inv_cdf(1 - ALPHA / 2) + NormalDist().inv_cdf(POWER)
     detectable = factor * math.sqrt(total / n)
     aim = n * (RELEVANT / factor) ** 2  # the variance of one eval's difference that is small enough
