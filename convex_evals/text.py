@@ -23,7 +23,6 @@ _MOST_MARKS = 4
 _COMMAND = re.compile(r"^[^\S\n]*(?=::)|##(?=\w*\[)|section_(?:start|end)(?=:)", re.MULTILINE)
 _MOST_BYTES = 64 * 1024 * 1024
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0)
-_LINE_END = re.compile(r"\s*\n\s*")
 
 
 def read_text(path: Path) -> str:
@@ -105,4 +104,4 @@ def and_more(number: int, of: str = "more") -> str:
 
 def one_line(text: str) -> str:
     """With its lines joined by blanks."""
-    return _LINE_END.sub(" ", text.strip())
+    return " ".join(filter(None, map(str.strip, text.split("\n"))))

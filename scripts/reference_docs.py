@@ -26,6 +26,7 @@ from convex_evals.models.faults import Fault
 from convex_evals.records import EvalConfig, FileRecord, GenerationFile, GradeFile, Pruned, Record, RunPlan, Summary
 from convex_evals.records.journal import JournalEntry
 from convex_evals.records.models import ModelsFile
+from convex_evals.render.plain import plain
 from convex_evals.suite.suite import Eval, load_suite
 
 ROOT = Path(__file__).parents[1]
@@ -262,5 +263,5 @@ def coverage_example() -> str:
     path = ProjectConfig().experiment("default").guidelines
     assert path is not None
     found = read_guidelines((ROOT / path).read_text(encoding="utf-8"))
-    text = Coverage(path, found, [e.id for e in load_suite(ROOT).evals], None).to_text()
-    return f"```\n$ cli guidelines coverage\n{text}\n```"
+    section = Coverage(path, found, [e.id for e in load_suite(ROOT).evals], None).to_section()
+    return f"```\n$ cli guidelines coverage\n{plain(section)}\n```"

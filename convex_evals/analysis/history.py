@@ -6,9 +6,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from convex_evals.analysis.totals import RATE, rate_cells, rate_to_data
 from convex_evals.records import RunPlan, Summary
-from convex_evals.render.results import dollars, interval, percent, rate_to_data, table
+from convex_evals.render.model import Cell, Column, Row, Section, Table, apart
+from convex_evals.render.numbers import dollars
 from convex_evals.store.runs import RunStore
+
+_COLUMNS = (
+    Column("date", "date"),
+    Column("run_id", "run", right=True),
+    Column("experiment", "experiment", right=True),
+    Column(None, "evals", right=True),
+    Column("evals", None),
+    Column("missing", None),
+    Column(None, "passed", right=True),
+    Column("passed", None),
+    Column("scored", None),
+    *RATE,
+    Column("cost_usd", "cost", right=True),
+    Column(None, "guidelines"),
+    Column("guidelines", None),
+    Column("guidelines_sha256", None),
+)
 
 
 @dataclass(frozen=True)
@@ -25,37 +44,11 @@ class Point:
             return "none"
         return f"{self.plan.guidelines_sha256[:8]} {self.plan.guidelines or ''}".rstrip()
 
-    def to_data(self) -> dict[str, Any]:
-        return {
-            "run_id": self.plan.run_id,
-            "date": self.plan.date,
-            "model": self.plan.model,
-            "experiment": self.plan.experiment,
-            "synthetic": self.plan.synthetic,
-            "guidelines": self.plan.guidelines,
-            "guidelines_sha256": self.plan.guidelines_sha256,
-            "suite_commit": self.plan.suite_commit,
-            "evals": len(self.summary.evals),
-            "missing": len(self.summary.missing),
-            "counts": self.summary.counts.model_dump(mode="json"),
-            **rate_to_data(self.summary.counts),
-            "cost_usd": self.summary.cost_usd,
-        }
-
 
 @dataclass(frozen=True)
 class History:
     points: Sequence[Point]  # oldest first
     incomplete: int  # runs without a summary
-
-    def to_text(self) -> str:
-        header = ["date", "run", "experiment", "evals", "passed", "pass rate", "95 % interval", "cost", "guidelines"]
-        parts = [table(header, [_row(p) for p in self.points], left=(0, 8))] if self.points else []
-        if any(p.plan.synthetic for p in self.points):
-            parts.append("Synthetic: no model was asked.")
-        if self.incomplete:
-            parts.append(f"Not complete, so not shown: {self.incomplete}; `cli list` shows them.")
-        return "\n\n".join(parts)
 
 
 def read_history(store: RunStore, slug: str, experiment: str | None = None) -> History:
@@ -72,15 +65,48 @@ def read_history(store: RunStore, slug: str, experiment: str | None = None) -> H
     return History(points, incomplete)
 
 
-def _row(point: Point) -> list[str]:
-    summary, planned = point.summary, len(point.plan.evals)
+def history_section(slug: str, history: History) -> Section:
+    """The model's name, its runs, and what is not among them."""
+    points = history.points
+    notes = ["Synthetic: no model was asked."] if any(p.plan.synthetic for p in points) else []
+    if history.incomplete:
+        notes.append(f"Not complete, so not shown: {history.incomplete}; `cli list` shows them.")
+    table = Table.of(_COLUMNS, [_row(p) for p in points]) if points else ""
+    return apart(Section.of(slug, table), *notes)
+
+
+def history_to_data(slug: str, history: History) -> dict[str, Any]:
+    return {"model": slug, "runs": [_to_data(p) for p in history.points], "incomplete": history.incomplete}
+
+
+def _row(point: Point) -> Row:
+    plan, summary = point.plan, point.summary
+    planned, counts = len(plan.evals), summary.counts
     written = planned - len(summary.missing)
     return [
-        *(point.plan.date, point.plan.run_id, point.plan.experiment),
+        *(plan.date, plan.run_id, plan.experiment),
         str(planned) if written == planned else f"{written}/{planned}",
-        f"{summary.counts.passed}/{summary.counts.scored}",
-        percent(summary.counts),
-        interval(summary.counts),
-        dollars(summary.cost_usd),
-        point.guidelines,
+        *(written, len(summary.missing)),
+        *(f"{counts.passed}/{counts.scored}", counts.passed, counts.scored),
+        *rate_cells(counts),
+        Cell(dollars(summary.cost_usd), summary.cost_usd),
+        *(point.guidelines, plan.guidelines, plan.guidelines_sha256),
     ]
+
+
+def _to_data(point: Point) -> dict[str, Any]:
+    return {
+        "run_id": point.plan.run_id,
+        "date": point.plan.date,
+        "model": point.plan.model,
+        "experiment": point.plan.experiment,
+        "synthetic": point.plan.synthetic,
+        "guidelines": point.plan.guidelines,
+        "guidelines_sha256": point.plan.guidelines_sha256,
+        "suite_commit": point.plan.suite_commit,
+        "evals": len(point.summary.evals),
+        "missing": len(point.summary.missing),
+        "counts": point.summary.counts.model_dump(mode="json"),
+        **rate_to_data(point.summary.counts),
+        "cost_usd": point.summary.cost_usd,
+    }

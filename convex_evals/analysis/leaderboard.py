@@ -9,10 +9,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from convex_evals.analysis.totals import RATE, rate_cells, rate_to_data
 from convex_evals.config import ProjectConfig
 from convex_evals.inputs.confined import is_file
 from convex_evals.records import Counts, Summary
-from convex_evals.render.results import dollars, duration, interval, percent, rate_to_data, table
+from convex_evals.render.model import Cell, Column, Row, Section, Table, apart
+from convex_evals.render.numbers import dollars, duration
 from convex_evals.stats import tied_ranks
 from convex_evals.store.records import read_data, to_record
 from convex_evals.store.run_checks import refuse_elsewhere
@@ -21,6 +23,22 @@ from convex_evals.store.runs import CONFIRMATION, SUMMARY_NAME, RunStore, open_r
 # A run of fewer evals than this share of the widest run's is of a part of the suite (`-f`, `-c`); one with fewer of its
 # trials scored says more about a provider's bad day than about the model.
 WHOLE = Fraction(1, 2)
+
+_COLUMNS = (
+    Column("experiment", None),
+    Column("model", "model"),
+    Column("rank", "rank", right=True),
+    *RATE,
+    Column(None, "passed", right=True),
+    Column("passed", None),
+    Column("scored", None),
+    Column("evals", "evals", right=True),
+    Column("cost_per_eval_usd", "cost/eval", right=True),
+    Column("cost_estimated", None),
+    Column("ms_per_eval", "time/eval", right=True),
+    Column("date", "date", right=True),
+    Column("run_id", "run", right=True),
+)
 
 
 @dataclass(frozen=True)
@@ -51,17 +69,6 @@ class Standing:
 class Leaderboard:
     by_experiment: dict[str, list[Standing]]
     left_out: dict[str, int]  # runs that are not ranked, by the reason
-
-    def to_data(self) -> dict[str, Any]:
-        """For machines: what the tables say, in full precision."""
-        rows = [_row(s) for standings in self.by_experiment.values() for s in standings]
-        return {"standings": rows, "left_out": self.left_out}
-
-    def to_text(self) -> str:
-        parts = [_table(experiment, standings) for experiment, standings in self.by_experiment.items()]
-        if self.left_out:
-            parts.append("Not ranked: " + ", ".join(f"{n} {why}" for why, n in self.left_out.items()) + ".")
-        return "\n\n".join(parts)
 
 
 @dataclass(frozen=True)
@@ -163,27 +170,37 @@ def rank(summaries: Sequence[Summary]) -> list[Standing]:
     return sorted(standings, key=lambda s: (s.rank, s.summary.model))
 
 
-def _table(experiment: str, standings: Sequence[Standing]) -> str:
-    header = ["model", "rank", "pass rate", "95 % interval", "passed", "evals", "cost/eval", "time/eval", "date", "run"]
-    rows = [
-        [
-            s.summary.model,
-            str(s.rank),
-            percent(s.summary.counts),
-            interval(s.summary.counts),
-            f"{s.summary.counts.passed}/{s.summary.counts.scored}",
-            str(len(s.summary.evals)),
-            ("~" if s.summary.cost_estimated else "") + dollars(s.cost_per_eval),
-            duration(s.ms_per_eval),
-            s.summary.date,
-            s.summary.run_id,
-        ]
-        for s in standings
+def leaderboard_section(board: Leaderboard) -> Section:
+    """A table for each experiment, and what is in none of them."""
+    parts: list[str | Section] = [
+        Section.of(Table.of(_COLUMNS, [_row(s) for s in standings]), heading=experiment)
+        for experiment, standings in board.by_experiment.items()
     ]
-    return f"{experiment}\n{table(header, rows)}"
+    if board.left_out:
+        parts.append("Not ranked: " + ", ".join(f"{n} {why}" for why, n in board.left_out.items()) + ".")
+    return apart(*parts) if board.by_experiment else Section.of(*parts)
 
 
-def _row(standing: Standing) -> dict[str, Any]:
+def leaderboard_to_data(board: Leaderboard) -> dict[str, Any]:
+    """What the tables say, in full precision."""
+    rows = [_to_data(s) for standings in board.by_experiment.values() for s in standings]
+    return {"standings": rows, "left_out": board.left_out}
+
+
+def _row(standing: Standing) -> Row:
+    summary, counts = standing.summary, standing.summary.counts
+    cost = ("~" if summary.cost_estimated else "") + dollars(standing.cost_per_eval)
+    return [
+        *(summary.experiment, summary.model, standing.rank),
+        *rate_cells(counts),
+        *(f"{counts.passed}/{counts.scored}", counts.passed, counts.scored, len(summary.evals)),
+        *(Cell(cost, round(standing.cost_per_eval, 6)), summary.cost_estimated),
+        Cell(duration(standing.ms_per_eval), round(standing.ms_per_eval)),
+        *(summary.date, summary.run_id),
+    ]
+
+
+def _to_data(standing: Standing) -> dict[str, Any]:
     summary = standing.summary
     return {
         "rank": standing.rank,

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from convex_evals.render.output import say, say_json, say_markdown
+from convex_evals.render.output import say_csv, say_json, say_markdown, say_section
 
 if TYPE_CHECKING:
     from convex_evals.grading.sandbox.choice import Containment
+    from convex_evals.render.model import Section
     from convex_evals.runs.delivery import Delivery
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -106,36 +107,14 @@ def runs_dir_option(command: F) -> F:
 
 
 def json_option(command: F) -> F:
-    return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, nothing else, on stdout.")(
-        command
-    )
-
-
-def format_option(command: F) -> F:
-    """As `form`; `--json` says the same as `--format json`."""
-    command = click.option(
-        "--json", "form", flag_value="json", help="The same as --format json: the result, nothing else, on stdout."
-    )(command)
+    """As `form`, for commands without a table: `json` or `terminal`."""
     return click.option(
-        "--format",
+        "--json",
         "form",
-        type=click.Choice(["terminal", "markdown", "json"]),
+        flag_value="json",
         default="terminal",
-        show_default=True,
-        help="`markdown` is for a comment on GitHub.",
+        help="Print the result as JSON, nothing else, on stdout.",
     )(command)
-
-
-def show(form: str, data: Callable[[], Any], markdown: Callable[[], str], text: Callable[[], str]) -> None:
-    """Print one of these, as `format_option` asked."""
-    from convex_evals.records import dump_json
-
-    if form == "json":
-        say_json(dump_json(data()))
-    elif form == "markdown":
-        say_markdown(markdown())
-    else:
-        say(text())
 
 
 def suite_path(ctx: click.Context) -> Path | None:
@@ -177,3 +156,39 @@ def open_delivery(folder: Path, commit: bool, push: bool) -> Delivery | None:
     from convex_evals.vcs.commits import open_branch
 
     return Delivery(open_branch(folder, push=push), push)
+
+
+def output_option(command: F) -> F:
+    """As `form`; `print_result` reads it."""
+    command = click.option(
+        "--json", "form", flag_value="json", help="The same as --format json: the result, nothing else, on stdout."
+    )(command)
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(["terminal", "markdown", "json", "csv"]),
+        default="terminal",
+        show_default=True,
+        help="`markdown` is for a comment on GitHub, `csv` has the tables alone.",
+    )(command)
+
+
+def print_result(
+    form: str,
+    section: Section,
+    data: Callable[[], Any] | None = None,
+    markdown: Callable[[], str] | None = None,
+) -> None:
+    """Print a result as `output_option` asks; `data` and `markdown` are for what is more than its tables."""
+    from convex_evals.records import dump_json
+    from convex_evals.render.data import to_csv, to_data
+    from convex_evals.render.markdown import to_markdown
+
+    if form == "json":
+        say_json(dump_json(data() if data else to_data(section)))
+    elif form == "csv":
+        say_csv(to_csv(section))
+    elif form == "markdown":
+        say_markdown(markdown() if markdown else to_markdown(section))
+    else:
+        say_section(section)

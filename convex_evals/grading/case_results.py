@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from convex_evals.grading.cases import Case
 from convex_evals.records import Outcome, StepName, Verdict
-from convex_evals.render.results import headline
+from convex_evals.render.verdicts import headline
 from convex_evals.suite.suite import Eval
 
 

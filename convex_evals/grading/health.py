@@ -23,7 +23,7 @@ from convex_evals.grading.service import CANARY_SUITE
 from convex_evals.grading.setup import ready_service
 from convex_evals.grading.toolchain import locate_toolchain
 from convex_evals.records import Outcome
-from convex_evals.render.results import headline
+from convex_evals.render.verdicts import headline
 
 _NEEDED_MIB = 700
 

@@ -11,12 +11,22 @@ from convex_evals.analysis.compare import Side, compare
 from convex_evals.config import Experiment, Workspace
 from convex_evals.errors import UserError
 from convex_evals.guidelines.document import Guidelines, Rule, read_guidelines
-from convex_evals.render.results import table
+from convex_evals.render.model import Column, Row, Section, Table, apart
 from convex_evals.runs.request import guidelines_text
 from convex_evals.stats import EvalPair
 from convex_evals.store.runs import RunStore
 from convex_evals.suite.prompt import guidelines_sha256
 from convex_evals.suite.suite import load_suite
+
+_NOT_HELPED = (
+    Column("eval", "eval"),
+    Column(None, "without", right=True),
+    Column("without_passed", None),
+    Column("without_scored", None),
+    Column(None, "with", right=True),
+    Column("with_passed", None),
+    Column("with_scored", None),
+)
 
 
 @dataclass(frozen=True)
@@ -102,28 +112,31 @@ class Coverage:
             "errors": self.errors,
         }
 
-    def to_text(self) -> str:
-        parts = [f"{self.path}: {len(self.guidelines.rules)} rules, {len(self.suite_evals)} evals"]
+    def to_section(self) -> Section:
+        parts: list[str | Section] = [f"{self.path}: {len(self.guidelines.rules)} rules, {len(self.suite_evals)} evals"]
         rules = [f"  line {r.line}: {self.guidelines.section_of(r).name}: {r.headline}" for r in self.without_evals]
         parts.append(_listed("Rules that no eval exercises", rules))
         parts.append(_listed("Evals that no rule names", [f"  {e}" for e in self.without_rules]))
         parts.append(self._benefit())
-        return "\n\n".join(parts)
+        return apart(*parts)
 
-    def _benefit(self) -> str:
+    def _benefit(self) -> str | Section:
         if self.benefit is None:
             return "Evals that no rule helps: not known; no model has runs with these guidelines and without any."
         found = self.benefit
-        helped = [[p.eval, f"{p.a_passed}/{p.a_scored}", f"{p.b_passed}/{p.b_scored}"] for p in found.not_helped]
-        rows = table(["eval", "without", "with"], helped).splitlines()
-        return "\n".join(
+        rows: list[Row] = [
             [
-                _listed(
-                    "Evals that no rule helps: no more passes with guidelines than without", rows if helped else []
-                ),
-                f"Besides, {len(found.passed_anyway)} evals always pass without guidelines.",
-                f"Passed trials of {', '.join(found.models)}: {found.experiment} against {found.bare}.",
+                p.eval,
+                *(f"{p.a_passed}/{p.a_scored}", p.a_passed, p.a_scored),
+                *(f"{p.b_passed}/{p.b_scored}", p.b_passed, p.b_scored),
             ]
+            for p in found.not_helped
+        ]
+        title = "Evals that no rule helps: no more passes with guidelines than without"
+        return Section.of(
+            *([f"{title}:", Table.of(_NOT_HELPED, rows)] if rows else [_listed(title, [])]),
+            f"Besides, {len(found.passed_anyway)} evals always pass without guidelines.",
+            f"Passed trials of {', '.join(found.models)}: {found.experiment} against {found.bare}.",
         )
 
 

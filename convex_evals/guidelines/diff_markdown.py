@@ -7,21 +7,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from convex_evals.analysis.compare.rows import (
-    CATEGORY_HEADER,
-    FLIP_HEADER,
-    category_rows,
-    directions,
-    flip_row,
-    why_unsure,
-)
+from convex_evals.analysis.compare.tables import category_table, directions, flip_table, why_unsure
 from convex_evals.analysis.compare.to_markdown import MARKS
 from convex_evals.analysis.compare.words import p_value, points, rate, span
 from convex_evals.guidelines.diff import ChangeKind, RuleChange, SectionChange
 from convex_evals.guidelines.diff_report import DiffReport
 from convex_evals.guidelines.diff_words import Span, excerpts
 from convex_evals.guidelines.effect import ModelEffect
-from convex_evals.render.markdown import cell, code, fenced, folded, inline, table
+from convex_evals.render.markdown import cell, code, fenced, folded, inline, table_lines
 from convex_evals.stats import EvalPair
 
 LIMIT = 60_000  # GitHub takes 65,536
@@ -243,13 +236,12 @@ def _details(page: _Page, found: ModelEffect) -> str:
     """By category and by eval, folded."""
     body = []
     if len(found.comparison.categories) > 1:
-        rows = category_rows(found.comparison.categories)
-        body.append(page.add_some("categories", table(CATEGORY_HEADER, rows, range(1, 7)), 0.4, "\n"))
+        lines = table_lines(category_table(found.comparison.categories))
+        body.append(page.add_some("categories", lines, 0.4, "\n"))
     for name, flips in directions(found.comparison.flips).items():
         if flips:
-            header = [f"{name}: {len(flips)}", *FLIP_HEADER[1:]]
-            rows = [flip_row(f) for f in flips[:_MOST_FLIPS]]
-            body.append(page.add_some("evals", table(header, rows, range(1, 4)), 0.4, "\n"))
+            lines = table_lines(flip_table(f"{name}: {len(flips)}", flips[:_MOST_FLIPS]))
+            body.append(page.add_some("evals", lines, 0.4, "\n"))
             if len(flips) > _MOST_FLIPS:
                 body.append(f"… and {len(flips) - _MOST_FLIPS} more, less sure")
     if why := why_unsure(found.comparison.flips):

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from convex_evals.analysis.compare import paired_to_data
-from convex_evals.analysis.compare.rows import left_out_line, unscored_line
+from convex_evals.analysis.compare import paired_to_data, to_data
+from convex_evals.analysis.compare.tables import left_out_line, unscored_line
 from convex_evals.guidelines.diff import ChangeKind, GuidelineDiff, RuleChange
 from convex_evals.guidelines.document import Rule
 from convex_evals.guidelines.effect import ORDER, Effect, EvalEffect, ModelEffect
@@ -193,4 +193,4 @@ def _rule(rule: Rule | None) -> dict[str, Any] | None:
 
 
 def _model(found: ModelEffect) -> dict[str, Any]:
-    return {"model": found.model, **found.comparison.to_data(), "paired": paired_to_data(found.paired)}
+    return {"model": found.model, **to_data(found.comparison), "paired": paired_to_data(found.paired)}

@@ -4,33 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from convex_evals.analysis.compare.rows import (
-    CATEGORY_HEADER,
-    FLIP_HEADER,
-    category_rows,
-    directions,
-    flip_row,
-    why_unsure,
-)
+from convex_evals.analysis.compare.tables import TONES, category_table, directions, flip_table, why_unsure
 from convex_evals.analysis.compare.words import p_value, points, rate, span
 from convex_evals.guidelines.diff import ChangeKind, RuleChange, SectionChange
 from convex_evals.guidelines.diff_report import DiffReport
 from convex_evals.guidelines.diff_words import Span, excerpts
 from convex_evals.guidelines.effect import EvalEffect, ModelEffect
-from convex_evals.render.results import headline, table
+from convex_evals.render.model import Cell, Column, Row, Section, Table, apart
+from convex_evals.render.verdicts import headline
 from convex_evals.stats import EvalPair, Surety
 
 _SIGNS = {ChangeKind.ADDED: "+", ChangeKind.REMOVED: "-", ChangeKind.CHANGED: "~", ChangeKind.MOVED: ">"}
 _CONTEXT = 50  # characters of what stayed, on either side of changed words
 _LONGEST = 1_000  # characters of words that came, or went, together
 _MOST_FLIPS = 10
+# Rates and differences are shares of 1.
+_MODELS = (
+    Column("verdict", "verdict"),
+    Column("model", "model"),
+    Column("before", "before", right=True),
+    Column("after", "after", right=True),
+    Column("difference", "points", right=True),
+    Column(None, "95 % interval", right=True),
+    Column("interval_low", None),
+    Column("interval_high", None),
+    Column("p", "p", right=True),
+    Column("evals", "evals", right=True),
+    Column("detectable", "detects", right=True),
+)
 
 
-def to_text(report: DiffReport) -> str:
+def to_section(report: DiffReport) -> Section:
     """All of it, the news first."""
-    parts = [_title(report), *_effect(report), "\n".join(_rules(report))]
-    parts += [text for m in report.effect.models if (text := _details(m))]
-    return "\n\n".join(parts)
+    details = [part for m in report.effect.models if (part := _details(m))]
+    return apart(_title(report), *_effect(report), "\n".join(_rules(report)), *details)
 
 
 def changes_text(report: DiffReport) -> str:
@@ -52,10 +59,9 @@ def _title(report: DiffReport) -> str:
     return "\n".join(lines)
 
 
-def _effect(report: DiffReport) -> Iterator[str]:
+def _effect(report: DiffReport) -> Iterator[str | Table]:
     if report.effect.models:
-        header = ["verdict", "model", "before", "after", "points", "95 % interval", "p", "evals", "detects"]
-        yield table(header, [_row(m) for m in report.effect.models], left=(0, 1))
+        yield Table.of(_MODELS, [_row(m) for m in report.effect.models])
         judged = f"p and verdicts are corrected for {len(report.effect.models)} models; " if report.several else ""
         yield "\n".join(
             [
@@ -77,18 +83,20 @@ def _model_notes(report: DiffReport) -> Iterator[str]:
         yield from report.model_notes
 
 
-def _row(found: ModelEffect) -> list[str]:
+def _row(found: ModelEffect) -> Row:
     paired = found.paired
+    low, high = paired.interval or (None, None)
+    difference = paired.difference if paired.evals else None
     return [
-        paired.verdict.words,
+        Cell(paired.verdict.words, paired.verdict.value, TONES.get(paired.verdict)),
         found.model,
-        rate(paired.a_rate),
-        rate(paired.b_rate),
-        points(paired.difference if paired.evals else None),
-        span(paired.interval),
-        p_value(paired.p),
-        str(paired.evals),
-        points(paired.detectable).lstrip("+"),
+        Cell(rate(paired.a_rate), paired.a_rate),
+        Cell(rate(paired.b_rate), paired.b_rate),
+        Cell(points(difference), difference),
+        *(span(paired.interval), low, high),
+        Cell(p_value(paired.p), paired.p),
+        paired.evals,
+        Cell(points(paired.detectable).lstrip("+"), paired.detectable),
     ]
 
 
@@ -155,21 +163,20 @@ def trials(pair: EvalPair) -> str:
     return f"{pair.a_passed}/{pair.a_scored} -> {pair.b_passed}/{pair.b_scored}"
 
 
-def _details(found: ModelEffect) -> str:
+def _details(found: ModelEffect) -> Section | None:
     """By category and eval, of a model whose verdict says that something changed, or where an eval surely did."""
     shown = found.paired.verdict.shown
     flips = [f for f in found.comparison.flips if shown or f.surety is Surety.SURE]
     if not (flips or shown):
-        return ""
-    parts = [f"{found.model}: {found.paired.verdict.words}"]
+        return None
+    parts: list[str | Table] = [f"{found.model}: {found.paired.verdict.words}"]
     if shown and len(found.comparison.categories) > 1:
-        parts.append(table(CATEGORY_HEADER, category_rows(found.comparison.categories), left=(0, 7)))
+        parts.append(category_table(found.comparison.categories, found.model))
     for name, part in directions(flips).items():
         if part:
-            rows = [flip_row(f) for f in part[:_MOST_FLIPS]]
-            parts.append(table([f"{name}: {len(part)}", *FLIP_HEADER[1:]], rows, left=(0, 4)))
+            parts.append(flip_table(f"{name}: {len(part)}", part[:_MOST_FLIPS], found.model))
             if len(part) > _MOST_FLIPS:
                 parts.append(f"and {len(part) - _MOST_FLIPS} more, less sure; --format json has all")
     if why := why_unsure(flips):
         parts.append(why)
-    return "\n".join(parts)
+    return Section(tuple(parts))

@@ -46,7 +46,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Section:
+class GuidelinesSection:
     path: tuple[str, ...]  # titles from the outermost on, without that of a document's only first-level heading
     title: str  # empty: what stands before the first heading
     source: str  # the heading, and whatever stands between it and what is next
@@ -70,7 +70,7 @@ class Guidelines:
     """A text in parts: sections and rules, in order, are all that is left of it without comments."""
 
     text: str = field(repr=False)
-    sections: tuple[Section, ...]  # the first is what stands before the first heading
+    sections: tuple[GuidelinesSection, ...]  # the first is what stands before the first heading
     rules: tuple[Rule, ...]
     misplaced: tuple[Misplaced, ...]
 
@@ -87,7 +87,7 @@ class Guidelines:
             rules[rule.section].append(rule.source)
         return "".join(s.source + "".join(rules[i]) for i, s in enumerate(self.sections))
 
-    def section_of(self, rule: Rule) -> Section:
+    def section_of(self, rule: Rule) -> GuidelinesSection:
         return self.sections[rule.section]
 
 
@@ -119,14 +119,14 @@ def read_guidelines(text: str) -> Guidelines:
     pieces = _pieces(sent, starts, [c.at for c in comments])
     for n, piece in enumerate(pieces, 1):
         piece.after = pieces[n].first if n < len(pieces) else len(lines)
-    sections = [Section((), "", "".join(lines[: pieces[0].first] if pieces else lines), 1)]
+    sections = [GuidelinesSection((), "", "".join(lines[: pieces[0].first] if pieces else lines), 1)]
     rules: list[Rule] = []
     placed: set[int] = set()
     for piece, path in zip(pieces, _paths(pieces), strict=True):
         source, (low, high) = "".join(lines[piece.first : piece.after]), (starts[piece.first], starts[piece.after])
         line = places.line_of_kept(low)
         if piece.level is not None:
-            sections.append(Section(path, piece.title, source, line))
+            sections.append(GuidelinesSection(path, piece.title, source, line))
             continue
         own = [c for c in comments if low < c.at <= high]
         placed.update(c.origin for c in own)

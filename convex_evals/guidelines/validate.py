@@ -28,7 +28,7 @@ from convex_evals.suite.suite import load_suite
 
 
 @dataclass(frozen=True)
-class Worker:
+class RoundRunner:
     """Does the requests of rounds; `complain` is told what was not done."""
 
     rounds: Rounds

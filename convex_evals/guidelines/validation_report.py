@@ -15,7 +15,8 @@ from convex_evals.guidelines.diff_terminal import changes_text, trials
 from convex_evals.guidelines.hunks import Hunk
 from convex_evals.render.markdown import code, folded, inline
 from convex_evals.render.markdown import table as table_lines
-from convex_evals.render.results import headline, table
+from convex_evals.render.model import Column, Section, Table, apart, text_columns
+from convex_evals.render.verdicts import headline
 from convex_evals.stats import Conclusion, Confirmation, Retested
 from convex_evals.text import counted
 
@@ -39,10 +40,10 @@ class ValidationReport:
         """Whether a model, or one of its evals, is confirmed to have regressed."""
         return any(a.confirmation.made_worse for a in self.answers)
 
-    def to_text(self) -> str:
+    def to_section(self) -> Section:
         if not self.answers:
-            return changes_text(self.diff)
-        return "\n\n".join([changes_text(self.diff), *self._answers(), *self._hunks(), "\n".join(self.verdicts)])
+            return apart(changes_text(self.diff))
+        return apart(changes_text(self.diff), *self._answers(), *self._hunks(), "\n".join(self.verdicts))
 
     @property
     def verdicts(self) -> list[str]:
@@ -78,15 +79,16 @@ class ValidationReport:
             found += [f"{a.screened.model}: {new} evals that flipped have no new verdict on both sides."] if new else []
         return found
 
-    def _answers(self) -> Iterator[str]:
+    def _answers(self) -> Iterator[str | Section | Table]:
         yield self.recipe
-        yield table(_HEADER, [_row(a) for a in self.answers], left=(0, 1)) + "\n" + "\n".join(self.notes)
+        yield Section.of(Table.of(text_columns(_HEADER, left=(0, 1)), [_row(a) for a in self.answers]), *self.notes)
         for a in self.answers:
             if a.confirmation.evals:
-                header = [f"{a.screened.model}: asked again", *_EVAL_HEADER]
-                yield table(header, [_eval_row(a, e) for e in a.confirmation.evals], left=(0, 4))
+                asked = Column("eval", f"{a.screened.model}: asked again")
+                columns = [Column("model", None), asked, *text_columns(_EVAL_HEADER, left=(3,))]
+                yield Table.of(columns, [[a.screened.model, *_eval_row(a, e)] for e in a.confirmation.evals])
 
-    def _hunks(self) -> Iterator[str]:
+    def _hunks(self) -> Iterator[str | Section]:
         if self.hunks is None:
             return
         lines = [f"{hunk.name}: {_headline(hunk)}" for hunk in self.hunks]
@@ -95,7 +97,8 @@ class ValidationReport:
             yield "The one hunk is the whole change: its verdict is that of the change."
             return
         rows = [[f"hunk {a.screened.question.hunk}", *_row(a), _names(a.confirmation)] for a in self.hunk_answers]
-        yield table(["hunk", *_HEADER, "confirmed evals"], rows, left=(0, 1, 2, 9)) + "\n" + self._together
+        columns = text_columns(["hunk", *_HEADER, "confirmed evals"], left=(0, 1, 2, 9))
+        yield Section.of(Table.of(columns, rows), self._together)
 
     @property
     def _together(self) -> str:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
+from convex_evals.render.model import Section, Table
 from convex_evals.text import spelled_out
 
 JOINER = "\u2060"
@@ -63,6 +64,30 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Collectio
     lines = [header, ["--:" if n in right else "---" for n in range(len(header))]]
     lines += [[cell(text) for text in row] for row in rows]
     return [f"| {' | '.join(line)} |" for line in lines]
+
+
+def table_lines(of: Table) -> list[str]:
+    """The lines of a table, with the columns for people."""
+    head = [inline(of.columns[i].heading or "") for i in of.shown]
+    right = [n for n, i in enumerate(of.shown) if of.columns[i].right]
+    return table(head, [[row[i].text for i in of.shown] for row in of.rows], right)
+
+
+def to_markdown(section: Section) -> str:
+    """A document: headings from the third level on, lines as paragraphs, tables with the columns for people."""
+    return "\n\n".join(_blocks(section, 3)) + "\n"
+
+
+def _blocks(section: Section, level: int) -> Iterator[str]:
+    if section.heading:
+        yield f"{'#' * min(level, 6)} {inline(section.heading)}"
+    for part in section.shown:
+        if isinstance(part, Section):
+            yield from _blocks(part, level + 1 if section.heading else level)
+        elif isinstance(part, Table):
+            yield "\n".join(table_lines(part))
+        else:
+            yield from filter(None, map(inline, part.split("\n")))
 
 
 def code(text: str, limit: int = WIDTH, *, in_table: bool = False) -> str:

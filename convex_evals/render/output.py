@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from convex_evals.text import one_line, printable
+
+if TYPE_CHECKING:
+    from convex_evals.render.model import Section
 
 # Reports and comments part with it what GitHub would make a link of: see markdown.py.
 _JOINER = "\u2060"
@@ -24,9 +27,21 @@ def say(text: str = "", *, err: bool = False, end: str = "\n") -> None:
     _write(sys.stderr if err else sys.stdout, printable(text) + end)
 
 
+def say_section(section: Section) -> None:
+    """Print lines and tables: as wide as the terminal at most and coloured, or whole and plain where there is none."""
+    from convex_evals.render.plain import plain
+
+    _write(sys.stdout, f"{_drawn(section) if sys.stdout.isatty() else printable(plain(section))}\n")
+
+
 def say_markdown(text: str) -> None:
     """Print a document that brings its own line end."""
     _write(sys.stdout, printable(text, keep=_JOINER))
+
+
+def say_csv(text: str) -> None:
+    """Print a CSV document that brings its own line end."""
+    _write(sys.stdout, printable(text))
 
 
 def say_json(text: str) -> None:
@@ -37,6 +52,34 @@ def say_json(text: str) -> None:
 def complain(message: str, kind: str = "error") -> None:
     """Print one line on standard error, whatever `message` is made of."""
     say(f"{kind}: {one_line(message)}", err=True)
+
+
+def _drawn(section: Section) -> str:
+    """For this terminal. NO_COLOR and `TERM=dumb` leave the colours out."""
+    import io
+    import os
+    import shutil
+
+    from rich.console import Console
+    from rich.text import Text
+
+    from convex_evals.render.model import Tone
+    from convex_evals.render.plain import lines
+
+    styles = {"heading": "bold", "rule": "dim", Tone.GOOD: "green", Tone.BAD: "red", Tone.UNSURE: "yellow", None: ""}
+    bare = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    drawn = io.StringIO()
+    console = Console(
+        file=drawn,
+        force_terminal=True,
+        color_system=None if bare else "standard",
+        highlight=False,
+        legacy_windows=False,
+    )
+    for line in lines(section, shutil.get_terminal_size().columns):
+        text = Text.assemble(*((printable(span), styles[style]) for span, style in line))
+        console.print(text, soft_wrap=True)
+    return drawn.getvalue().rstrip("\n")
 
 
 def _escaped(found: re.Match[str]) -> str:

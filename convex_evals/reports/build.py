@@ -9,7 +9,8 @@ from urllib.parse import quote
 
 from convex_evals.errors import UserError
 from convex_evals.records import Counts, Outcome, RunPlan, StepName, StepOutcome, Summary, TrialGrade
-from convex_evals.render.results import dollars, duration, headline
+from convex_evals.render.numbers import dollars, duration
+from convex_evals.render.verdicts import headline
 from convex_evals.reports.failure_groups import FailureGroup, groups_of, patterns
 from convex_evals.reports.failures import LONGEST_HEADLINE, Failures, Tell
 from convex_evals.reports.human_sections import Document

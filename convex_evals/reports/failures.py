@@ -9,7 +9,7 @@ from pathlib import Path
 
 from convex_evals.analysis.trial import Source, read_source
 from convex_evals.records import StepName
-from convex_evals.render.results import headline
+from convex_evals.render.verdicts import headline
 from convex_evals.reports.classify import Decision, propose, read_decision
 from convex_evals.reports.failure_groups import FailureGroup, checks_of
 from convex_evals.reports.human_sections import Document, SectionKey

@@ -13,7 +13,7 @@ from convex_evals.errors import UserError
 from convex_evals.inputs.confined import entries, read_bytes
 from convex_evals.records import Counts, RunPlan
 from convex_evals.render.markdown import cell, code
-from convex_evals.render.results import interval, percent
+from convex_evals.render.numbers import interval, percent
 from convex_evals.reports.classify import Decision, decisions
 from convex_evals.reports.human_sections import Document, parse, read_trailer
 from convex_evals.store.files import MOST_TEXT, write_atomic

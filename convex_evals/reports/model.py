@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from convex_evals.analysis.totals import rate_to_data
 from convex_evals.records import Counts
-from convex_evals.render.results import rate_to_data
 from convex_evals.stats import wilson
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from convex_evals.records import StepName, StepOutcome, Verdict
-from convex_evals.render.results import headline
+from convex_evals.render.verdicts import headline
 from convex_evals.reports.model import Signature
 
 _TYPE_ERROR = re.compile(r"^\S{1,300}?:\d+:\d+ (TS\d+): (.*)$", re.MULTILINE)

@@ -13,7 +13,7 @@ from convex_evals.analysis.compare import points, span
 from convex_evals.analysis.compare.to_markdown import MARKS
 from convex_evals.records import Counts
 from convex_evals.render import markdown
-from convex_evals.render.results import dollars, duration, interval, percent
+from convex_evals.render.numbers import dollars, duration, interval, percent
 from convex_evals.render.templates import Vocabulary
 from convex_evals.reports.human_sections import GENERAL, KINDS
 from convex_evals.text import counted

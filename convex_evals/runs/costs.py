@@ -10,7 +10,7 @@ from convex_evals.models.price import Tariff
 from convex_evals.models.retries import ModelSolver
 from convex_evals.models.tokens import usual_tokens
 from convex_evals.records import Generation, Usage
-from convex_evals.render.results import dollars
+from convex_evals.render.numbers import dollars
 from convex_evals.runs.plan import RunRequest
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import Run

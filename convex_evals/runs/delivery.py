@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from convex_evals.records import Counts
-from convex_evals.render.results import percent
+from convex_evals.render.numbers import percent
 from convex_evals.runs.shard import Shard
 from convex_evals.store.runs import SUMMARY_NAME, Run
 from convex_evals.store.summary import summarize

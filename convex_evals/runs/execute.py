@@ -18,8 +18,8 @@ from convex_evals.models.retries import ModelSolver
 from convex_evals.models.solvers import REVIEWED_MODELS
 from convex_evals.records import Summary
 from convex_evals.records.journal import JournalEntry
-from convex_evals.render.results import headline
 from convex_evals.render.terminal import Display
+from convex_evals.render.verdicts import headline
 from convex_evals.runs.costs import spent_on
 from convex_evals.runs.options import RunOptions
 from convex_evals.runs.plan import RunRequest, make_plan, refuse_other_work

@@ -44,7 +44,7 @@ _FLAGS = {
     "commit": "--commit",
     "push": "--push",
     "runs_dir": "--runs-dir",
-    "as_json": "--json",
+    "form": "--format",
 }
 
 
@@ -75,7 +75,7 @@ class RunOptions:
     commit: bool = False
     push: bool = False
     runs_dir: Path | None = None
-    as_json: bool = False
+    form: str = "terminal"
 
     def arguments(self) -> list[str]:
         """What follows the program's name; an option with its default value is left out."""

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
 
 from convex_evals.store.runs import Run
 
@@ -37,15 +36,6 @@ class Loss:
     replies: int
     size: int  # bytes
     done: bool
-
-    def to_data(self) -> dict[str, Any]:
-        return {
-            "run_id": self.run.plan.run_id,
-            "folder": str(self.run.folder),
-            "replies": self.replies,
-            "bytes": self.size,
-            "pruned": self.done,
-        }
 
 
 def prune_runs(runs: Iterable[Run], today: date, *, do: bool) -> list[Loss]:

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from convex_evals.analysis.totals import category_table, run_to_data, unscored_lines
 from convex_evals.config import Experiment
 from convex_evals.records import Outcome, Summary
 from convex_evals.records.journal import JournalEntry
-from convex_evals.render.results import category_table, run_to_data, unscored_lines
+from convex_evals.render.model import Section, apart
 from convex_evals.runs.options import RunOptions, repeat, resume
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import Run
@@ -39,18 +40,20 @@ class Status:
             "go_on": self.command,
         }
 
-    def to_text(self) -> str:
-        plan = self.run.plan
+    def to_section(self) -> Section:
+        plan, summary = self.run.plan, self.summary
         synthetic = "  (synthetic: no model was asked)" if plan.synthetic else ""
-        lines = [f"{plan.model}  {plan.experiment}  {plan.date}  {plan.run_id}{synthetic}", self._progress()]
-        if self.summary.evals:
-            lines += ["", category_table(self.summary), *unscored_lines(self.summary), ""]
-        if self.waiting:
-            lines.append(f"to be tried again: {', '.join(f'{n} x {why}' for why, n in self.waiting.items())}")
-        if self.command:
-            lines.append(f"Resume: {self.command}")
-        lines.append(f"Look at it: cli show {plan.run_id}")
-        return "\n".join(lines)
+        head = [f"{plan.model}  {plan.experiment}  {plan.date}  {plan.run_id}{synthetic}", self._progress()]
+        waiting = ", ".join(f"{n} x {why}" for why, n in self.waiting.items())
+        rest = [
+            f"to be tried again: {waiting}" if waiting else None,
+            f"Resume: {self.command}" if self.command else None,
+            f"Look at it: cli show {plan.run_id}",
+        ]
+        if not summary.evals:
+            return Section.of(*head, *rest)
+        totals = Section.of(category_table(summary), *unscored_lines(summary))
+        return apart(Section.of(*head), totals, Section.of(*rest))
 
     def _progress(self) -> str:
         written, planned = len(self.summary.evals), len(self.run.plan.evals)

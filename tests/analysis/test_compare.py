@@ -18,12 +18,14 @@ from convex_evals.analysis.compare import (
     compare,
     p_value,
     points,
+    to_data,
     to_markdown,
-    to_text,
+    to_section,
     verdict_line,
 )
 from convex_evals.errors import UserError
 from convex_evals.records import BackendIdentity, EvalPlan, Generation, Pipeline
+from convex_evals.render.plain import plain
 from convex_evals.stats import Conclusion, EvalPair, Surety, paired
 from convex_evals.store.records import write_record
 from convex_evals.store.runs import Run, RunStore, grade_name
@@ -165,7 +167,7 @@ def test_other_graders_are_not_compared(changes: dict[str, Any], reason: str, tm
     found = sides(a, b)
     assert reasons(found) == {"a/x": reason, "a/y": reason} and not found.pairs
     assert found.paired.verdict is Conclusion.TOO_FEW
-    text = to_text(found)
+    text = plain(to_section(found))
     assert text.startswith("too few to tell: no eval was scored on both sides\n")
     assert f"In no pair: 2 evals\n  {reason} (2): a/x, a/y" in text
     assert reason in to_markdown(found)
@@ -208,10 +210,10 @@ def test_single_evals_are_told_from_chance_by_days(tmp_path: Path) -> None:
     found = sides(ran("a", range(1, 2), "f" * 10), ran("b", range(2, 3), "p" * 10))
     (flip,) = found.flips
     assert flip.p == 1 and flip.surety is Surety.CHANCE and not flip.has_days
-    assert "-  may be chance" in to_text(found) and "Trials of one day are alike" in to_text(found)
+    assert "-  may be chance" in plain(to_section(found)) and "Trials of one day are alike" in plain(to_section(found))
     # A trial on each of six days is enough; what was asked before is of the day on which it was.
     found = sides(ran("c", range(1, 7), "f"), ran("d", range(11, 17), "p"))
-    assert found.flips[0].surety is Surety.SURE and found.to_data()["flips"][0]["a_days"] == 6
+    assert found.flips[0].surety is Surety.SURE and to_data(found)["flips"][0]["a_days"] == 6
     first = RunStore(tmp_path / "runs").find("d-11")
     again = tuple(
         make_run(tmp_path / "runs", {"a/0": "p"}, run_id=f"e-{n}", date=f"2026-02-{n:02}", reused=first)
@@ -270,7 +272,7 @@ def test_runs_that_are_not_complete_or_synthetic(tmp_path: Path) -> None:
     found = sides(a, b)
     assert pairs_by_eval(found) == {"a/x": (1, 1, 0, 1)} and reasons(found) == {"a/y": "not done in B"}
     assert found.notes == ("A is synthetic (reference/answers): no model was asked.", "B is not complete (b).")
-    text = to_text(found)
+    text = plain(to_section(found))
     assert "note: A is synthetic" in text
     assert text.startswith(
         "too few to tell: -100.0 points (p 1.000) over 1 eval: only 1 of them differs, it takes six\n"
@@ -289,7 +291,7 @@ def test_what_is_equal_and_what_differs(tmp_path: Path) -> None:
     model = make_run(tmp_path, rows, run_id="d", evals=other, model="acme/other", experiment="x")
     found = sides(a, model)
     assert [f.name for f in found.differing] == ["model", "experiment"]
-    assert "Not known: prompt template and parameters (recorded in one key with" in to_text(found)
+    assert "Not known: prompt template and parameters (recorded in one key with" in plain(to_section(found))
     # From where the guidelines came is nothing that differs.
     same = make_run(tmp_path, rows, run_id="e", guidelines="g.md", guidelines_sha256="e" * 64)
     moved = make_run(tmp_path, rows, run_id="f", guidelines="g.md@HEAD", guidelines_sha256="e" * 64)
@@ -312,7 +314,7 @@ def test_cost_and_time(tmp_path: Path) -> None:
     # Of the evals that make pairs alone.
     assert (found.a_means.cost_usd, found.b_means.cost_usd) == pytest.approx((0.0125, 0.025))
     assert (found.a_means.duration_ms, found.b_means.duration_ms) == (6_000, 8_000)
-    text = to_text(found)
+    text = plain(to_section(found))
     assert "cost        $0.0125  $0.0250      +100 %\n" in text and "(costs are estimated from a price map)" in text
     assert "tokens out      200      300       +50 %\n" in text and "time          6.0 s    8.0 s       +33 %\n" in text
 

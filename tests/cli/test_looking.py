@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
+from convex_evals.analysis.totals import category_table
 from convex_evals.config import EXPERIMENTS
 from convex_evals.records import Outcome, StepName
 from convex_evals.records.hashes import sha256_files, sha256_text
 from convex_evals.records.journal import JournalEntry
-from convex_evals.render.results import category_table, run_report
+from convex_evals.render.plain import plain
 from convex_evals.runs.options import repeat, resume
+from convex_evals.runs.outcome import run_section
 from convex_evals.stats import wilson
 from convex_evals.store.journal import Journal
 from convex_evals.store.records import write_record
@@ -73,8 +75,8 @@ def test_the_table_after_a_run(tmp_path: Path, golden: Golden, invoke: Invoke) -
     make_eval(tmp_path)
     summary = run.summary()
     assert summary is not None
-    golden("report.txt", run_report(run, summary, resume="").replace(str(tmp_path), "DIR") + "\n")
-    assert category_table(summary) in invoke("show", "last").out
+    golden("report.txt", plain(run_section(run, summary)).replace(str(tmp_path), "DIR") + "\n")
+    assert plain(category_table(summary)) in invoke("show", "last").out
     shown = json.loads(invoke("show", "last", "--json").out)
     low, high = shown["pass_rates"]["000-fundamentals"]["interval"]
     assert (low, high) == pytest.approx(wilson(5, 6)) and shown["pass_rates"]["all"]["pass_rate"] == 6 / 9

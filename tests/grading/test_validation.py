@@ -10,7 +10,7 @@ from convex_evals.errors import UserError
 from convex_evals.grading.case_results import CaseResult
 from convex_evals.grading.cases import Case, cases_of, foils_of, matching
 from convex_evals.grading.validation import Validation
-from convex_evals.grading.validation_table import row_cells
+from convex_evals.grading.validation_table import validation_table
 from convex_evals.grading.verdict import build_verdict
 from convex_evals.records import StepName, StepOutcome, StepResult, Verdict
 from convex_evals.suite.suite import load_suite
@@ -52,7 +52,8 @@ def test_what_must_pass_and_what_must_not(tmp_path: Path) -> None:
     results = tuple(CaseResult(found[label], verdict(step)) for label, step in good.items())
     validation = Validation(results)
     assert validation.is_clean
-    assert row_cells(validation.rows()[0])[1:5] == ["passed", "1/1", "1/1", "1/1"]
+    table = validation_table(validation)
+    assert [table.rows[0][i].text for i in table.shown][1:5] == ["passed", "1/1", "1/1", "1/1"]
 
 
 def test_each_way_to_be_off_has_its_words(tmp_path: Path) -> None:

@@ -16,9 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from convex_evals.render import output
-from convex_evals.render.results import table
+from convex_evals.render.model import Section, Table, text_columns
+from convex_evals.render.plain import lines as terminal_lines
+from convex_evals.render.plain import plain
 from convex_evals.render.terminal import Display
-from convex_evals.text import printable
+from convex_evals.text import one_line, printable, spelled_out
 from tests.conftest import Invoke
 
 ROOT = Path(__file__).parents[2]
@@ -191,16 +193,21 @@ def test_what_is_drawn_on_lines_of_others_is_spelled_out() -> None:
 @pytest.mark.parametrize(
     "cell",
     ["x" * 5_000, "\u6f22" * 3_000, "a" + "\u0301" * 5_000, "a\nFAIL forged", "\u200b" * 900, "a\tb", "\x1b[99C"],
+    ids=["long", "wide", "marks", "lines", "unseen", "tab", "escape"],
 )
-def test_a_cell_is_one_bounded_line(cell: str) -> None:
-    lines = table(["name", "n"], [[cell, "1"], ["b", "2"]]).split("\n")
-    assert len(lines) == 4
-    assert max(map(len, lines)) <= 900 and lines[-1].split() == ["b", "2"]
-    assert len(lines[1]) <= 204
+def test_a_cell_is_one_line_and_bounded_on_a_terminal(cell: str) -> None:
+    table = Table.of(text_columns(["name", "n"]), [[cell, "1"], ["b", "2"]])
+    lines = plain(table).split("\n")
+    assert len(lines) == 4 and lines[-1].split() == ["b", "2"]
+    # A pipe gets the whole cell, and no other line is padded for it.
+    assert lines[2].startswith(spelled_out(one_line(cell)).replace("\t", " "))
+    assert max(len(line) for i, line in enumerate(lines) if i != 2) <= 204
+    drawn = ["".join(text for text, _ in line) for line in terminal_lines(Section((table,)), 1_000)]
+    assert len(drawn) == 4 and max(map(len, drawn)) <= 900 and len(drawn[1]) <= 204
 
 
 def test_columns_of_wide_text_stand_below_each_other() -> None:
-    lines = table(["name", "n"], [["\u6f22\u5b57", "1"], ["e\u0301", "2"]]).split("\n")
+    lines = plain(Table.of(text_columns(["name", "n"]), [["\u6f22\u5b57", "1"], ["e\u0301", "2"]])).split("\n")
     assert lines == ["name  n", "----  -", "\u6f22\u5b57  1", "e\u0301     2"]
 
 

@@ -16,12 +16,13 @@ from convex_evals.models.reference import ReferenceSolver
 from convex_evals.records import Outcome, RunPlan, Summary
 from convex_evals.records.generation import MISSING
 from convex_evals.records.journal import JournalEntry
-from convex_evals.render.results import run_report
+from convex_evals.render.plain import plain
 from convex_evals.render.terminal import Display
 from convex_evals.runs import execute as work
 from convex_evals.runs.delivery import message
 from convex_evals.runs.execute import Finished, Work, open_run
 from convex_evals.runs.finalize import finish_run
+from convex_evals.runs.outcome import run_section
 from convex_evals.runs.plan import RunRequest
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import Run, RunStore, grade_name
@@ -95,7 +96,7 @@ def test_one_trial_without_a_verdict_leaves_a_table(suite: Path) -> None:
         "001-more/000-later", JournalEntry(generation=lost, response=None, verdict=make_verdict(Outcome.UNSCORED))
     )
     found = Finished(run, None, (EVAL,), work._journalled(run, journal))
-    report = run_report(run, None, found.so_far, resume="")
+    report = plain(run_section(run, None, found.so_far))
     assert found.so_far.missing == ("001-more/000-later",) and "run the same command again" in report
     assert "unscored in 001-more: 1 x server_error" in report
     assert [line.split()[:4] for line in report.splitlines() if line.startswith("all ")] == [["all", "1", "0", "1"]]

@@ -54,7 +54,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "commit": st.booleans(),
     "push": st.booleans(),
     "runs_dir": optional(paths),
-    "as_json": st.booleans(),
+    "form": st.sampled_from(["terminal", "markdown", "json", "csv"]),
 }
 
 

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 from statistics import fmean
-from typing import Any
 
 from convex_evals.analysis.compare.facts import Fact, facts
 from convex_evals.analysis.compare.sides import Graded, LeftOut, Match, Side, match
-from convex_evals.analysis.compare.to_data import to_data
 from convex_evals.errors import UserError
 from convex_evals.stats import EvalPair, Flip, Paired, family, flips, paired
 
@@ -53,10 +51,6 @@ class Comparison:
     @property
     def differing(self) -> list[Fact]:
         return [f for f in self.facts if f.equal is False]
-
-    def to_data(self) -> dict[str, Any]:
-        """For machines, in full precision."""
-        return to_data(self)
 
 
 def compare(a: Side, b: Side, *, seed: int = 0) -> Comparison:

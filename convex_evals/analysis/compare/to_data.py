@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from convex_evals.analysis.compare.comparison import Comparison
+from convex_evals.analysis.compare.sides import Side
 from convex_evals.stats import Flip, Paired
-
-if TYPE_CHECKING:
-    from convex_evals.analysis.compare.comparison import Comparison
-    from convex_evals.analysis.compare.sides import Side
 
 _MEANS = ("cost_usd", "input_tokens", "output_tokens", "duration_ms")
 

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from convex_evals.analysis.compare.comparison import Comparison
-from convex_evals.analysis.compare.rows import (
-    CATEGORY_HEADER,
-    FLIP_HEADER,
-    MEANS_HEADER,
+from convex_evals.analysis.compare.tables import (
     by_reason,
-    category_rows,
+    category_table,
     directions,
-    flip_row,
-    means_rows,
+    flip_table,
+    means_table,
     shown_at_once,
     side_line,
     unscored_line,
     why_unsure,
 )
 from convex_evals.analysis.compare.words import advice, rate, verdict_line
-from convex_evals.render.markdown import folded, inline, table
+from convex_evals.render.markdown import folded, inline, table, table_lines
+from convex_evals.render.model import Table
 from convex_evals.stats import Conclusion
 from convex_evals.text import counted
 
@@ -45,24 +43,21 @@ def _parts(found: Comparison) -> Iterator[str]:
     yield from _facts(found)
     if len(found.categories) > 1:
         yield "### By category"
-        yield _table(CATEGORY_HEADER, category_rows(found.categories), right=range(1, 7))
+        yield _shown(category_table(found.categories))
         yield "p and verdicts are corrected for the number of categories (Holm)."
     for name, flips in directions(found.flips).items():
         if flips:
-            rows, at_once = [flip_row(f) for f in flips], shown_at_once(flips)
+            at_once = shown_at_once(flips)
             yield f"### {name}: {counted(len(flips), 'eval')}"
-            yield _table(FLIP_HEADER, rows[:at_once], right=range(1, 4))
-            if rest := rows[at_once:_MOST]:
-                left_out = f"\n\n{len(rows) - _MOST} more are left out." if len(rows) > _MOST else ""
-                yield folded(
-                    f"{len(rest)} more, none surer than the last",
-                    _table(FLIP_HEADER, rest, right=range(1, 4)) + left_out,
-                )
+            yield _shown(flip_table("eval", flips[:at_once]))
+            if rest := flips[at_once:_MOST]:
+                left_out = f"\n\n{len(flips) - _MOST} more are left out." if len(flips) > _MOST else ""
+                yield folded(f"{len(rest)} more, none surer than the last", _shown(flip_table("eval", rest)) + left_out)
     if why := why_unsure(found.flips):
         yield why
-    if rows := means_rows(found):
+    if means := means_table(found):
         yield "### Cost and time"
-        yield _table(MEANS_HEADER, rows, right=range(1, 4))
+        yield _shown(means)
     lost = [unscored_line("A", found.a_unscored), unscored_line("B", found.b_unscored)]
     yield from (inline(line) for line in lost if line)
     if found.left_out:
@@ -78,5 +73,9 @@ def _facts(found: Comparison) -> Iterator[str]:
         yield f"Not known: {', '.join(unknown)} (recorded in one key with model, guidelines and task)."
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:
-    return "\n".join(table(header, rows, right))
+def _shown(of: Table) -> str:
+    return "\n".join(table_lines(of))
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join(table(header, rows))

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from convex_evals.cli.options import format_option, runs_dir_option, show, suite_path
+from convex_evals.cli.options import output_option, print_result, runs_dir_option, suite_path
 
 
 @click.command()
 @click.argument("a")
 @click.argument("b")
-@format_option
+@output_option
 @runs_dir_option
 @click.pass_context
 def compare(ctx: click.Context, a: str, b: str, form: str, runs_dir: Path | None) -> None:
@@ -29,10 +29,11 @@ def compare(ctx: click.Context, a: str, b: str, form: str, runs_dir: Path | None
       cli compare model=gpt-5,guidelines=HEAD~1 model=gpt-5,guidelines=HEAD --format markdown
     """
     from convex_evals.analysis.compare import compare as compare_sides
-    from convex_evals.analysis.compare import to_markdown, to_text
+    from convex_evals.analysis.compare import to_data, to_markdown, to_section
     from convex_evals.analysis.selection import select
     from convex_evals.config import open_workspace
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     found = compare_sides(select(a, workspace), select(b, workspace))
-    show(form, found.to_data, lambda: to_markdown(found), lambda: to_text(found))
+    section = to_section(found, whole=form == "csv")
+    print_result(form, section, lambda: to_data(found), lambda: to_markdown(found))

@@ -12,10 +12,10 @@ from convex_evals.cli.options import (
     GradingOptions,
     collect,
     containment_options,
-    format_option,
     guidelines_experiment_option,
+    output_option,
+    print_result,
     runs_dir_option,
-    show,
     suite_path,
     workers_option,
 )
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Options:
+class DiffGuidelinesOptions:
     """Those of this command alone, and where runs are."""
 
     base: str
@@ -49,14 +49,14 @@ class Options:
 @click.option("--fail-on-regression", is_flag=True, help="Exit with 4 if a model regressed.")
 @click.option("--run", "run_missing", is_flag=True, help="Run what is missing on either side, then compare.")
 @click.option("--budget", type=click.FloatRange(0), metavar="USD", help="With --run: hard limit on spending.")
-@format_option
+@output_option
 @workers_option
 @containment_options
 @runs_dir_option
-@collect("options", Options)
+@collect("options", DiffGuidelinesOptions)
 @collect("grading", GradingOptions)
 @click.pass_context
-def diff_guidelines(ctx: click.Context, options: Options, grading: GradingOptions) -> int:
+def diff_guidelines(ctx: click.Context, options: DiffGuidelinesOptions, grading: GradingOptions) -> int:
     """Show what changed in the guidelines from BASE to HEAD, and how that affected each model.
 
     BASE and HEAD are Git revisions; HEAD defaults to the working tree. `main...` is the commit where this branch left
@@ -96,6 +96,6 @@ def diff_guidelines(ctx: click.Context, options: Options, grading: GradingOption
 
 def _print(report: DiffReport, form: str) -> None:
     from convex_evals.guidelines.diff_markdown import to_markdown
-    from convex_evals.guidelines.diff_terminal import to_text
+    from convex_evals.guidelines.diff_terminal import to_section
 
-    show(form, report.to_data, lambda: to_markdown(report), lambda: to_text(report))
+    print_result(form, to_section(report), report.to_data, lambda: to_markdown(report))

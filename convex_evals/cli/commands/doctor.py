@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.cli.options import json_option
-from convex_evals.render.output import say, say_json
+from convex_evals.cli.options import output_option, print_result
 
 if TYPE_CHECKING:
     from convex_evals.grading.health import Finding
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--install", is_flag=True, help="Install the toolchain if it is missing.")
-@json_option
-def doctor(install: bool, as_json: bool) -> int:
+@output_option
+def doctor(install: bool, form: str) -> int:
     """Show what is installed, what is missing, and the command that fixes it.
 
     Grades a tiny project of its own if the toolchain is installed. Exit code 1 if something is missing or broken.
@@ -27,7 +27,6 @@ def doctor(install: bool, as_json: bool) -> int:
       cli doctor --install
     """
     import asyncio
-    import json
 
     from convex_evals.errors import ExitCode
     from convex_evals.grading.health import inspect_all
@@ -35,17 +34,25 @@ def doctor(install: bool, as_json: bool) -> int:
 
     with Display() as display:
         findings = asyncio.run(inspect_all(install=install, progress=display.preparing, warn=display.warn))
-    if as_json:
-        say_json(json.dumps([f.to_json() for f in findings], indent=2))
-    else:
-        _print(findings)
+    _print(findings, form)
     return ExitCode.OK if all(f.status in ("ok", "absent") for f in findings) else ExitCode.USER_ERROR
 
 
-def _print(findings: list[Finding]) -> None:
-    for finding in findings:
-        say(f"{finding.status:8} {finding.part:17} {finding.detail}")
-        if finding.remedy:
-            say(f"{'':26} -> {finding.remedy}")
-        for name, result in finding.tried.items():
-            say(f"{'':26} {name:34} {result}")
+def _print(findings: list[Finding], form: str) -> None:
+    from convex_evals.render.markdown import to_markdown
+    from convex_evals.render.model import Column, Section, Table
+
+    columns = [Column(name, name) for name in ("status", "part", "detail", "remedy")]
+    rows = [[f.status, f.part, f.detail, f.remedy] for f in findings]
+    hidden = [Column(column.key, None) for column in columns]
+    section = Section.of(*(line for f in findings for line in _lines(f)), Table.of(hidden, rows))
+    table = Section.of(Table.of(columns, rows))
+    print_result(form, section, lambda: [f.to_json() for f in findings], lambda: to_markdown(table))
+
+
+def _lines(finding: Finding) -> Iterator[str]:
+    yield f"{finding.status:8} {finding.part:17} {finding.detail}"
+    if finding.remedy:
+        yield f"{'':26} -> {finding.remedy}"
+    for name, result in finding.tried.items():
+        yield f"{'':26} {name:34} {result}"

@@ -6,18 +6,25 @@ from pathlib import Path
 
 import click
 
-from convex_evals.cli.options import delivery_options, json_option, open_delivery, runs_dir_option, suite_path
-from convex_evals.render.output import complain, say, say_json
+from convex_evals.cli.options import (
+    delivery_options,
+    open_delivery,
+    output_option,
+    print_result,
+    runs_dir_option,
+    suite_path,
+)
+from convex_evals.render.output import complain, say
 
 
 @click.command()
 @click.argument("names", metavar="RUN...", nargs=-1, required=True)
 @delivery_options
 @runs_dir_option
-@json_option
+@output_option
 @click.pass_context
 def finish(
-    ctx: click.Context, names: tuple[str, ...], commit: bool, push: bool, runs_dir: Path | None, as_json: bool
+    ctx: click.Context, names: tuple[str, ...], commit: bool, push: bool, runs_dir: Path | None, form: str
 ) -> int:
     """Write a run's summary.json from what its shards delivered, and list what is missing.
 
@@ -29,13 +36,12 @@ def finish(
       cli finish default-1a2b3c4d
       cli finish nightly-0412 --commit --push
     """
-    import json
-
+    from convex_evals.analysis.totals import run_to_data
     from convex_evals.config import open_workspace
     from convex_evals.errors import ExitCode
-    from convex_evals.render.results import run_report, run_to_data
+    from convex_evals.render.model import apart
     from convex_evals.runs.finalize import finish_runs
-    from convex_evals.runs.options import resume
+    from convex_evals.runs.outcome import run_section
     from convex_evals.store.runs import RunStore
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
@@ -43,13 +49,12 @@ def finish(
     chosen = {run.folder: run for run in map(store.find, names)}.values()
     delivery = open_delivery(workspace.runs_dir, commit, push)
     finished, errors = finish_runs(chosen, workspace.journal_dir)
-    if as_json:
-        say_json(json.dumps([run_to_data(r, s) for r, s in finished], indent=2))
-    elif finished:
-        say("\n\n".join(run_report(r, s, resume=resume(r.plan).command()) for r, s in finished))
+    if finished or form == "json":
+        section = apart(*(run_section(r, s) for r, s in finished))
+        print_result(form, section, lambda: [run_to_data(r, s) for r, s in finished])
     for line in errors:
         complain(line)
     if delivery:
         for line in delivery.deliver([run for run, _ in finished], "finish"):
-            say(line, err=as_json)
+            say(line, err=form != "terminal")
     return ExitCode.USER_ERROR if errors else ExitCode.OK

@@ -6,8 +6,14 @@ from pathlib import Path
 
 import click
 
-from convex_evals.cli.options import guidelines_experiment_option, json_option, runs_dir_option, suite_path
-from convex_evals.render.output import complain, say, say_json
+from convex_evals.cli.options import (
+    guidelines_experiment_option,
+    output_option,
+    print_result,
+    runs_dir_option,
+    suite_path,
+)
+from convex_evals.render.output import complain
 
 
 @click.group()
@@ -24,9 +30,9 @@ def guidelines() -> None:
 @guidelines.command()
 @guidelines_experiment_option
 @runs_dir_option
-@json_option
+@output_option
 @click.pass_context
-def coverage(ctx: click.Context, experiment: str, runs_dir: Path | None, as_json: bool) -> int:
+def coverage(ctx: click.Context, experiment: str, runs_dir: Path | None, form: str) -> int:
     """List the rules that no eval exercises, the evals that no rule names, and, from runs, those that no rule helps.
 
     A rule names its evals in a comment after it, which models do not see: `<!-- evals: 002-queries/001-joins -->`.
@@ -40,13 +46,9 @@ def coverage(ctx: click.Context, experiment: str, runs_dir: Path | None, as_json
     from convex_evals.config import open_workspace
     from convex_evals.errors import ExitCode
     from convex_evals.guidelines.coverage import read_coverage
-    from convex_evals.records import dump_json
 
     result = read_coverage(open_workspace(suite_path(ctx), runs_dir, Path.cwd()), experiment)
-    if as_json:
-        say_json(dump_json(result.to_data()))
-    else:
-        say(result.to_text())
+    print_result(form, result.to_section(), result.to_data)
     for line in result.errors:
         complain(line)
     return ExitCode.USER_ERROR if result.errors else ExitCode.OK

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from convex_evals.cli.options import json_option, runs_dir_option, suite_path
-from convex_evals.render.output import say, say_json
+from convex_evals.cli.options import output_option, print_result, runs_dir_option, suite_path
 
 
 @click.command()
@@ -16,9 +15,9 @@ from convex_evals.render.output import say, say_json
 )
 @click.option("-e", "--experiment", metavar="NAME", help="Only this experiment.")
 @runs_dir_option
-@json_option
+@output_option
 @click.pass_context
-def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Path | None, as_json: bool) -> None:
+def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Path | None, form: str) -> None:
     """Show a model's pass rate over time, oldest run first, and which guidelines it was given.
 
     \b
@@ -26,9 +25,7 @@ def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Pa
       cli history -m claude-sonnet-5
       cli history -m claude-sonnet-5 -e default --json
     """
-    import json
-
-    from convex_evals.analysis.history import read_history
+    from convex_evals.analysis.history import history_section, history_to_data, read_history
     from convex_evals.config import open_workspace
     from convex_evals.errors import UserError
     from convex_evals.models.catalog import find_ran, load_models
@@ -44,8 +41,4 @@ def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Pa
         under = f" under {experiment}" if experiment else ""
         make = RunOptions(models=(slug,)).command()
         raise UserError(f"-m {model}: {slug} has no runs{under} in {workspace.runs_dir}; `{make}` makes one")
-    if as_json:
-        data = {"model": slug, "runs": [p.to_data() for p in found.points], "incomplete": found.incomplete}
-        say_json(json.dumps(data, indent=2))
-    else:
-        say(f"{slug}\n{found.to_text()}")
+    print_result(form, history_section(slug, found), lambda: history_to_data(slug, found))

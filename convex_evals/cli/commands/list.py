@@ -6,15 +6,14 @@ from pathlib import Path
 
 import click
 
-from convex_evals.cli.options import filter_options, json_option, runs_dir_option, suite_path
-from convex_evals.render.output import say, say_json
+from convex_evals.cli.options import filter_options, output_option, print_result, runs_dir_option, suite_path
 
 
 @click.command("list")
 @click.argument("what", type=click.Choice(["runs", "evals"]), default="runs")
 @filter_options
 @runs_dir_option
-@json_option
+@output_option
 @click.pass_context
 def list_(
     ctx: click.Context,
@@ -22,7 +21,7 @@ def list_(
     pattern: str | None,
     categories: tuple[str, ...],
     runs_dir: Path | None,
-    as_json: bool,
+    form: str,
 ) -> None:
     """List runs (newest first) or the suite's evals.
 
@@ -38,48 +37,37 @@ def list_(
         raise click.UsageError("-f and -c choose evals: `cli list evals`")
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     if what == "evals":
-        _evals(workspace.suite, pattern, categories, as_json)
+        _evals(workspace.suite, pattern, categories, form)
     else:
-        _runs(workspace.runs_dir, as_json)
+        _runs(workspace.runs_dir, form)
 
 
-def _evals(root: Path, pattern: str | None, categories: tuple[str, ...], as_json: bool) -> None:
-    import json
-
-    from convex_evals.render.results import table
+def _evals(root: Path, pattern: str | None, categories: tuple[str, ...], form: str) -> None:
+    from convex_evals.render.model import Column, Section, Table
     from convex_evals.suite.suite import load_suite
 
     evals = load_suite(root).select(pattern, categories)
-    if as_json:
-        data = [
-            {
-                "eval": e.id,
-                "pipeline": e.config.pipeline.value,
-                "tags": list(e.config.tags),
-                "path": str(e.path),
-            }
-            for e in evals
-        ]
-        say_json(json.dumps(data, indent=2))
-        return
+    columns = [
+        Column("eval", "eval"),
+        Column("pipeline", "pipeline", right=True),
+        Column("wrong", "wrong", right=True),
+        Column("accept", "accept", right=True),
+        Column("tags", "tags", right=True),
+        Column("path", None),
+    ]
     rows = [
-        [e.id, e.config.pipeline.value, str(len(e.wrong())), str(len(e.accept())), " ".join(e.config.tags)]
+        [e.id, e.config.pipeline.value, len(e.wrong()), len(e.accept()), tuple(e.config.tags), str(e.path)]
         for e in evals
     ]
-    say(table(["eval", "pipeline", "wrong", "accept", "tags"], rows))
+    print_result(form, Section.of(Table.of(columns, rows)))
 
 
-def _runs(runs_dir: Path, as_json: bool) -> None:
-    import json
-
-    from convex_evals.render.results import run_row, run_to_data, table
+def _runs(runs_dir: Path, form: str) -> None:
+    from convex_evals.analysis.totals import run_to_data, runs_table
+    from convex_evals.render.model import Section
     from convex_evals.store.runs import RunStore
 
-    runs = list(RunStore(runs_dir).all())
-    if as_json:
-        say_json(json.dumps([run_to_data(r, r.summary()) for r in runs], indent=2))
-    elif runs:
-        rows = [run_row(r, r.summary()) for r in runs]
-        say(table(["run", "date", "model", "experiment", "evals", "passed", "pass rate"], rows))
-    else:
-        say(f"No runs in {runs_dir} yet; `cli run --model reference` makes one, `cli list evals` lists the evals.")
+    runs = [(run, run.summary()) for run in RunStore(runs_dir).all()]
+    none = f"No runs in {runs_dir} yet; `cli run --model reference` makes one, `cli list evals` lists the evals."
+    section = Section.of(runs_table(runs) if runs or form == "csv" else none)
+    print_result(form, section, lambda: [run_to_data(run, summary) for run, summary in runs])

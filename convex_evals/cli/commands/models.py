@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.cli.options import json_option, suite_path
+from convex_evals.cli.options import json_option, output_option, print_result, suite_path
 from convex_evals.render.output import say, say_json
 
 if TYPE_CHECKING:
@@ -28,32 +28,31 @@ def models() -> None:
 
 
 @models.command("list")
-@json_option
+@output_option
 @click.pass_context
-def list_(ctx: click.Context, as_json: bool) -> None:
+def list_(ctx: click.Context, form: str) -> None:
     """List the models of models.yaml."""
-    import json
-
-    from convex_evals.render.results import table
+    from convex_evals.render.model import Column, Section, Table
 
     entries = _entries(ctx)
-    if as_json:
-        say_json(json.dumps([e.model_dump(mode="json") for e in entries], indent=2))
-        return
-    if not entries:
-        say("No models: models.yaml is missing or empty; docs/running.md shows how to write it.")
-        return
-    rows = [
-        [e.slug, e.name or e.slug, e.first_seen.isoformat() if e.first_seen else "", " ".join(e.tags)] for e in entries
+    columns = [
+        Column("slug", "slug"),
+        Column("name", "name", right=True),
+        Column("first_seen", "first seen", right=True),
+        Column("tags", "tags", right=True),
     ]
-    say(table(["slug", "name", "first seen", "tags"], rows))
+    days = [e.first_seen.isoformat() if e.first_seen else None for e in entries]
+    rows = [[e.slug, e.name or e.slug, day, tuple(e.tags)] for e, day in zip(entries, days, strict=True)]
+    none = "No models: models.yaml is missing or empty; docs/running.md shows how to write it."
+    section = Section.of(Table.of(columns, rows) if entries or form == "csv" else none)
+    print_result(form, section, lambda: [e.model_dump(mode="json") for e in entries])
 
 
 @models.command()
 @click.argument("name", metavar="MODEL")
 @json_option
 @click.pass_context
-def show(ctx: click.Context, name: str, as_json: bool) -> None:
+def show(ctx: click.Context, name: str, form: str) -> None:
     """Show one model: its settings and its price."""
     import json
 
@@ -68,7 +67,7 @@ def show(ctx: click.Context, name: str, as_json: bool) -> None:
         "most_output_tokens": most_output_tokens(entry),
         "web_search": can_search(entry),
     }
-    if as_json:
+    if form == "json":
         say_json(json.dumps(data, indent=2))
         return
     for key, value in data.items():
@@ -87,7 +86,7 @@ def show(ctx: click.Context, name: str, as_json: bool) -> None:
 )
 @json_option
 @click.pass_context
-def check(ctx: click.Context, names: tuple[str, ...], smoke: bool, as_json: bool) -> int:
+def check(ctx: click.Context, names: tuple[str, ...], smoke: bool, form: str) -> int:
     """Send one tiny request to each MODEL, and report how long it took and whether its price is known.
 
     Exit code 1 if a model does not answer. With --smoke, stdout has the output of `cli run`, and the results of the
@@ -108,7 +107,7 @@ def check(ctx: click.Context, names: tuple[str, ...], smoke: bool, as_json: bool
     entries = _entries(ctx)
     chosen = [find_model(name, entries) for name in names]
     found = [asyncio.run(check_model(entry)) for entry in chosen]
-    if as_json and not smoke:
+    if form == "json" and not smoke:
         say_json(json.dumps([f.to_json() for f in found], indent=2))
     else:
         for f in found:
@@ -116,11 +115,11 @@ def check(ctx: click.Context, names: tuple[str, ...], smoke: bool, as_json: bool
     answering = [f.model for f in found if f.fault is None]
     status = ExitCode.OK if len(answering) == len(found) else ExitCode.USER_ERROR
     if smoke and answering:
-        return max(status, _smoke(ctx, answering, as_json))
+        return max(status, _smoke(ctx, answering, form))
     return status
 
 
-def _smoke(ctx: click.Context, slugs: list[str], as_json: bool) -> int:
+def _smoke(ctx: click.Context, slugs: list[str], form: str) -> int:
     """`cli run` over two evals."""
     from convex_evals.models.check import smoke_evals
     from convex_evals.runs.options import RunOptions
@@ -128,9 +127,7 @@ def _smoke(ctx: click.Context, slugs: list[str], as_json: bool) -> int:
 
     chosen = smoke_evals(load_suite(_workspace(ctx).suite).evals)
     root = ctx.find_root()
-    options = RunOptions(
-        suite=suite_path(root), models=tuple(slugs), pattern=pattern_of(chosen), fresh=True, as_json=as_json
-    )
+    options = RunOptions(suite=suite_path(root), models=tuple(slugs), pattern=pattern_of(chosen), fresh=True, form=form)
     status: int = root.command.main(options.arguments(), prog_name="cli", standalone_mode=False)
     return status
 

@@ -57,18 +57,18 @@ def plan(options: RunOptions) -> None:
             display.warn(line)
         delivery = open_delivery(workspace.runs_dir, options.commit, options.push)
         runs = asyncio.run(plan_runs(resolved.requests, workspace, display, fresh=options.fresh))
-    _report(runs, options.as_json)
+    _report(runs, options.form)
     if delivery:
         for line in delivery.deliver([run for run in runs if not run.is_complete], "plan"):
-            say(line, err=options.as_json)
+            say(line, err=options.form == "json")
 
 
-def _report(runs: list[Run], as_json: bool) -> None:
+def _report(runs: list[Run], form: str) -> None:
     import json
 
     from convex_evals.runs.options import resume
 
-    if as_json:
+    if form == "json":
         rows = [
             {
                 "run_id": run.plan.run_id,

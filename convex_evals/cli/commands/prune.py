@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.cli.options import json_option, runs_dir_option, suite_path
-from convex_evals.render.output import say, say_json
+from convex_evals.cli.options import output_option, print_result, runs_dir_option, suite_path
 
 if TYPE_CHECKING:
+    from convex_evals.render.model import Table
     from convex_evals.runs.prune import Loss
 
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 )
 @click.option("--yes", is_flag=True, help="Delete them. Without this, only show what would be deleted.")
 @runs_dir_option
-@json_option
+@output_option
 @click.pass_context
 def prune(
-    ctx: click.Context, keep: int | None, older_than: int | None, yes: bool, runs_dir: Path | None, as_json: bool
+    ctx: click.Context, keep: int | None, older_than: int | None, yes: bool, runs_dir: Path | None, form: str
 ) -> None:
     """Delete the raw replies of old runs. Their verdicts, costs and totals are kept.
 
@@ -38,10 +38,10 @@ def prune(
       cli prune --keep 5
       cli prune --keep 1 --older-than 90 --yes
     """
-    import json
     from datetime import UTC, datetime
 
     from convex_evals.config import open_workspace
+    from convex_evals.render.model import Section
     from convex_evals.runs.prune import prune_runs, to_prune
     from convex_evals.store.runs import RunStore
 
@@ -51,21 +51,29 @@ def prune(
     today = datetime.now(UTC).date()
     chosen = to_prune(RunStore(workspace.runs_dir).all(), keep, older_than, today)
     found = prune_runs(chosen, today, do=yes)
-    if as_json:
-        say_json(json.dumps([p.to_data() for p in found], indent=2))
-    elif found:
-        _print(found, yes)
-    else:
-        say("Nothing to prune.")
+    said = f"{sum(p.size for p in found):,} bytes " + ("deleted." if yes else "would be deleted; --yes deletes them.")
+    section = Section.of(_table(found), said) if found or form in ("json", "csv") else Section.of("Nothing to prune.")
+    print_result(form, section)
 
 
-def _print(found: list[Loss], done: bool) -> None:
-    from convex_evals.render.results import table
+def _table(found: list[Loss]) -> Table:
+    from convex_evals.render.model import Cell, Column, Row, Table
 
-    cells = [
-        [p.run.plan.run_id, p.run.plan.date, p.run.plan.model, p.run.plan.experiment, f"{p.replies}", f"{p.size:,}"]
+    columns = [
+        Column("run_id", "run"),
+        Column("date", "date", right=True),
+        Column("model", "model", right=True),
+        Column("experiment", "experiment", right=True),
+        Column("folder", None),
+        Column("replies", "replies", right=True),
+        Column("bytes", "bytes", right=True),
+        Column("pruned", None),
+    ]
+    rows: list[Row] = [
+        [
+            *(p.run.plan.run_id, p.run.plan.date, p.run.plan.model, p.run.plan.experiment, str(p.run.folder)),
+            *(p.replies, Cell(f"{p.size:,}", p.size), p.done),
+        ]
         for p in found
     ]
-    say(table(["run", "date", "model", "experiment", "replies", "bytes"], cells))
-    total = sum(p.size for p in found)
-    say(f"{total:,} bytes " + ("deleted." if done else "would be deleted; --yes deletes them."))
+    return Table.of(columns, rows)

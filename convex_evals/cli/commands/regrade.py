@@ -12,19 +12,20 @@ from convex_evals.cli.options import (
     GradingOptions,
     collect,
     containment_options,
-    json_option,
+    output_option,
+    print_result,
     runs_dir_option,
     suite_path,
     workers_option,
 )
-from convex_evals.render.output import say, say_json
 
 if TYPE_CHECKING:
+    from convex_evals.render.model import Row, Section
     from convex_evals.runs.regrade import Regrading
 
 
 @dataclass(frozen=True)
-class Options:
+class RegradeOptions:
     """Those of this command alone, and where runs are."""
 
     names: tuple[str, ...]
@@ -32,7 +33,7 @@ class Options:
     edited_tasks: bool
     fail_on_change: bool
     runs_dir: Path | None
-    as_json: bool
+    form: str
 
 
 @click.command()
@@ -43,11 +44,11 @@ class Options:
 @workers_option
 @containment_options
 @runs_dir_option
-@json_option
-@collect("options", Options)
+@output_option
+@collect("options", RegradeOptions)
 @collect("grading", GradingOptions)
 @click.pass_context
-def regrade(ctx: click.Context, options: Options, grading: GradingOptions) -> int:
+def regrade(ctx: click.Context, options: RegradeOptions, grading: GradingOptions) -> int:
     """Grade stored replies again, with the current graders. No model is asked.
 
     RUN is a run's id or a prefix of it, its folder, `last`, or a model's slug for all of its runs. Each verdict that
@@ -62,10 +63,10 @@ def regrade(ctx: click.Context, options: Options, grading: GradingOptions) -> in
       cli regrade default-1a2b3c4d --json --fail-on-change
     """
     import asyncio
-    import json
 
     from convex_evals.config import open_workspace
     from convex_evals.errors import ExitCode
+    from convex_evals.render.model import apart
     from convex_evals.render.terminal import Display
     from convex_evals.runs.regrade import Scope, regrade_runs
     from convex_evals.store.runs import RunStore
@@ -76,29 +77,37 @@ def regrade(ctx: click.Context, options: Options, grading: GradingOptions) -> in
     workers = grading.workers or workspace.workers
     with Display() as display:
         found = asyncio.run(regrade_runs(workspace, runs, scope, workers, grading.containment(), display))
-    if options.as_json:
-        say_json(json.dumps([r.to_data() for r in found], indent=2))
-    else:
-        say("\n\n".join(_report(r) for r in found))
+    print_result(options.form, apart(*(_report(r) for r in found)), lambda: [r.to_data() for r in found])
     changed = any(r.changes for r in found)
     return ExitCode.EVALS_FAILED if options.fail_on_change and changed else ExitCode.OK
 
 
-def _report(found: Regrading) -> str:
-    from convex_evals.render.results import category_table, headline, table
+def _report(found: Regrading) -> Section:
+    from convex_evals.analysis.totals import category_table
+    from convex_evals.render.model import Column, Section, Table
+    from convex_evals.render.verdicts import headline
 
     plan = found.run.plan
-    lines = [f"{plan.model}  {plan.experiment}  {plan.run_id}: {found.graded} trials graded"]
-    rows = []
+    lines: list[str | Table] = [f"{plan.model}  {plan.experiment}  {plan.run_id}: {found.graded} trials graded"]
+    rows: list[Row] = []
     for c in found.changes:
         words = [str(v.outcome) + (f" ({v.caught_by})" if v.caught_by else "") for v in (c.before, c.after)]
-        rows.append([f"{c.eval_id} #{c.trial}", *words, ", ".join(c.why)])
+        rows.append([plan.run_id, f"{c.eval_id} #{c.trial}", c.eval_id, c.trial, *words, ", ".join(c.why)])
+    columns = [
+        Column("run_id", None),
+        Column(None, "changed"),
+        Column("eval", None),
+        Column("trial", None),
+        Column("was", "was", right=True),
+        Column("is", "is", right=True),
+        Column("because_of", "because of", right=True),
+    ]
     if rows:
-        lines.append(table(["changed", "was", "is", "because of"], rows))
+        lines.append(Table.of(columns, rows))
         lines += [f"{c.eval_id} #{c.trial}: {headline(c.after.reason)}" for c in found.changes if c.after.reason]
     else:
         lines.append("No verdict changed.")
     lines += [f"left out: {eval_id}: {why}" for eval_id, why in found.left_out.items()]
     if found.summary and found.changes:
         lines.append(category_table(found.summary))
-    return "\n".join(lines)
+    return Section(tuple(lines))

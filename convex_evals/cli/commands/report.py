@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Options:
+class ReportOptions:
     """All of this command."""
 
     run_names: tuple[str, ...]
@@ -31,7 +31,11 @@ class Options:
     to_stdout: bool
     output: Path | None
     runs_dir: Path | None
-    as_json: bool
+    form: str
+
+    @property
+    def as_json(self) -> bool:
+        return self.form == "json"
 
 
 @click.command()
@@ -51,9 +55,9 @@ class Options:
 )
 @runs_dir_option
 @json_option
-@collect("options", Options)
+@collect("options", ReportOptions)
 @click.pass_context
-def report(ctx: click.Context, options: Options) -> None:
+def report(ctx: click.Context, options: ReportOptions) -> None:
     """Write a report for review: what failed and why, whose fault it is, and what that means for the pass rate.
 
     RUN is a run's id or a prefix of it, its folder, `last`, or a model's slug for all of its runs. What people write in
@@ -90,7 +94,7 @@ def report(ctx: click.Context, options: Options) -> None:
         raise UserError(f"--analyze {options.analyze}: {problems[0]}{more}; run the command again for the rest")
 
 
-def _refuse_contradictions(options: Options) -> None:
+def _refuse_contradictions(options: ReportOptions) -> None:
     """Raises `click.UsageError`."""
     printing = options.to_stdout or options.as_json
     if not options.run_names and not options.index:
@@ -105,7 +109,7 @@ def _refuse_contradictions(options: Options) -> None:
         raise click.UsageError("--index writes a file: leave out --stdout, --json and -o")
 
 
-def _make(reporter: Reporter, runs: list[Run], options: Options) -> None:
+def _make(reporter: Reporter, runs: list[Run], options: ReportOptions) -> None:
     """Write each report when it is made, or print them."""
     from convex_evals.records import dump_json
 
@@ -147,7 +151,7 @@ def _solver(workspace: Workspace, model: str, budget: float | None) -> ModelSolv
 
 
 def _line(path: Path, made: Report) -> str:
-    from convex_evals.render.results import percent
+    from convex_evals.render.numbers import percent
     from convex_evals.text import counted
 
     impact = made.impact

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,13 +18,14 @@ from convex_evals.cli.options import (
     containment_of,
     containment_options,
     delivery_options,
-    json_option,
     on_terminal,
     open_delivery,
+    output_option,
+    print_result,
     runs_dir_option,
     workers_option,
 )
-from convex_evals.render.output import complain, say, say_json
+from convex_evals.render.output import complain, say
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 @click.option("--fail-on-failure", is_flag=True, help="Exit with 4 unless every trial passed.")
 @delivery_options
 @runs_dir_option
-@json_option
+@output_option
 @pass_run_options
 def run(options: RunOptions) -> int:
     """Ask models, grade their replies, and write the results to runs/.
@@ -98,10 +99,10 @@ def _run(options: RunOptions, workspace: Workspace, solvers: SolverFactory, cont
         delivery = open_delivery(workspace.runs_dir, options.commit, options.push)
         work = make_work(options, workspace, display, containment)
         _do(work, resolved.requests, options)
-    _report(work, options.as_json)
+    _report(work, options.form)
     if delivery:
         for line in delivery.deliver([f.run for f in work.done], shard=options.shard):
-            say(line, err=options.as_json)
+            say(line, err=options.form != "terminal")
     if work.stopped:
         return ExitCode.USER_ERROR
     return ExitCode.EVALS_FAILED if options.fail_on_failure and not work.all_passed else ExitCode.OK
@@ -119,48 +120,52 @@ def _do(work: Work, requests: list[RunRequest], options: RunOptions) -> None:
         raise
 
 
-def _report(work: Work, as_json: bool) -> None:
-    import json
+def _report(work: Work, form: str) -> None:
+    from convex_evals.analysis.totals import run_to_data
+    from convex_evals.render.model import apart
+    from convex_evals.runs.outcome import run_section, share_section
 
-    from convex_evals.render.results import run_report, run_to_data, share_report
-    from convex_evals.runs.options import resume
-
-    if as_json:
+    def data() -> list[dict[str, Any]]:
         rows = [run_to_data(f.run, f.summary) for f in work.done]
         if work.shard:
             for row, finished in zip(rows, work.done, strict=True):
                 row["share"] = finished.totals.model_dump(mode="json", by_alias=True)
-        say_json(json.dumps(rows, indent=2))
-    elif work.shard:
+        return rows
+
+    if work.shard:
         name = str(work.shard)
-        say("\n\n".join(share_report(f.run, f.totals, name) for f in work.done))
+        sections = [share_section(f.run, f.totals, name) for f in work.done]
     else:
-        reports = [run_report(f.run, f.summary, f.so_far, resume=resume(f.run.plan).command()) for f in work.done]
-        say("\n\n".join(reports))
+        sections = [run_section(f.run, f.summary, f.so_far) for f in work.done]
+    print_result(form, apart(*sections), data)
     for line in work.stopped:
         complain(line)
 
 
 def _print_estimate(requests: list[RunRequest], options: RunOptions) -> None:
-    import json
-
-    from convex_evals.render.results import table
+    from convex_evals.render.model import Cell, Column, Row, Section, Table
     from convex_evals.runs.costs import estimate
     from convex_evals.runs.request import part_of
 
     parts = [part_of(r, options.shard) if options.shard else r for r in requests]
-    rows = [(r.solver.model, r.experiment, estimate(r)) for r in parts]
-    if options.as_json:
-        data = [{"model": model, "experiment": experiment, **found.to_data()} for model, experiment, found in rows]
-        say_json(json.dumps(data, indent=2))
-        return
-    header = ["model", "experiment", "calls", "input tokens", "usual cost", "at most, without retries"]
-    cells = [
-        [model, experiment, f"{e.calls:,}", f"{e.input_tokens:,}", _dollars(e.usual_usd), _dollars(e.most_usd)]
-        for model, experiment, e in rows
+    columns = [
+        Column("model", "model"),
+        Column("experiment", "experiment", right=True),
+        Column("calls", "calls", right=True),
+        Column("input_tokens", "input tokens", right=True),
+        Column("usual_usd", "usual cost", right=True),
+        Column("most_usd", "at most, without retries", right=True),
     ]
-    say(table(header, cells))
-    say("Before reuse: replies that earlier runs have are not requested again.")
+    rows: list[Row] = [
+        [
+            *(request.solver.model, request.experiment),
+            *(Cell(f"{count:,}", count) for count in (found.calls, found.input_tokens)),
+            *(Cell(_dollars(amount), amount) for amount in (found.usual_usd, found.most_usd)),
+        ]
+        for request, found in zip(parts, map(estimate, parts), strict=True)
+    ]
+    note = "Before reuse: replies that earlier runs have are not requested again."
+    print_result(options.form, Section.of(Table.of(columns, rows), note))
 
 
 def _dollars(amount: float | None) -> str:

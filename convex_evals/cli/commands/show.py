@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.cli.options import json_option, runs_dir_option, suite_path
+from convex_evals.cli.options import output_option, print_result, runs_dir_option, suite_path
 from convex_evals.render.output import say, say_json
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
+    from convex_evals.render.model import Row, Table
     from convex_evals.store.runs import Run
 
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 )
 @click.option("--verdict", "sections", flag_value="verdict", multiple=True, help="Show steps and tests, with messages.")
 @runs_dir_option
-@json_option
+@output_option
 @click.pass_context
 def show(
     ctx: click.Context,
@@ -36,7 +37,7 @@ def show(
     trial: int | None,
     sections: tuple[str, ...],
     runs_dir: Path | None,
-    as_json: bool,
+    form: str,
 ) -> None:
     """Show a run, or one eval of it: task, reference answer, reply, how they differ, steps and tests.
 
@@ -54,40 +55,56 @@ def show(
     from convex_evals.config import open_workspace
     from convex_evals.store.runs import RunStore
 
+    if eval_id and form in ("markdown", "csv"):
+        raise click.UsageError(f"--format {form} is for a whole run: leave out EVAL, or give --json")
     if eval_id is None and (trial or sections):
         raise click.UsageError("--trial, --task and similar options need an eval: `cli show RUN EVAL`")
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     run = RunStore(workspace.runs_dir).find(run_name)
     if eval_id is None:
-        _run(run, as_json)
+        _run(run, form)
     else:
-        _eval(workspace, run, find_eval(run, eval_id), trial, sections, as_json)
+        _eval(workspace, run, find_eval(run, eval_id), trial, sections, form == "json")
 
 
-def _run(run: Run, as_json: bool) -> None:
-    from convex_evals.render.results import category_table, headline, run_to_json, table
+def _run(run: Run, form: str) -> None:
+    from convex_evals.analysis.totals import category_table, run_to_data
+    from convex_evals.render.model import Section, apart
     from convex_evals.runs.options import resume
 
-    summary = run.summary()
-    if as_json:
-        say_json(run_to_json(run, summary))
-        return
-    plan = run.plan
-    say(f"{plan.model}  {plan.experiment}  {plan.date}  {plan.run_id}{'  (synthetic)' if plan.synthetic else ''}")
-    rows = []
-    for eval_id in plan.evals:
+    plan, summary = run.plan, run.summary()
+    head = f"{plan.model}  {plan.experiment}  {plan.date}  {plan.run_id}{'  (synthetic)' if plan.synthetic else ''}"
+    rest = category_table(summary) if summary else f"Not complete; `{resume(plan).command()}` resumes it."
+    print_result(form, apart(Section.of(head, _trials(run)), rest), lambda: run_to_data(run, summary))
+
+
+def _trials(run: Run) -> Table:
+    from convex_evals.render.model import Cell, Column, Table
+    from convex_evals.render.verdicts import TONES, headline
+
+    columns = [
+        Column("eval", "eval"),
+        Column("trial", None),
+        Column("outcome", "outcome", right=True),
+        Column("duration_ms", "time", right=True),
+        Column(None, "caught by", right=True),
+        Column("caught_by", None),
+        Column("reason", None),
+    ]
+    rows: list[Row] = []
+    for eval_id in run.plan.evals:
         if not run.is_written(eval_id):
-            rows.append([eval_id, "not done", "", ""])
+            rows.append([eval_id, None, "not done", None, None, None, None])
             continue
         for t in run.grade(eval_id).trials:
             verdict = t.verdict
-            where = f"{verdict.caught_by}: {headline(verdict.reason, 80)}" if verdict.caught_by else ""
-            rows.append([eval_id, verdict.outcome.value, f"{verdict.duration_ms / 1000:.1f}s", where])
-    say(table(["eval", "outcome", "time", "caught by"], rows))
-    if summary:
-        say("\n" + category_table(summary))
-    else:
-        say(f"\nNot complete; `{resume(plan).command()}` resumes it.")
+            outcome = Cell(verdict.outcome.value, verdict.outcome.value, TONES[verdict.outcome])
+            time = Cell(f"{verdict.duration_ms / 1000:.1f}s", verdict.duration_ms)
+            where, step = None, verdict.caught_by.value if verdict.caught_by else None
+            if step:
+                where = f"{step}: {headline(verdict.reason, 80)}"
+            rows.append([eval_id, t.trial, outcome, time, where, step, headline(verdict.reason) if step else None])
+    return Table.of(columns, rows)
 
 
 def _eval(
@@ -99,8 +116,8 @@ def _eval(
         most_telling,
         read_source,
         read_trials,
-        trial_to_text,
     )
+    from convex_evals.analysis.trial_text import trial_to_text
     from convex_evals.errors import UserError
     from convex_evals.records import dump_json
     from convex_evals.suite.suite import load_suite

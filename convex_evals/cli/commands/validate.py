@@ -12,18 +12,20 @@ from convex_evals.cli.options import (
     collect,
     containment_options,
     filter_options,
-    json_option,
+    output_option,
+    print_result,
     suite_path,
     workers_option,
 )
-from convex_evals.render.output import say, say_json
+from convex_evals.render.output import say
 
 if TYPE_CHECKING:
     from convex_evals.grading.validation import Validation
+    from convex_evals.render.model import Section
 
 
 @dataclass(frozen=True)
-class Options:
+class ValidateOptions:
     """Those of this command alone, and which evals."""
 
     pattern: str | None
@@ -33,7 +35,7 @@ class Options:
     project: str | None
     repeat: int
     grader_limit: float | None  # seconds
-    as_json: bool
+    form: str
 
 
 @click.command()
@@ -55,11 +57,11 @@ class Options:
 )
 @click.option("--grader-limit", type=click.FloatRange(0.1), metavar="SECONDS", help="Report graders that take longer.")
 @containment_options
-@json_option
-@collect("options", Options)
+@output_option
+@collect("options", ValidateOptions)
 @collect("grading", GradingOptions)
 @click.pass_context
-def validate(ctx: click.Context, options: Options, grading: GradingOptions) -> int:
+def validate(ctx: click.Context, options: ValidateOptions, grading: GradingOptions) -> int:
     """Check that the graders tell right from wrong.
 
     Grades every answer (must pass), every project under accept/ (must pass) and under wrong/ (must fail, at the
@@ -87,19 +89,14 @@ def validate(ctx: click.Context, options: Options, grading: GradingOptions) -> i
     with Display() as display:
         work = SuiteValidation(workspace, choice, grading.workers or workspace.workers, containment, display)
         validation = work.validate(options.grader_limit)
-    return _tell(validation, work.interrupted, options.as_json)
+    return _tell(validation, work.interrupted, options.form)
 
 
-def _tell(validation: Validation, interrupted: bool, as_json: bool) -> int:
+def _tell(validation: Validation, interrupted: bool, form: str) -> int:
     """Print it; the exit code."""
-    import json
-
     from convex_evals.errors import ExitCode
 
-    if as_json:
-        say_json(json.dumps(validation.to_json(), indent=2))
-    else:
-        _print(validation)
+    print_result(form, _section(validation), validation.to_json)
     if interrupted:
         count = len(validation.results)
         say(f"interrupted: the results above are those of {count} gradings", err=True)
@@ -107,12 +104,11 @@ def _tell(validation: Validation, interrupted: bool, as_json: bool) -> int:
     return ExitCode.OK if validation.is_clean else ExitCode.EVALS_FAILED
 
 
-def _print(validation: Validation) -> None:
+def _section(validation: Validation) -> Section:
     from convex_evals.grading.validation_table import validation_table
+    from convex_evals.render.model import Section, apart
 
-    say(validation_table(validation))
-    say()
-    for line in validation.complaints:
-        say(f"off: {line}")
+    lines = [f"off: {line}" for line in validation.complaints]
     if validation.is_clean:
-        say("All verdicts are as expected.")
+        lines.append("All verdicts are as expected.")
+    return apart(validation_table(validation), Section.of(*lines))

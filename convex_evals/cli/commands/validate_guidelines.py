@@ -13,11 +13,11 @@ from convex_evals.cli.options import (
     collect,
     containment_options,
     filter_options,
-    format_option,
     guidelines_experiment_option,
     on_terminal,
+    output_option,
+    print_result,
     runs_dir_option,
-    show,
     suite_path,
     workers_option,
 )
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Options:
+class ValidateGuidelinesOptions:
     """Those of this command alone, which evals, and where runs are."""
 
     base: str
@@ -78,14 +78,14 @@ class Options:
 @click.option("--budget", type=click.FloatRange(0), metavar="USD", help="Hard limit on spending.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation before spending.")
 @click.option("--fail-on-regression", is_flag=True, help="Exit with 4 if a model, or a single eval, regressed.")
-@format_option
+@output_option
 @workers_option
 @containment_options
 @runs_dir_option
-@collect("options", Options)
+@collect("options", ValidateGuidelinesOptions)
 @collect("grading", GradingOptions)
 @click.pass_context
-def validate_guidelines(ctx: click.Context, options: Options, grading: GradingOptions) -> int:
+def validate_guidelines(ctx: click.Context, options: ValidateGuidelinesOptions, grading: GradingOptions) -> int:
     """Decide whether a guideline change, from BASE to HEAD, helps models: screen, confirm what flipped, judge.
 
     All selected evals are run with both versions, unless such runs exist. Those that flipped are run again in several
@@ -104,19 +104,19 @@ def validate_guidelines(ctx: click.Context, options: Options, grading: GradingOp
     from convex_evals.errors import ExitCode
     from convex_evals.guidelines.confirmation import make_rounds
     from convex_evals.guidelines.revisions import parse_revisions, read_versions
-    from convex_evals.guidelines.validate import Recipe, Worker
+    from convex_evals.guidelines.validate import Recipe, RoundRunner
 
     workspace = open_workspace(suite_path(ctx), options.runs_dir, Path.cwd())
     experiment = options.experiment
     before, after = read_versions(workspace, experiment, parse_revisions(options.base, options.head))
     screening = RunOptions(pattern=options.pattern, categories=options.categories, trials=options.trials)
     rounds = make_rounds(workspace, experiment, screening, again=options.again, budget=options.budget)
-    worker = Worker(rounds, grading.containment(), grading.workers, complain)
-    recipe = Recipe(rounds, lambda lines, calls: _agree(lines, calls, options.yes), worker.do)
+    runner = RoundRunner(rounds, grading.containment(), grading.workers, complain)
+    recipe = Recipe(rounds, lambda lines, calls: _agree(lines, calls, options.yes), runner.do)
     found = recipe.validate(before, after, options.models, each_hunk=options.each_hunk)
     if found is None:
         return ExitCode.USER_ERROR
-    show(options.form, found.to_data, found.to_markdown, found.to_text)
+    print_result(options.form, found.to_section(), found.to_data, found.to_markdown)
     return ExitCode.EVALS_FAILED if options.fail_on_regression and found.regressed else ExitCode.OK
 
 

@@ -1,4 +1,4 @@
-"""A comparison for a terminal: the verdict first."""
+"""A comparison as tables and lines: the verdict first."""
 
 from __future__ import annotations
 
@@ -6,33 +6,30 @@ from collections.abc import Iterator
 
 from convex_evals.analysis.compare.comparison import Comparison
 from convex_evals.analysis.compare.facts import Fact
-from convex_evals.analysis.compare.rows import (
-    CATEGORY_HEADER,
-    FLIP_HEADER,
-    MEANS_HEADER,
+from convex_evals.analysis.compare.tables import (
     by_reason,
-    category_rows,
+    category_table,
     directions,
-    flip_row,
-    means_rows,
+    flip_table,
+    means_table,
     shown_at_once,
     side_line,
     unscored_line,
     why_unsure,
 )
 from convex_evals.analysis.compare.words import advice, rate, verdict_line
-from convex_evals.render.results import table
+from convex_evals.render.model import Section, apart
 from convex_evals.text import counted
 
 _NAMES = 5
 
 
-def to_text(found: Comparison) -> str:
-    """All of it; what comes from files is made harmless."""
-    return "\n\n".join(_parts(found))
+def to_section(found: Comparison, *, whole: bool = False) -> Section:
+    """The tables and what there is to say about them; `whole` leaves none of the evals that differ out."""
+    return apart(*_parts(found, whole))
 
 
-def _parts(found: Comparison) -> Iterator[str]:
+def _parts(found: Comparison, whole: bool) -> Iterator[str | Section]:
     head = [verdict_line(found.paired)]
     if told := advice(found.paired):
         head.append(told)
@@ -46,14 +43,12 @@ def _parts(found: Comparison) -> Iterator[str]:
     yield "\n".join([*head, *(f"note: {note}" for note in found.notes)])
     yield "\n".join(_facts(found))
     if len(found.categories) > 1:
-        rows = category_rows(found.categories)
-        yield (
-            table(CATEGORY_HEADER, rows, left=(0, 7)) + "\n(p and verdicts are corrected for the number of categories)"
-        )
-    yield from _flips(found)
-    if rows := means_rows(found):
+        corrected = "(p and verdicts are corrected for the number of categories)"
+        yield Section.of(category_table(found.categories), corrected)
+    yield from _flips(found, whole)
+    if means := means_table(found):
         estimated = found.a_means.cost_estimated or found.b_means.cost_estimated
-        yield table(MEANS_HEADER, rows) + ("\n(costs are estimated from a price map)" if estimated else "")
+        yield Section.of(means, "(costs are estimated from a price map)" if estimated else None)
     rest = [unscored_line("A", found.a_unscored), unscored_line("B", found.b_unscored), *_left_out(found)]
     if any(rest):
         yield "\n".join(line for line in rest if line)
@@ -73,14 +68,15 @@ def _values(fact: Fact) -> str:
     return fact.a if fact.a == fact.b else f"{fact.a} -> {fact.b}"
 
 
-def _flips(found: Comparison) -> Iterator[str]:
+def _flips(found: Comparison, whole: bool) -> Iterator[str | Section]:
     for name, flips in directions(found.flips).items():
         if flips:
-            at_once = shown_at_once(flips)
-            rows = [flip_row(f) for f in flips[:at_once]]
-            text = table([f"{name}: {len(flips)}", *FLIP_HEADER[1:]], rows, left=(0, 4))
+            at_once = len(flips) if whole else shown_at_once(flips)
             more = len(flips) - at_once
-            yield f"{text}\nand {more} more, none surer than the last; --json has all" if more > 0 else text
+            yield Section.of(
+                flip_table(f"{name}: {len(flips)}", flips[:at_once]),
+                f"and {more} more, none surer than the last; --json has all" if more > 0 else None,
+            )
     if why := why_unsure(found.flips):
         yield why
 

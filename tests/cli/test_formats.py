@@ -1,0 +1,93 @@
+"""Each command that prints a table prints it in every format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from convex_evals.cli.app import COMMANDS, cli
+from tests.conftest import Invoke
+from tests.factories import make_eval, make_run
+
+FORMATS = ["terminal", "markdown", "json", "csv"]
+# These print lines, or a document. A new command prints tables unless it stands here.
+WITHOUT_A_TABLE = {"plan", "new-eval", "init", "report", "models show", "models check"}
+EVALS = {"000-fundamentals/000-answer": "pf", "001-queries/000-first": "pp"}
+
+
+def leaves() -> Iterator[tuple[str, click.Command]]:
+    with click.Context(cli) as context:
+        for name in COMMANDS:
+            command = cli.get_command(context, name)
+            assert command is not None
+            if isinstance(command, click.Group):
+                yield from ((f"{name} {below}", leaf) for below, leaf in command.commands.items())
+            else:
+                yield name, command
+
+
+def test_every_command_with_a_table_has_all_formats() -> None:
+    found = dict(leaves())
+    assert found.keys() >= WITHOUT_A_TABLE
+    for name, command in found.items():
+        options = {word: p for p in command.params for word in p.opts}
+        if name in WITHOUT_A_TABLE:
+            assert "--format" not in options
+            continue
+        assert {"--format", "--json"} <= options.keys(), name
+        kind = options["--format"].type
+        assert isinstance(kind, click.Choice) and list(kind.choices) == FORMATS, name
+        assert options["--json"].name == options["--format"].name
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    for eval_id in EVALS:
+        make_eval(tmp_path, eval_id)
+    (tmp_path / "models.yaml").write_text("models:\n  - slug: acme/model-1\n    tags: [a, b]\n")
+    make_run(tmp_path / "runs", EVALS, run_id="before", date="2026-01-30")
+    make_run(tmp_path / "runs", dict.fromkeys(EVALS, "pp"), run_id="after", guidelines_sha256="a" * 64)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("command", "columns"),
+    [
+        ("list", ["run_id", "date", "model", "experiment"]),
+        ("list evals", ["eval", "pipeline", "wrong", "accept", "tags", "path"]),
+        ("models list", ["slug", "name", "first_seen", "tags"]),
+        ("status", ["run_id", "model", "experiment", "category", "passed", "failed", "unscored", "pass_rate"]),
+        ("show before", ["eval", "trial", "outcome", "duration_ms", "caught_by", "reason"]),
+        ("history -m model-1", ["date", "run_id", "experiment", "evals", "missing", "passed", "scored", "pass_rate"]),
+        ("leaderboard", ["experiment", "model", "rank", "pass_rate"]),
+        ("compare before after", ["category", "evals", "a", "b", "difference"]),
+        ("prune --keep 1", ["run_id", "date", "model", "experiment", "folder", "replies", "bytes", "pruned"]),
+        ("run -m reference --dry-run", ["model", "experiment", "calls", "input_tokens", "usual_usd", "most_usd"]),
+    ],
+)
+def test_a_command_in_each_format(command: str, columns: list[str], suite: Path, invoke: Invoke) -> None:
+    words = command.split()
+    texts = {form: invoke(*words, "--format", form).out for form in FORMATS}
+    assert texts["terminal"] == invoke(*words).out and texts["json"] == invoke(*words, "--json").out
+    assert json.loads(texts["json"])
+    assert "| --- |" in texts["markdown"] and "--  --" in texts["terminal"]
+    head, *rows = csv.reader(io.StringIO(texts["csv"].split("\n\n")[0]))
+    assert head[: len(columns)] == columns
+    assert rows and all(len(row) == len(head) for row in rows)
+
+
+def test_csv_has_typed_values(suite: Path, invoke: Invoke) -> None:
+    (row, _) = csv.DictReader(io.StringIO(invoke("history", "-m", "model-1", "--format", "csv").out))
+    assert (row["passed"], row["scored"], row["pass_rate"], row["date"]) == ("3", "4", "0.75", "2026-01-30")
+    assert float(row["interval_low"]) < 0.75 < float(row["interval_high"])
+
+
+def test_one_eval_is_no_table(suite: Path, invoke: Invoke) -> None:
+    result = invoke("show", "before", "answer", "--format", "csv")
+    assert result.status == 2 and "--format csv is for a whole run" in result.err
