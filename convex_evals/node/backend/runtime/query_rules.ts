@@ -3,6 +3,7 @@
 import type { SearchIndexJson, TableJson, VectorIndexJson } from "../runtime_types.ts";
 import { requireEnabled } from "./index_ranges.ts";
 import { MAX_SEARCH_RESULTS } from "./text_search.ts";
+import { isAmount } from "./transaction_limits.ts";
 
 interface SearchSource {
   readonly filters: readonly { readonly type: "Search" | "Eq"; readonly fieldPath: string }[];
@@ -97,7 +98,7 @@ export function checkVectorQuery(
   const results = limit ?? DEFAULT_VECTOR_RESULTS;
   const expected = vector.length > MAX_DIMENSIONS ? MAX_DIMENSIONS : index.dimensions;
   if (vector.length > MAX_DIMENSIONS) throw wrongDimensions(expected, vector.length);
-  if (results > MAX_VECTOR_RESULTS) {
+  if (!Number.isInteger(results) || results < 0 || results > MAX_VECTOR_RESULTS) {
     throw new Error(`Vector queries can fetch at most ${MAX_VECTOR_RESULTS} results, requested ${results}.`);
   }
   const fields = expressions.flatMap((expression) => filteredFields(expression));
@@ -144,6 +145,10 @@ export function checkPageRequest(
   { pageSize, maximumRowsRead, maximumBytesRead }: PageRequest,
   componentPath: string,
 ): void {
+  for (const [name, size] of Object.entries({ pageSize, maximumRowsRead, maximumBytesRead })) {
+    if (isAmount(size) || (name !== "pageSize" && (size === null || size === undefined))) continue;
+    throw new Error(`Invalid argument \`${name}\` for \`queryPage\`: it is not a number of at least 0`);
+  }
   if (pageSize === 0) throw new Error("Must request at least 1 document while paginating");
   if (maximumRowsRead === 0 || maximumBytesRead === 0) {
     throw new Error("maximumRowsRead and maximumBytesRead must be greater than 0");

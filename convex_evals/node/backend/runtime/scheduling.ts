@@ -22,8 +22,11 @@ const MAX_DISTANCE_SECONDS = 5 * 366 * 24 * 3600;
 export async function checkSchedulable(
   resolve: () => Promise<unknown>,
   path: FunctionPath,
-  dueSeconds: number,
+  dueSeconds: unknown,
 ): Promise<void> {
+  if (typeof dueSeconds !== "number") {
+    throw new Error(`Invalid arguments for \`scheduler\`: invalid type: ${typeof dueSeconds}, expected f64`);
+  }
   const distance = dueSeconds - Date.now() / 1000;
   if (Math.abs(distance) > MAX_DISTANCE_SECONDS) {
     throw new Error(`${dueSeconds} is more than 5 years in the ${distance > 0 ? "future" : "past"}`);

@@ -10,7 +10,7 @@ export { checkDocumentId, newDocumentId, tableOfId } from "./document_ids.ts";
 export { filterMatches } from "./filter_expressions.ts";
 export { checkIndexRange, indexFields } from "./index_ranges.ts";
 export { searchText } from "./text_search.ts";
-export { withConvexWording } from "./transaction_limits.ts";
+export { checkTransactionLimits, withConvexWording } from "./transaction_limits.ts";
 export { deterministicGlobals } from "./determinism.ts";
 export { acrossSyscall, errorText, reportBackgroundError } from "./error_text.ts";
 export {

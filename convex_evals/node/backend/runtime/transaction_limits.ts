@@ -56,6 +56,20 @@ export function withConvexWording<T extends Record<(typeof COUNTED)[number], (..
   return tracker;
 }
 
+/** Refuses limits of a nested call that cannot be compared with what is used: nothing is more than NaN. */
+export function checkTransactionLimits(limits: unknown): void {
+  if (limits === undefined) return;
+  const isObject = typeof limits === "object" && limits !== null;
+  const bad = isObject ? Object.entries(limits).find(([, limit]) => !isAmount(limit))?.[0] : "it";
+  if (bad === undefined) return;
+  throw new Error(`Invalid argument \`transactionLimits\` for \`runUdf\`: ${bad} is not a number of at least 0`);
+}
+
+/** Whether `value` is a finite number that is not negative. */
+export function isAmount(value: unknown): value is number {
+  return typeof value === "number" && value >= 0 && value < Infinity;
+}
+
 function reworded(count: () => void): void {
   try {
     count();
