@@ -59,8 +59,10 @@ export function checkDocumentId(method: IdMethod, { id, table, isSystem }: IdArg
     return;
   }
   const isSystemTable = actual.startsWith("_");
-  if (isSystem === true && !isSystemTable) throw new Error("User tables cannot be accessed with db.system.");
-  if (isSystem !== true && isSystemTable) throw new Error("System tables can only be accessed with db.system.");
+  // The caller's word; convex/server only says so to read.
+  const asksSystem = isSystem === true && method === "db.get";
+  if (asksSystem && !isSystemTable) throw new Error("User tables cannot be accessed with db.system.");
+  if (!asksSystem && isSystemTable) throw new Error("System tables can only be accessed with db.system.");
   if (table !== undefined && table !== actual) {
     complain(`expected to be an Id<"${table}">, got Id<"${actual}"> instead.`);
   }

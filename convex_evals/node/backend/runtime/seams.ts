@@ -9,6 +9,7 @@ export { checkDocument, checkSystemFields, checkWriteArguments } from "./documen
 export { checkDocumentId, newDocumentId, tableOfId } from "./document_ids.ts";
 export { filterMatches } from "./filter_expressions.ts";
 export { checkIndexRange, indexFields } from "./index_ranges.ts";
+export { checkSyscall, checkWritable } from "./syscall_rules.ts";
 export { searchText } from "./text_search.ts";
 export { checkTransactionLimits, withConvexWording } from "./transaction_limits.ts";
 export { deterministicGlobals } from "./determinism.ts";

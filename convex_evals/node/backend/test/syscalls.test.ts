@@ -77,3 +77,131 @@ test("sizes and times are numbers, too", async (t) => {
     assert.match((await errorOf(() => app.admin.mutation(api.m.later, { ts }))).message, /scheduler/, String(ts));
   }
 });
+
+const ANYONE = `
+export const noop = mutation({ args: {}, handler: async () => "noop" });
+export const acted = action({ args: {}, handler: async () => "acted" });
+export const seed = mutation({ args: {}, handler: async (ctx): Promise<any> => [await ctx.db.insert("rows", { n: 1 }), await ctx.scheduler.runAfter(60_000, internal.m.hidden, {}), await ctx.db.insert("rows", { n: 2 })] });
+export const hidden = internalMutation({ args: {}, handler: async () => {} });
+export const stored = action({ args: {}, handler: async (ctx) => await ctx.storage.store(new Blob(["x"])) });
+const made = { async: asyncSyscall, sync: async (op: string, args: object) => syscall(op, args), js: jsSyscall };
+const ask = async ({ how, op, given }: any): Promise<any> => (await made[how as keyof typeof made](op, given)) ?? null;
+const takes = { how: v.string(), op: v.string(), given: v.any() };
+export const q = query({ args: takes, handler: async (_ctx, args): Promise<any> => await ask(args) });
+export const m = mutation({ args: takes, handler: async (_ctx, args): Promise<any> => await ask(args) });
+export const a = action({ args: takes, handler: async (_ctx, args): Promise<any> => await ask(args) });
+export const jobs = query({ args: {}, handler: async (ctx): Promise<any> => [(await ctx.db.query("rows").collect()).length, (await ctx.db.system.query("_scheduled_functions").collect()).map((job) => job.state.kind), (await ctx.db.system.query("_storage").collect()).map((file) => file.size)] });
+`;
+const HTTP: Files = {
+  "convex/http.ts": `import { httpRouter } from "convex/server"; import { httpAction } from "./_generated/server"; declare const Convex: any;
+const http = httpRouter();
+http.route({ path: "/ask", method: "POST", handler: httpAction(async (_ctx, request) => { const { how, op, given } = await request.json(); try { return Response.json(how === "js" ? await Convex.jsSyscall(op, given) : how === "sync" ? Convex.syscall(op, JSON.stringify(given)) : await Convex.asyncSyscall(op, JSON.stringify(given))); } catch (error: any) { return new Response(error.message, { status: 500 }); } }) });
+export default http;`,
+  "convex/n.ts": `"use node"; import { action } from "./_generated/server"; import { v } from "convex/values"; declare const Convex: any;
+export const a = action({ args: { how: v.string(), op: v.string(), given: v.any() }, handler: async (_ctx, { how, op, given }): Promise<any> => how === "js" ? await Convex.jsSyscall(op, given) : how === "sync" ? Convex.syscall(op, JSON.stringify(given)) : JSON.parse(await Convex.asyncSyscall(op, JSON.stringify(given))) });`,
+};
+
+test("what a function may do depends on its kind", async (t) => {
+  const app = await deployed(t, ANYONE, HTTP);
+  const [id, job] = (await app.admin.mutation(api.m.seed, {})) as [string, string];
+  const storageId = await app.admin.action(api.m.stored, {});
+  const source = { type: "FullTableScan", tableName: "rows", order: "asc" };
+  const query = { source, operators: [] };
+  const call = (name: string, more = {}): object => ({ name, args: {}, requestId: "", ...more });
+  const reads: [string, string, object][] = [
+    ["sync", "1.0/queryStream", { query }],
+    ["sync", "1.0/db/normalizeId", { table: "rows", idString: id }],
+    ["async", "1.0/queryStreamNext", { queryId: 1 }],
+    ["async", "1.0/queryPage", { query, cursor: null, pageSize: 9 }],
+    ["async", "1.0/get", { id }],
+    ["async", "1.0/count", { table: "rows" }],
+    ["async", "1.0/runUdf", call("m:jobs", { udfType: "query" })],
+  ];
+  const writes: [string, string, object][] = [
+    ["async", "1.0/insert", { table: "rows", value: {} }],
+    ["async", "1.0/shallowMerge", { id, value: { n: 3 } }],
+    ["async", "1.0/replace", { id, value: {} }],
+    ["async", "1.0/remove", { id }],
+    ["async", "1.0/schedule", call("m:noop", { ts: Date.now() / 1000 + 60 })],
+    ["async", "1.0/cancel_job", { id: job }],
+    ["async", "1.0/runUdf", call("m:noop", { udfType: "mutation" })],
+    ["async", "1.0/runUdf", call("m:jobs", { udfType: "snapshotQuery" })],
+  ];
+  const files: [string, string, object][] = [
+    ["async", "1.0/storageGenerateUploadUrl", {}],
+    ["async", "1.0/storageGet", { storageId }],
+    ["async", "1.0/storageStore", { blob: "eA==" }],
+    ["async", "1.0/storageDelete", { storageId }],
+  ];
+  const actions: [string, string, object][] = [
+    ["async", "1.0/actions/query", call("m:jobs")],
+    ["async", "1.0/actions/mutation", call("m:noop")],
+    ["async", "1.0/actions/action", call("m:acted")],
+    ["async", "1.0/actions/schedule", call("m:noop", { ts: Date.now() / 1000 + 60 })],
+    ["async", "1.0/actions/cancel_job", { id: job }],
+    [
+      "async",
+      "1.0/actions/vectorSearch",
+      { query: { indexName: "rows.none", limit: 1, vector: [1, 1], expressions: null } },
+    ],
+    ["js", "storage/getBlob", { storageId }],
+    ["js", "storage/storeBlob", {}],
+  ];
+  const asHttp = async (asked: object): Promise<unknown> => {
+    const response = await fetch(`${app.backend.siteUrl}/ask`, { method: "POST", body: JSON.stringify(asked) });
+    if (!response.ok) throw new Error(await response.text());
+    return await response.text();
+  };
+  const kinds: Record<string, [(asked: Record<string, any>) => Promise<unknown>, [string, string, object][]]> = {
+    query: [async (asked) => await app.admin.query(api.m.q, asked), [...writes, ...files, ...actions]],
+    mutation: [async (asked) => await app.admin.mutation(api.m.m, asked), actions],
+    action: [async (asked) => await app.admin.action(api.m.a, asked), [...reads, ...writes]],
+    "action of Node.js": [async (asked) => await app.admin.action(api.n.a, asked), [...reads, ...writes]],
+    "HTTP action": [asHttp, [...reads, ...writes]],
+  };
+  const before = await app.admin.query(api.m.jobs, {});
+  for (const [kind, [ask, refused]] of Object.entries(kinds)) {
+    for (const [how, op, given] of refused) {
+      const { message } = await errorOf(async () =>
+        assert.fail(`${kind} did ${op}: ${String(await ask({ how, op, given }))}`),
+      );
+      assert.match(
+        message,
+        /Unknown async operation|Cannot call a|cannot be used in a Node.js action/,
+        `${kind} ${op}`,
+      );
+    }
+  }
+  assert.deepEqual(await app.admin.query(api.m.jobs, {}), before);
+  for (const [how, op, given] of reads) await app.admin.query(api.m.q, { how, op, given });
+  for (const [how, op, given] of [...reads, ...writes.filter(([, written]) => written !== "1.0/remove")]) {
+    await app.admin.mutation(api.m.m, { how, op, given });
+  }
+  for (const [how, op, given] of actions.slice(0, 5)) await app.admin.action(api.m.a, { how, op, given });
+});
+
+test("no function writes to system tables", async (t) => {
+  const app = await deployed(t, ANYONE);
+  const [, job] = (await app.admin.mutation(api.m.seed, {})) as [string, string];
+  const file = (await app.admin.action(api.m.stored, {})) as string;
+  const before = await app.admin.query(api.m.jobs, {});
+  const value = { args: [], name: "m.js:noop", scheduledTime: 0, state: { kind: "pending" } };
+  for (const table of ["_scheduled_functions", "_storage", "_indexes", ["_storage"], null]) {
+    const { message } = await errorOf(() =>
+      app.admin.mutation(api.m.m, { how: "async", op: "1.0/insert", given: { table, value } }),
+    );
+    assert.match(message, /System tables can only|Invalid arguments for/, String(table));
+  }
+  for (const id of [job, file]) {
+    for (const op of ["1.0/shallowMerge", "1.0/replace", "1.0/remove"]) {
+      for (const more of [{}, { isSystem: true }, { isSystem: true, table: "_storage" }, { table: "rows" }]) {
+        const given = { id, value: { state: { kind: "success" } }, ...more };
+        const { message } = await errorOf(() => app.admin.mutation(api.m.m, { how: "async", op, given }));
+        assert.match(message, /System tables can only/, op);
+      }
+    }
+    const given = { id, isSystem: true };
+    assert.equal(((await app.admin.query(api.m.q, { how: "async", op: "1.0/get", given })) as { _id: string })._id, id);
+  }
+  assert.deepEqual(await app.admin.query(api.m.jobs, {}), before);
+});
