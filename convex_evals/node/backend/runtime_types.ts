@@ -113,6 +113,9 @@ export interface RuntimeHost {
   /** The number that ids of `table` carry; made up when it has none yet. */
   tableNumber(table: string): number;
   tableName(number: number): string | null;
+  /** The handle of a function, given as any text of its own. */
+  functionHandle(fn: string): string;
+  functionOfHandle(handle: string): string | null;
   base64Encode(bytes: Uint8Array): string;
   base64Decode(text: string): Uint8Array<ArrayBuffer>;
 }

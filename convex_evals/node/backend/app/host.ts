@@ -7,6 +7,7 @@ import { currentCallRecord } from "./call_record.ts";
 import type { DataStore } from "../data_store.ts";
 import type { RuntimeHost } from "../runtime_types.ts";
 import { runAs } from "../realm/reach.ts";
+import { FunctionHandles } from "./function_handles.ts";
 import { TableNumbers } from "./table_numbers.ts";
 import {
   called,
@@ -42,6 +43,7 @@ const MAX_LOG_LINES = 256;
 export function createHost(parts: HostParts): RuntimeHost {
   const { store, scheduler, files } = parts;
   const tables = new TableNumbers();
+  const handles = new FunctionHandles();
   return {
     committedData: (componentPath) => store.component(componentPath),
     lastCommitTs: () => store.lastCommitTs,
@@ -72,6 +74,8 @@ export function createHost(parts: HostParts): RuntimeHost {
     randomSeed: () => randomInt(2 ** 32),
     tableNumber: (table) => tables.numberOf(table),
     tableName: (number) => tables.nameOf(number),
+    functionHandle: (fn) => handles.handleOf(fn),
+    functionOfHandle: (handle) => handles.functionOf(handle),
     base64Encode: (bytes) => Buffer.from(bytes).toString("base64"),
     base64Decode: (text) => new Uint8Array(Buffer.from(text, "base64")),
   };

@@ -4,6 +4,7 @@ import { moduleFile, type Expected, type Files, type Row, type Step } from "../h
 
 const AUTHORING = "https://docs.convex.dev/components/authoring";
 const USING = "https://docs.convex.dev/components/using";
+const HANDLES = "get-convex/convex-backend crates/model/src/components/handles.rs";
 const UNDERSTANDING = "https://docs.convex.dev/components/understanding";
 
 function component(folder: string, name: string, files: Files, options = ""): Files {
@@ -66,6 +67,12 @@ export const handle = mutation({ args: {}, handler: async (ctx): Promise<any> =>
 export const caught = mutation({ args: {}, handler: async (ctx): Promise<any> => { try { await ctx.runMutation(components.counter.lib.fails, {}); } catch (e) { return [e instanceof ConvexError && e.data, (await ctx.runMutation(components.counter.lib.bump, {}))[0]]; } } });
 export const fails = mutation({ args: {}, handler: async (ctx): Promise<any> => await ctx.runMutation(components.counter.lib.fails, {}) });
 export const hidden = query({ args: {}, handler: async (ctx): Promise<any> => await ctx.runQuery((components.counter.lib as any).hidden, {}) });
+export const madeUp = query({ args: {}, handler: async (ctx): Promise<any> => await ctx.runQuery("function://counter;lib:hidden" as any, {}) });
+export const madeUpOwn = action({ args: {}, handler: async (ctx): Promise<any> => await ctx.runMutation("function://;m:target" as any, { from: "nobody" }) });
+export const madeUpLater = mutation({ args: {}, handler: async (ctx): Promise<any> => await ctx.scheduler.runAfter(0, "function://counter;lib:bump" as any, {}) });
+export const handleOfHidden = query({ args: {}, handler: async (ctx): Promise<any> => await ctx.runQuery((await createFunctionHandle((components.counter.lib as any).hidden)) as any, {}) });
+export const handles = action({ args: {}, handler: async (): Promise<any> => [await createFunctionHandle(internal.m.target), await createFunctionHandle(internal.m.target), await createFunctionHandle(components.counter.lib.bump), await createFunctionHandle(components.other.lib.bump)] });
+export const call = mutation({ args: { handle: v.string() }, handler: async (ctx, { handle }): Promise<any> => await ctx.runMutation(handle as any, { from: "a handle" }) });
 export const badArgs = mutation({ args: {}, handler: async (ctx): Promise<any> => await ctx.runMutation(components.counter.lib.back, { handle: 1 } as any) });
 export const ownTable = query({ args: {}, handler: async (ctx) => (await ctx.db.query("rows" as any).collect()).length });
 export const store = action({ args: {}, handler: async (ctx): Promise<any> => await ctx.runAction(components.counter.lib.store, {}) });
@@ -120,6 +127,41 @@ export const rows: readonly Row[] = [
     `${AUTHORING}#function-handles`,
     [mutation("m:handle")],
     { value: "called from component" },
+  ),
+  row("handle-made-up", "A text that is no handle calls nothing.", HANDLES, [{ call: "query", path: "m:madeUp" }], {
+    rejects: "Function handle not found",
+  }),
+  row(
+    "handle-made-up-own",
+    "Not even a function of the app itself.",
+    HANDLES,
+    [{ call: "action", path: "m:madeUpOwn" }],
+    { rejects: "Function handle not found" },
+  ),
+  row("handle-made-up-later", "Nor does it schedule anything.", HANDLES, [mutation("m:madeUpLater")], {
+    rejects: "Function handle not found",
+  }),
+  row(
+    "handle-internal",
+    "Internal functions of a component have no handle for the app.",
+    HANDLES,
+    [{ call: "query", path: "m:handleOfHidden" }],
+    { rejects: "Function handle not found" },
+  ),
+  row(
+    "handle-stored",
+    "A handle can be kept, and used after another push.",
+    `${AUTHORING}#function-handles`,
+    [
+      { call: "action", path: "m:handles" },
+      { deploy: { ...APP, "convex/more.ts": "export {};" } },
+      {
+        call: "mutation",
+        path: "m:call",
+        args: ([handles]) => ({ handle: (handles as string[])[1] }),
+      },
+    ],
+    { value: "called from a handle" },
   ),
   row(
     "rollback",

@@ -1,0 +1,26 @@
+/** Function handles, for the life of the process: whoever was not given one cannot make it up. */
+
+import { randomBytes } from "node:crypto";
+
+const PREFIX = "function://";
+
+/** Finds functions, which are texts here, by their handles. */
+export class FunctionHandles {
+  readonly #handles = new Map<string, string>();
+  readonly #functions = new Map<string, string>();
+
+  /** The handle of a function; it stays the same across pushes. */
+  handleOf(fn: string): string {
+    const known = this.#handles.get(fn);
+    if (known !== undefined) return known;
+    const handle = PREFIX + randomBytes(16).toString("hex");
+    this.#handles.set(fn, handle);
+    this.#functions.set(handle, fn);
+    return handle;
+  }
+
+  /** Null for what is no handle. */
+  functionOf(handle: string): string | null {
+    return this.#functions.get(handle) ?? null;
+  }
+}
