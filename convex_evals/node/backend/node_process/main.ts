@@ -7,7 +7,6 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { createRequire, isBuiltin } from "node:module";
 import path from "node:path";
 import type vm from "node:vm";
-import { actionGeneric } from "convex/server";
 import { ModuleGraph, ModuleResolutionError } from "../realm/modules.ts";
 import { consoleWith } from "../runtime/console_object.ts";
 import { adoptHostErrors } from "../runtime/host_errors.ts";
@@ -111,13 +110,13 @@ async function evaluate(id: string): Promise<string> {
 }
 
 async function invoke(id: string, name: string, args: string): Promise<string> {
-  const value = (await graph.evaluate(module(id)))[name] as { _handler?: unknown } | undefined;
-  const handler = value?._handler as ((...args: unknown[]) => unknown) | undefined;
-  if (typeof handler !== "function") throw new Error(`There is no action ${name} in ${id.replace(/^convex:\//, "")}`);
-  const action = actionGeneric({ handler: (ctx, given) => handler(ctx, given) }) as unknown as {
-    invokeAction(requestId: string, args: string): Promise<string>;
-  };
-  return await action.invokeAction("", args);
+  const value = (await graph.evaluate(module(id)))[name] as
+    | { invokeAction?: (requestId: string, args: string) => Promise<string> }
+    | undefined;
+  if (typeof value?.invokeAction !== "function") {
+    throw new Error(`There is no action ${name} in ${id.replace(/^convex:\//, "")}`);
+  }
+  return await value.invokeAction("", args);
 }
 
 async function answer(id: number, run: () => Promise<string>): Promise<void> {

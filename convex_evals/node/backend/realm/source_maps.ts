@@ -5,6 +5,8 @@ import { SourceMap, type SourceMapPayload } from "node:module";
 // A frame as `runtime/error_text.ts` writes it: "(../convex/dir/messages.js:12:5)".
 const FRAME = /\.\.\/convex\/([^\s():]+):(\d+):(\d+)/g;
 
+const LIBRARY_FRAME = /^\s+at .*\/node_modules\/convex\/(?:src|dist)\/[^\s()]+:\d+:\d+\)?$/;
+
 /** Source maps by module identifier ("convex:/messages.js"), parsed when first needed. */
 export class SourceMaps {
   readonly #texts: ReadonlyMap<string, string>;
@@ -14,8 +16,13 @@ export class SourceMaps {
     this.#texts = texts;
   }
 
-  /** Rewrites every frame that a map covers. */
+  /** Rewrites every frame that a map covers, without those of the library in the app's bundle. */
   translate(text: string): string {
+    const lines = text.split("\n").map((line) => this.#translated(line));
+    return lines.filter((line) => !LIBRARY_FRAME.test(line)).join("\n");
+  }
+
+  #translated(text: string): string {
     return text.replace(FRAME, (frame, path: string, line: string, column: string) => {
       const entry = this.#mapOf(`convex:/${path}`)?.findOrigin(Number(line), Number(column));
       if (!entry || !("fileName" in entry) || typeof entry.fileName !== "string") return frame;

@@ -22,7 +22,7 @@ import { changeDocuments } from "./documents.ts";
 import { errorText, failedResult } from "./error_text.ts";
 import { adoptHostErrors } from "./host_errors.ts";
 import { intrinsics, lock } from "./lock_intrinsics.ts";
-import { analyzed } from "./remote.ts";
+import { analyzed, isRegistered } from "./remote.ts";
 import { sharedObjects } from "./shared_objects.ts";
 
 export { errorText };
@@ -184,9 +184,14 @@ function moduleLoaders(component: ComponentSetup): Record<string, () => Promise<
 function asAnalyzed(namespace: object, functions: readonly AnalyzedFunction[]): object {
   const module: Record<string, unknown> = Object.assign(Object.create(null) as Record<string, unknown>, namespace);
   for (const fn of functions) {
-    const value = module[fn.name] as { _handler?: unknown };
-    const handler: unknown = "_handler" in value ? value._handler : value;
-    if (typeof handler === "function") module[fn.name] = analyzed(fn, handler as (...args: unknown[]) => unknown);
+    const value = module[fn.name] as Record<string, unknown>;
+    // Functions for Node.js are what the analysis says already.
+    if ("_handler" in value && isRegistered(value["_handler"])) continue;
+    const invoke = value[`invoke${fn.udfType}`];
+    module[fn.name] = analyzed(fn, (args, requestId): unknown => {
+      if (typeof invoke !== "function") throw new Error(`${fn.name} has no invoke${fn.udfType}`);
+      return Reflect.apply(invoke, value, fn.udfType === "Action" ? [requestId, args] : [args]);
+    });
   }
   return module;
 }

@@ -24,8 +24,13 @@ export function failedResult(error: unknown): FunctionResult {
 
 /** Rethrows what a called function threw as the library expects it from a syscall: data in JSON. */
 export async function acrossSyscall<T>(call: Promise<T>): Promise<T> {
+  return await dataAcrossSyscall(host.called(call));
+}
+
+/** The same for a function that an action calls, and that is no part of it. */
+export async function dataAcrossSyscall<T>(call: Promise<T>): Promise<T> {
   try {
-    return await host.called(call);
+    return await call;
   } catch (error) {
     if (typeof error !== "object" || error === null || !isConvexError(error)) throw error;
     throw Object.assign(new Error((error as unknown as Error).message), { data: dataOf(error) });
@@ -60,10 +65,13 @@ function errorName(error: object): string {
   return typeof name === "string" && name !== "" ? name : "Error";
 }
 
+// By these the library in the app's bundle calls handlers.
+const INVOKING = /^\s+at (async )?([\w.]+\.)?invoke(Function|Query|Mutation|Action|HttpAction)\b/;
+
 // Frames of the app's own modules only; what lies below is our machinery.
 function stackFrames(error: object): string {
   const { stack } = error as { stack?: unknown };
   if (typeof stack !== "string") return "";
-  const frames = stack.split("\n").filter((line) => /^\s+at .*convex:\//.test(line));
+  const frames = stack.split("\n").filter((line) => /^\s+at .*convex:\//.test(line) && !INVOKING.test(line));
   return frames.map((frame) => `\n${frame.replace("convex:/", "../convex/")}`).join("");
 }

@@ -11,10 +11,11 @@ export { createFunctionHandle, parseFunctionHandle } from "./function_handles.ts
 export { filterMatches } from "./filter_expressions.ts";
 export { checkIndexRange, indexFields } from "./index_ranges.ts";
 export { checkSyscall, checkWritable } from "./syscall_rules.ts";
+export { isRegistered } from "./remote.ts";
 export { searchText } from "./text_search.ts";
 export { checkTransactionLimits, withConvexWording } from "./transaction_limits.ts";
 export { deterministicGlobals } from "./determinism.ts";
-export { acrossSyscall, errorText, reportBackgroundError } from "./error_text.ts";
+export { acrossSyscall, dataAcrossSyscall, errorText, reportBackgroundError } from "./error_text.ts";
 export {
   checkPageRequest,
   checkSearchPosition,

@@ -1,4 +1,7 @@
-/** What handlers are given of convex/server and convex-test, and every other handler is given, too. */
+/**
+ * What this backend's own handlers are given of convex/server and convex-test. Functions of the app get theirs from the
+ * convex/server in its bundle.
+ */
 
 import {
   actionGeneric,

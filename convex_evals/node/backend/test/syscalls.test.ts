@@ -205,3 +205,46 @@ test("no function writes to system tables", async (t) => {
   }
   assert.deepEqual(await app.admin.query(api.m.jobs, {}), before);
 });
+
+test("what runs is what was registered", async (t) => {
+  const seeming = `const seeming = (registered: any, right: any): any => Object.assign(registered, { _handler: right });
+     const standing = (registered: any, right: any): any => Object.assign((...args: any[]) => right(...args), registered, { _handler: right });
+     const right = async (_ctx: any, args: any): Promise<string> => "right" + (args.more ?? "");
+     const wrong = { args: { more: v.optional(v.string()) }, handler: async (_ctx: any, args: any): Promise<string> => "wrong" + (args.more ?? "") };`;
+  const app = await deployed(
+    t,
+    `${seeming}
+     export const q = seeming(query(wrong), right), m = seeming(mutation(wrong), right), a = seeming(action(wrong), right), i = seeming(internalMutation(wrong), right);
+     export const sq = standing(query(wrong), right), sm = standing(mutation(wrong), right), sa = standing(action(wrong), right);
+     export const calls = action({ args: {}, handler: async (ctx): Promise<any> => [await ctx.runQuery("m:q" as any, { more: "!" }), await ctx.runMutation("m:i" as any, {}), await ctx.runAction("n:a" as any, {})] });
+     export const nested = mutation({ args: {}, handler: async (ctx): Promise<any> => [await ctx.runQuery("m:q" as any, {}), await ctx.runMutation("m:m" as any, {})] });`,
+    {
+      "convex/n.ts": `"use node"; import { action } from "./_generated/server"; import { v } from "convex/values"; ${seeming}
+        export const a = seeming(action(wrong), right);`,
+      "convex/http.ts": `import { httpRouter } from "convex/server"; import { httpAction } from "./_generated/server";
+        const http = httpRouter();
+        http.route({ path: "/h", method: "GET", handler: Object.assign(httpAction(async () => new Response("wrong")), { _handler: async () => new Response("right") }) as any });
+        export default http;`,
+    },
+  );
+  for (const name of ["q", "sq"]) assert.equal(await app.admin.query(api.m[name], { more: "!" }), "wrong!", name);
+  for (const name of ["m", "i", "sm"]) assert.equal(await app.admin.mutation(api.m[name], {}), "wrong", name);
+  for (const name of ["a", "sa"]) assert.equal(await app.admin.action(api.m[name], {}), "wrong", name);
+  assert.equal(await app.admin.action(api.n.a, {}), "wrong");
+  assert.deepEqual(await app.admin.action(api.m.calls, {}), ["wrong!", "wrong", "wrong"]);
+  assert.deepEqual(await app.admin.mutation(api.m.nested, {}), ["wrong", "wrong"]);
+  assert.equal(await (await fetch(`${app.backend.siteUrl}/h`)).text(), "wrong");
+});
+
+test("stacks have no frames of the library in the bundle", async (t) => {
+  const app = await deployed(
+    t,
+    `export const fails = query({ args: {}, handler: async (ctx) => await ctx.db.get("no id" as any) });
+     export const acts = action({ args: {}, handler: async (ctx): Promise<any> => await ctx.runQuery("m:fails" as any, {}) });`,
+  );
+  for (const run of [() => app.admin.query(api.m.fails, {}), () => app.admin.action(api.m.acts, {})]) {
+    const { message } = await errorOf(run);
+    assert.match(message, /Invalid argument `id`[^]* {4}at .*handler \(\.\.\/convex\/m\.ts/);
+    assert.doesNotMatch(message, /node_modules|_deps/);
+  }
+});
