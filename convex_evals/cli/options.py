@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from convex_evals.render.output import say_csv, say_json, say_markdown, say_section
+from convex_evals.render.formats import DEFAULT, FORMATS, Result
 
 if TYPE_CHECKING:
     from convex_evals.grading.sandbox.choice import Containment
@@ -166,8 +166,8 @@ def output_option(command: F) -> F:
     return click.option(
         "--format",
         "form",
-        type=click.Choice(["terminal", "markdown", "json", "csv"]),
-        default="terminal",
+        type=click.Choice(list(FORMATS)),
+        default=DEFAULT,
         show_default=True,
         help="`markdown` is for a comment on GitHub, `csv` has the tables alone.",
     )(command)
@@ -180,15 +180,4 @@ def print_result(
     markdown: Callable[[], str] | None = None,
 ) -> None:
     """Print a result as `output_option` asks; `data` and `markdown` are for what is more than its tables."""
-    from convex_evals.records import dump_json
-    from convex_evals.render.data import to_csv, to_data
-    from convex_evals.render.markdown import to_markdown
-
-    if form == "json":
-        say_json(dump_json(data() if data else to_data(section)))
-    elif form == "csv":
-        say_csv(to_csv(section))
-    elif form == "markdown":
-        say_markdown(markdown() if markdown else to_markdown(section))
-    else:
-        say_section(section)
+    FORMATS[form].show(Result(section, data, markdown))

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from convex_evals.cli.options import output_option, print_result, runs_dir_option, suite_path
+from convex_evals.render.formats import FORMATS
 
 
 @click.command()
@@ -35,5 +36,5 @@ def compare(ctx: click.Context, a: str, b: str, form: str, runs_dir: Path | None
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     found = compare_sides(select(a, workspace), select(b, workspace))
-    section = to_section(found, whole=form == "csv")
+    section = to_section(found, whole=FORMATS[form].tables_alone)
     print_result(form, section, lambda: to_data(found), lambda: to_markdown(found))

@@ -14,6 +14,7 @@ from convex_evals.cli.options import (
     runs_dir_option,
     suite_path,
 )
+from convex_evals.render.formats import DEFAULT
 from convex_evals.render.output import complain, say
 
 
@@ -56,5 +57,5 @@ def finish(
         complain(line)
     if delivery:
         for line in delivery.deliver([run for run, _ in finished], "finish"):
-            say(line, err=form != "terminal")
+            say(line, err=form != DEFAULT)
     return ExitCode.USER_ERROR if errors else ExitCode.OK

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from convex_evals.cli.options import filter_options, output_option, print_result, runs_dir_option, suite_path
+from convex_evals.render.formats import FORMATS
 
 
 @click.command("list")
@@ -69,5 +70,5 @@ def _runs(runs_dir: Path, form: str) -> None:
 
     runs = [(run, run.summary()) for run in RunStore(runs_dir).all()]
     none = f"No runs in {runs_dir} yet; `cli run --model reference` makes one, `cli list evals` lists the evals."
-    section = Section.of(runs_table(runs) if runs or form == "csv" else none)
+    section = Section.of(runs_table(runs) if runs or FORMATS[form].tables_alone else none)
     print_result(form, section, lambda: [run_to_data(run, summary) for run, summary in runs])

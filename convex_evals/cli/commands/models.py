@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from convex_evals.cli.options import json_option, output_option, print_result, suite_path
+from convex_evals.render.formats import FORMATS
 from convex_evals.render.output import say, say_json
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def list_(ctx: click.Context, form: str) -> None:
     days = [e.first_seen.isoformat() if e.first_seen else None for e in entries]
     rows = [[e.slug, e.name or e.slug, day, tuple(e.tags)] for e, day in zip(entries, days, strict=True)]
     none = "No models: models.yaml is missing or empty; docs/running.md shows how to write it."
-    section = Section.of(Table.of(columns, rows) if entries or form == "csv" else none)
+    section = Section.of(Table.of(columns, rows) if entries or FORMATS[form].tables_alone else none)
     print_result(form, section, lambda: [e.model_dump(mode="json") for e in entries])
 
 

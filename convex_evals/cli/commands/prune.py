@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from convex_evals.cli.options import output_option, print_result, runs_dir_option, suite_path
+from convex_evals.render.formats import FORMATS
 
 if TYPE_CHECKING:
     from convex_evals.render.model import Table
@@ -52,7 +53,9 @@ def prune(
     chosen = to_prune(RunStore(workspace.runs_dir).all(), keep, older_than, today)
     found = prune_runs(chosen, today, do=yes)
     said = f"{sum(p.size for p in found):,} bytes " + ("deleted." if yes else "would be deleted; --yes deletes them.")
-    section = Section.of(_table(found), said) if found or form in ("json", "csv") else Section.of("Nothing to prune.")
+    section = (
+        Section.of(_table(found), said) if found or FORMATS[form].for_machines else Section.of("Nothing to prune.")
+    )
     print_result(form, section)
 
 

@@ -25,6 +25,7 @@ from convex_evals.cli.options import (
     runs_dir_option,
     workers_option,
 )
+from convex_evals.render.formats import DEFAULT
 from convex_evals.render.output import complain, say
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _run(options: RunOptions, workspace: Workspace, solvers: SolverFactory, cont
     _report(work, options.form)
     if delivery:
         for line in delivery.deliver([f.run for f in work.done], shard=options.shard):
-            say(line, err=options.form != "terminal")
+            say(line, err=options.form != DEFAULT)
     if work.stopped:
         return ExitCode.USER_ERROR
     return ExitCode.EVALS_FAILED if options.fail_on_failure and not work.all_passed else ExitCode.OK
