@@ -53,6 +53,7 @@ def test_a_step_that_takes_too_long_still_ends(block: float) -> None:
     assert 0.95 + block <= asyncio.run(scenario()) < 30
 
 
+@pytest.mark.full
 def test_a_block_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         async with step_timeout(10):

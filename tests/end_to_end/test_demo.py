@@ -52,6 +52,7 @@ def test_every_reply_answers_an_eval_that_is_here() -> None:
     assert {f"{e}/1" for e in answered} <= replies
 
 
+@pytest.mark.full
 @pytest.mark.grading
 @pytest.mark.usefixtures("toolchain")
 @pytest.mark.parametrize("trials", [1, 2])

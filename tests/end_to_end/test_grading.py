@@ -85,6 +85,7 @@ def test_what_init_lays_out_validates(tmp_path: Path) -> None:
     assert done.returncode == 0 and "All verdicts are as expected." in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.full
 def test_codegen_writes_what_is_missing_and_tells_what_is_stale(tmp_path: Path) -> None:
     generated = make_eval(tmp_path) / "answer" / "convex" / "_generated"
     (generated / "old.ts").write_text("// from a module that is gone")
@@ -105,6 +106,7 @@ def test_codegen_of_an_answer_that_does_not_deploy(tmp_path: Path) -> None:
     assert done.returncode == 1 and "error: the answer of 000-fundamentals/000-answer does not deploy" in done.stderr
 
 
+@pytest.mark.full
 def test_another_suite_is_only_read(tmp_path: Path) -> None:
     make_eval(tmp_path / "suite")
     make_git_repo(tmp_path / "suite")
@@ -153,6 +155,7 @@ def test_each_step_catches_its_mistakes(tmp_path: Path) -> None:
     assert "grader.test.ts:6" in rows["wrong/tests"]["reason"]
 
 
+@pytest.mark.full
 def test_what_is_off_ends_in_four(tmp_path: Path) -> None:
     folder = make_eval(tmp_path)
     write_files(
@@ -171,6 +174,7 @@ def test_what_is_off_ends_in_four(tmp_path: Path) -> None:
     assert "accept/broken: must pass, failed at tests" in done.stdout
 
 
+@pytest.mark.full
 def test_an_empty_project_fails(tmp_path: Path) -> None:
     folder = make_eval(tmp_path)
     for name, text in (("empty", None), ("manifest", PACKAGE_JSON)):
@@ -217,6 +221,7 @@ def test_an_unreadable_manifest_of_the_suite(tmp_path: Path) -> None:
     assert done.returncode == 1 and f"error: {tmp_path}/package.json:1: not valid JSON" in done.stderr
 
 
+@pytest.mark.full
 def test_no_network_at_the_first_install(tmp_path: Path) -> None:
     make_eval(tmp_path)
     env = {
@@ -260,6 +265,7 @@ def namespaced(script: str, cwd: Path, **env: str) -> subprocess.CompletedProces
     )
 
 
+@pytest.mark.full
 def test_a_full_disk_in_the_cache(tmp_path: Path) -> None:
     make_eval(tmp_path)
     (tmp_path / "cache").mkdir()
@@ -348,6 +354,7 @@ def check_whole(runs: Path) -> None:
             assert path.name == "1.md" and path.read_text().endswith("```\n")
 
 
+@pytest.mark.full
 def test_interrupting_says_so_and_goes_on(tmp_path: Path, marked_tmp: Path) -> None:
     make_eval(tmp_path)
     env = clean_environment(TMPDIR=str(marked_tmp))
@@ -365,6 +372,7 @@ def test_interrupting_says_so_and_goes_on(tmp_path: Path, marked_tmp: Path) -> N
     assert cli(tmp_path, "run", "-m", "reference").returncode == 0
 
 
+@pytest.mark.full
 def test_a_project_that_ends_its_own_process(tmp_path: Path) -> None:
     """It is refused: the backend is another process."""
     code = """"use node";

@@ -326,6 +326,7 @@ def test_a_huge_rule_shows_what_changed_in_it(form: str, suite: Path, invoke: In
     assert "more more" in out and len(out) < 4_000
 
 
+@pytest.mark.full
 @pytest.mark.grading
 @pytest.mark.usefixtures("toolchain")
 def test_what_is_missing_can_be_run(suite: Path) -> None:
@@ -344,6 +345,7 @@ def test_what_is_missing_can_be_run(suite: Path) -> None:
 HOSTILE = "@octocat #1 <img src=x onerror=alert(1)> ![x](http://evil) [a](javascript:x) | `b` ~~~ ``` </details> <!-- x"
 
 
+@pytest.mark.full
 def test_markdown_fits_into_a_comment_and_says_what_it_leaves_out(suite: Path, invoke: Invoke) -> None:
     before = "".join(f"- Rule {n}: {'words of it ' * 20}\n<!-- evals: {EVAL} -->\n" for n in range(900))
     write_files(suite, {FILE: before})
@@ -409,6 +411,7 @@ def test_names_of_no_eval_are_errors(suite: Path, invoke: Invoke) -> None:
     assert "gives no guidelines" in invoke("guidelines", "coverage", "-e", "no_guidelines", cwd=suite).err
 
 
+@pytest.mark.full
 def test_the_benchmark_runs() -> None:
     argv = [sys.executable, "bench/compare.py", "--commits", "5", "--results", "480", "--times", "1", "--json"]
     env = clean_environment(PYTHONPATH=str(ROOT))

@@ -277,6 +277,7 @@ def test_a_refusal_is_the_models_failure(bench: Bench) -> None:
     assert generation.received and generation.fault == Fault.REFUSED.word and len(bench.stub.requests) == 1
 
 
+@pytest.mark.full
 def test_a_third_of_faults_among_two_hundred_trials(bench: Bench) -> None:
     """Every trial ends with a reply; nothing is asked once more than it must be."""
     ways = ["rate_limit", "server_error", "reset", "cut", "cut_politely", "malformed", "empty", "zero", "filtered"]

@@ -88,11 +88,13 @@ def test_lint(node: Toolchain) -> None:
     run(node, "node_modules/eslint/bin/eslint.js", "--max-warnings=0", ".", seconds=600)
 
 
+@pytest.mark.full
 @pytest.mark.grading
 def test_format(node: Toolchain) -> None:
     run(node, "node_modules/prettier/bin/prettier.cjs", "--check", ".", seconds=300)
 
 
+@pytest.mark.full
 @pytest.mark.grading
 def test_types_of_the_suite(node: Toolchain) -> None:
     """Of graders: answers import packages that only their own projects have, and the tool checks them."""

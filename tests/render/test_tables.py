@@ -33,6 +33,8 @@ WORDS = st.lists(
         [*PIECES, *MARKDOWN, "anthropic/claude-sonnet-5", "30-96%", "\u6f22\u5b57", " ", "::", "|", '"', ","]
     )
 ).map("".join)
+# Tables of long texts are meant: hypothesis warns before it shows one.
+pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
 TEXTS = st.text() | WORDS
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 VALUES = st.none() | st.booleans() | NUMBERS | TEXTS | st.lists(st.text("ab=-")).map(tuple)

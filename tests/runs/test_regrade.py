@@ -72,6 +72,7 @@ def regrade(suite: Path, *arguments: str, status: int = 0) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.grading
 @pytest.mark.usefixtures("toolchain")
 def test_an_edited_grader_judges_stored_replies(suite: Path) -> None:

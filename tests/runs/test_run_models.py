@@ -64,6 +64,7 @@ def asked(stub: Provider) -> list[str]:
     return tasks
 
 
+@pytest.mark.full
 def test_what_changed_is_asked_again_and_nothing_else(suite: Path, stub: Provider) -> None:
     first = run(suite)
     assert asked(stub) == ["Task 0.", "Task 1.", "Task 2."]
@@ -112,6 +113,7 @@ def test_guidelines_of_a_revision(suite: Path, stub: Provider) -> None:
     assert (suite / "guidelines" / "convex.md").read_text() == "Never answer.\n"
 
 
+@pytest.mark.full
 def test_no_key_in_any_file(suite: Path, stub: Provider) -> None:
     stub.behave = lambda n, body: "auth"
     cli(suite, "run", "-m", "model", status=1)
@@ -122,6 +124,7 @@ def test_no_key_in_any_file(suite: Path, stub: Provider) -> None:
             assert KEY.encode() not in path.read_bytes(), path
 
 
+@pytest.mark.full
 def test_a_stopped_model_is_one_line_and_counts_against_nobody(suite: Path, stub: Provider) -> None:
     stub.behave = lambda n, body: "quota"
     done = command(suite, "run", "-m", "model")
@@ -153,6 +156,7 @@ def test_dry_run_asks_nobody(suite: Path, stub: Provider) -> None:
     assert stub.requests == [] and not (suite / "runs").exists()
 
 
+@pytest.mark.full
 def test_who_asks_nobody_does_not_wait_for_litellm(suite: Path, stub: Provider) -> None:
     run(suite)
     for arguments in (["run", "-m", "model"], ["run", "-m", "model", "--trials", "2", "--dry-run"]):
@@ -162,6 +166,7 @@ def test_who_asks_nobody_does_not_wait_for_litellm(suite: Path, stub: Provider) 
         assert "convex_evals.models.price" in imported and "litellm" not in imported
 
 
+@pytest.mark.full
 def test_budget_of_a_run(suite: Path, stub: Provider) -> None:
     done = command(suite, "run", "-m", "model", "--json", "--budget", "0.000001")
     assert done.returncode == 1 and "3 trials were not asked: the budget is used up" in done.stderr
@@ -171,6 +176,7 @@ def test_budget_of_a_run(suite: Path, stub: Provider) -> None:
     assert run(suite, "--budget", "1")["summary"]["counts"]["failed"] == 3, "no round was used up"
 
 
+@pytest.mark.full
 def test_a_smoke_test_is_a_run_of_its_own(suite: Path, stub: Provider) -> None:
     make_eval(suite, "001-data_modeling/000-eval", {"TASK.txt": "Task 3.\n"})
     run(suite)
