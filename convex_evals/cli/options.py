@@ -107,12 +107,12 @@ def runs_dir_option(command: F) -> F:
 
 
 def json_option(command: F) -> F:
-    """As `form`, for commands without a table: `json` or `terminal`."""
+    """As `form`, for commands without a table."""
     return click.option(
         "--json",
         "form",
         flag_value="json",
-        default="terminal",
+        default=DEFAULT,
         help="Print the result as JSON, nothing else, on stdout.",
     )(command)
 

@@ -77,12 +77,12 @@ class SuiteValidation:
         space, display = self.workspace, self.display
         async with ready_service(
             space.suite, space.config, self.workers, display.preparing, display.warn, self.containment
-        ) as grader:
-            self._broken += await unreadable(grader, list(dict.fromkeys(c.ev for c in cases)))
+        ) as service:
+            self._broken += await unreadable(service, list(dict.fromkeys(c.ev for c in cases)))
             broken = [b.ev for b in self._broken]
             cases = [c for c in cases if c.ev not in broken]
             display.start("validating projects", len(cases) * self.choice.repeat)
-            await validate_cases(grader, cases, self.choice.repeat, self._show)
+            await validate_cases(service, cases, self.choice.repeat, self._show)
 
     def _show(self, result: CaseResult) -> None:
         self._results.append(result)

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
 from convex_evals.grading.sandbox.choice import Containment
-from convex_evals.guidelines.diff import diff_guidelines
 from convex_evals.guidelines.diff_report import DiffReport
 from convex_evals.guidelines.effect import measure
 from convex_evals.guidelines.missing_runs import Gap, find_gaps
 from convex_evals.guidelines.revisions import Revisions, read_versions
 from convex_evals.models.budget import Budget
 from convex_evals.models.catalog import find_slug, load_models
-from convex_evals.models.tokens import offline_counter
 from convex_evals.runs.execute import carry_out
 from convex_evals.runs.options import RunOptions
 from convex_evals.runs.request import make_resolver
@@ -45,16 +43,7 @@ class VersionComparison:
         if effect.lacks:
             resolver = make_resolver(self.workspace, Budget(self.budget))
             gaps = find_gaps(effect.lacks, self.experiment, self.workspace, evals, resolver, self.where)
-        return DiffReport(
-            experiment=self.experiment,
-            before=before,
-            after=after,
-            diff=diff_guidelines(before.text or "", after.text or ""),
-            counter=offline_counter(),
-            effect=effect,
-            gaps=gaps,
-            suite_evals=evals,
-        )
+        return DiffReport.of(self.experiment, before, after, effect, evals, gaps)
 
     def run_missing(self, report: DiffReport, containment: Containment, workers: int | None) -> list[str]:
         """Do what `report` lacks; why models were asked nothing more, a line each.

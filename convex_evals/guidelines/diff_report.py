@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from convex_evals.analysis.compare import paired_to_data, to_data
 from convex_evals.analysis.compare.tables import left_out_line, unscored_line
-from convex_evals.guidelines.diff import ChangeKind, GuidelineDiff, RuleChange
+from convex_evals.guidelines.diff import ChangeKind, GuidelineDiff, RuleChange, diff_guidelines
 from convex_evals.guidelines.document import Rule
 from convex_evals.guidelines.effect import ORDER, Effect, EvalEffect, ModelEffect
 from convex_evals.guidelines.revisions import Version
-from convex_evals.models.tokens import TokenCounter
+from convex_evals.models.tokens import TokenCounter, offline_counter
 from convex_evals.stats import RELEVANT, Conclusion
 
 if TYPE_CHECKING:
@@ -33,6 +33,20 @@ class DiffReport:
     effect: Effect
     gaps: Sequence[Gap]
     suite_evals: Collection[str]
+
+    @classmethod
+    def of(
+        cls,
+        experiment: str,
+        before: Version,
+        after: Version,
+        effect: Effect,
+        suite_evals: Collection[str],
+        gaps: Sequence[Gap] = (),
+    ) -> DiffReport:
+        """With the difference of both texts."""
+        diff = diff_guidelines(before.text or "", after.text or "")
+        return cls(experiment, before, after, diff, offline_counter(), effect, gaps, suite_evals)
 
     @cached_property
     def tokens(self) -> tuple[int, int]:

@@ -9,14 +9,12 @@ from convex_evals.config import HUNKS, Workspace
 from convex_evals.errors import UserError
 from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.guidelines.confirmation import Answered, Question, Rounds, Screened
-from convex_evals.guidelines.diff import diff_guidelines
 from convex_evals.guidelines.diff_report import DiffReport
 from convex_evals.guidelines.effect import Effect, ModelEffect
 from convex_evals.guidelines.hunks import Hunk, hunks
 from convex_evals.guidelines.revisions import Version
 from convex_evals.guidelines.validation_report import ValidationReport
 from convex_evals.models.budget import Budget
-from convex_evals.models.tokens import offline_counter
 from convex_evals.records.hashes import sha256_text
 from convex_evals.runs.execute import carry_out
 from convex_evals.runs.plan import RunRequest
@@ -156,13 +154,5 @@ def _version(workspace: Workspace, hunk: Hunk, after: Version) -> Version:
 def _diff(rounds: Rounds, before: Version, after: Version, screened: Sequence[Screened]) -> DiffReport:
     """The change, with what its rules' evals did in the screening."""
     effects = tuple(ModelEffect(s.model, s.comparison, s.comparison.paired) for s in screened)
-    return DiffReport(
-        experiment=rounds.experiment,
-        before=before,
-        after=after,
-        diff=diff_guidelines(before.text or "", after.text or ""),
-        counter=offline_counter(),
-        effect=Effect(effects, ()),
-        gaps=(),
-        suite_evals=[e.id for e in load_suite(rounds.workspace.suite).evals],
-    )
+    evals = [e.id for e in load_suite(rounds.workspace.suite).evals]
+    return DiffReport.of(rounds.experiment, before, after, Effect(effects, ()), evals)

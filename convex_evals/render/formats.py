@@ -26,8 +26,7 @@ class Format:
     """One way to print a result."""
 
     show: Callable[[Result], None]
-    for_machines: bool = False  # stdout has the result alone
-    tables_alone: bool = False  # no lines around them, and an empty table rather than a sentence
+    for_machines: bool = False  # no lines around the tables, and an empty one rather than a sentence
 
 
 def _terminal(result: Result) -> None:
@@ -58,5 +57,5 @@ FORMATS: Mapping[str, Format] = {
     DEFAULT: Format(_terminal),
     "markdown": Format(_markdown),
     "json": Format(_json, for_machines=True),
-    "csv": Format(_csv, for_machines=True, tables_alone=True),
+    "csv": Format(_csv, for_machines=True),
 }

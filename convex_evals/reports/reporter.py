@@ -36,9 +36,10 @@ class Reporter:
 
     def reports(self, runs: Sequence[Run], output: Path | None) -> Iterator[tuple[Report, ExistingReport]]:
         """One by one, each with what stands in its file: `output`, or its place in the folder."""
-        sources = self._sources(runs) if runs else None
+        if not runs:
+            return
+        sources = self._sources(runs)
         for run in runs:
-            assert sources is not None
             path = output.absolute() if output else self.folder.path(run.plan)
             found = read(path, run.plan, self.workspace.home)
             yield self._report(run, sources, found), found

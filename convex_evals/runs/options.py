@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from convex_evals.render.formats import DEFAULT
 from convex_evals.runs.shard import Shard
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class RunOptions:
     commit: bool = False
     push: bool = False
     runs_dir: Path | None = None
-    form: str = "terminal"
+    form: str = DEFAULT
 
     def arguments(self) -> list[str]:
         """What follows the program's name; an option with its default value is left out."""

@@ -39,6 +39,11 @@ def working_tree(folder: Path) -> Path:
     A repository's own settings may place its working tree anywhere: it has to be where the repository is found.
     And what is found may be another repository, whose files would be read in its place.
     """
+    return _located(folder)[0]
+
+
+def _located(folder: Path) -> tuple[Path, Path]:
+    """The same, and the folder that has objects and branches."""
     refuse_outside_settings(folder)
     top = Path(read_git_text(folder, "rev-parse", "--show-toplevel")).resolve()
     if not folder.resolve().is_relative_to(top) or not os.path.lexists(top / ".git"):
@@ -47,7 +52,7 @@ def working_tree(folder: Path) -> Path:
         (folder / read_git_text(folder, "rev-parse", option)).resolve() for option in ("--git-dir", "--git-common-dir")
     )
     refuse_borrowed(top, own, shared)
-    return top
+    return top, shared
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,7 @@ class Checkout:
 
     folder: Path
     root: Path  # the top of its working tree
+    borrows: bool  # it takes objects from another repository
 
     def run(self, *command: str) -> str:
         """What git prints. Raises `GitFailed`."""
@@ -72,13 +78,9 @@ class Checkout:
         try:
             found = self.run("rev-parse", "--verify", "-q", revision)
             commit = self.run("rev-parse", "--verify", "-q", f"{found}^{{commit}}")
-            return commit if not self._borrows or self._is_reachable(commit) else None
+            return commit if not self.borrows or self._is_reachable(commit) else None
         except GitFailed:
             return None
-
-    @cached_property
-    def _borrows(self) -> bool:
-        return borrows_objects((self.folder / self.run("rev-parse", "--git-common-dir")).resolve())
 
     def _is_reachable(self, commit: str) -> bool:
         contains = f"--contains={commit}"
@@ -144,12 +146,12 @@ class Checkout:
 def open_checkout(folder: Path, purpose: str) -> Checkout:
     """The repository that `folder` stands in. Raises `UserError`, with what it was needed for."""
     try:
-        root = working_tree(folder)
+        root, shared = _located(folder)
     except GitFailed as error:
         if "not a git repository" in str(error):
             raise UserError(f"{folder}: not in a Git repository, so {purpose}") from None
         raise UserError(f"{folder}: {str(error).partition(chr(10))[0]}; so {purpose}") from None
-    return Checkout(folder, root)
+    return Checkout(folder, root, borrows_objects(shared))
 
 
 def text_at(folder: Path, revision: str, path: str) -> str:

@@ -49,6 +49,7 @@ _NO_COMMANDS = (
 )
 _READ_ONLY = (
     "core.attributesFile=/dev/null",
+    "core.excludesFile=/dev/null",
     "core.pager=cat",
     "core.editor=false",
     "core.sshCommand=false",
@@ -84,6 +85,8 @@ _KEPT = re.compile(r"GIT_((AUTHOR|COMMITTER)_\w+|CONFIG_GLOBAL|CEILING_DIRECTORI
 _KEPT_TO_WRITE = re.compile(r"GIT_(SSH\w*|ASKPASS|PROXY\w*|SSL\w*|HTTP\w*|CONFIG_(COUNT|KEY_\d+|VALUE_\d+|PARAMETERS))")
 # Commands that compare files of the working tree, and would put them through filters before.
 _LOOKING_AT_FILES = frozenset({"status", "diff"})
+# Commands that list what is not ignored.
+_LISTING_FILES = frozenset({"status", "ls-files"})
 _DRIVERS = r"^(filter\..*\.(clean|smudge|process|required)|diff\..*\.(command|textconv)|merge\..*\.driver)$"
 
 
@@ -94,7 +97,9 @@ class GitFailed(Exception):
 def read_git(folder: Path, *command: str) -> bytes:
     """What a git command prints that only looks. It executes nothing and writes nothing. Raises `GitFailed`."""
     environment = _environment(_KEPT, _READ_ENVIRONMENT)
-    options = (*_NO_COMMANDS, *_READ_ONLY, f"core.excludesFile={_users_excludes(Path.home())}")
+    options: tuple[str, ...] = (*_NO_COMMANDS, *_READ_ONLY)
+    if command[0] in _LISTING_FILES:
+        options = (*options, f"core.excludesFile={_users_excludes(Path.home())}")
     if command[0] in _LOOKING_AT_FILES:
         environment |= _without_drivers(folder, environment)
     return _run(folder, options, command, environment, b"", READ_SECONDS)

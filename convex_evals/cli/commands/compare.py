@@ -36,5 +36,5 @@ def compare(ctx: click.Context, a: str, b: str, form: str, runs_dir: Path | None
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     found = compare_sides(select(a, workspace), select(b, workspace))
-    section = to_section(found, whole=FORMATS[form].tables_alone)
+    section = to_section(found, whole=FORMATS[form].for_machines)
     print_result(form, section, lambda: to_data(found), lambda: to_markdown(found))

@@ -70,5 +70,5 @@ def _runs(runs_dir: Path, form: str) -> None:
 
     runs = [(run, run.summary()) for run in RunStore(runs_dir).all()]
     none = f"No runs in {runs_dir} yet; `cli run --model reference` makes one, `cli list evals` lists the evals."
-    section = Section.of(runs_table(runs) if runs or FORMATS[form].tables_alone else none)
+    section = Section.of(runs_table(runs) if runs or FORMATS[form].for_machines else none)
     print_result(form, section, lambda: [run_to_data(run, summary) for run, summary in runs])

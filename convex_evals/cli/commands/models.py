@@ -45,7 +45,7 @@ def list_(ctx: click.Context, form: str) -> None:
     days = [e.first_seen.isoformat() if e.first_seen else None for e in entries]
     rows = [[e.slug, e.name or e.slug, day, tuple(e.tags)] for e, day in zip(entries, days, strict=True)]
     none = "No models: models.yaml is missing or empty; docs/running.md shows how to write it."
-    section = Section.of(Table.of(columns, rows) if entries or FORMATS[form].tables_alone else none)
+    section = Section.of(Table.of(columns, rows) if entries or FORMATS[form].for_machines else none)
     print_result(form, section, lambda: [e.model_dump(mode="json") for e in entries])
 
 

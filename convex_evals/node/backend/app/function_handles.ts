@@ -1,4 +1,4 @@
-/** Function handles, for the life of the process: whoever was not given one cannot make it up. */
+/** Function handles, for the life of the process: they are random, so that none can be guessed. */
 
 import { randomBytes } from "node:crypto";
 

@@ -7,7 +7,7 @@ interface FunctionPath {
   readonly udfPath: string;
 }
 
-/** A handle for a function that whoever asks could call. */
+/** A handle for a function that the caller may call itself. */
 export async function createFunctionHandle(
   { componentPath, udfPath }: FunctionPath,
   resolve: () => Promise<unknown>,

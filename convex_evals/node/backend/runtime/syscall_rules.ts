@@ -70,7 +70,7 @@ interface Running {
   readonly udfType: Kind;
 }
 
-/** Refuses what the running function may not do. What nobody may do is left to the caller. */
+/** Refuses what the running function may not do. Unknown operations are left to the caller. */
 export function checkSyscall(running: Running | undefined, op: unknown, args: { readonly udfType?: unknown }): void {
   const kind = running?.udfType;
   if (kind === undefined || !ALLOWED[kind].has(op)) {

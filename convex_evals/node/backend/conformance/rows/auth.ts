@@ -105,7 +105,7 @@ export const rows: readonly Row[] = [
     rejects: "No auth provider found matching the given token",
     code: "NoAuthProvider",
   }),
-  row("wrong-key", "A token that somebody else has signed is refused.", TOKENS, token({}, { key: stranger }), {
+  row("wrong-key", "A token signed with another key is refused.", TOKENS, token({}, { key: stranger }), {
     rejects:
       "Could not decode token. The JWT's 'kid' (key ID) header is 'k', does this key match any key in the provider's JWKS?",
     code: "InvalidAuthHeader",

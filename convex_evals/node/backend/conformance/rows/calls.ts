@@ -318,7 +318,7 @@ const failures: readonly Row[] = [
   }),
   row(
     "floating",
-    "Writes that nobody awaits still belong to the mutation.",
+    "Writes that are not awaited still belong to the mutation.",
     UDF,
     [mutation("m:floating"), query("m:names")],
     { value: ["floating"] },

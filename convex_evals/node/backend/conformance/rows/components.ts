@@ -172,7 +172,7 @@ export const rows: readonly Row[] = [
   ),
   row(
     "floating",
-    "Calls that nobody awaits, several at once and of a module that was not loaded yet, still belong to the mutation.",
+    "Calls that are not awaited, several at once and of a module that was not loaded yet, still belong to the mutation.",
     "get-convex/convex-backend crates/isolate/src/environment/udf/mod.rs",
     [mutation("m:floating"), bump],
     {
