@@ -13,11 +13,12 @@ import path from "node:path";
 import { transform } from "esbuild";
 import { BUILTINS, MODULE, ROOT, buildInto, buildScript } from "./bundling/bundles.ts";
 import { buildOfficial } from "./bundling/official.ts";
-import { buildRuntime } from "./bundling/runtime.ts";
+import { buildIsolate, buildRuntime } from "./bundling/runtime.ts";
 import { CONDITIONS } from "./tester/resolution.ts";
 
 await buildOfficial();
 await buildRuntime(path.join(ROOT, "backend", "app", "runtime.bundle.cjs"));
+await buildIsolate(path.join(ROOT, "backend", "app", "isolate.bundle.cjs"));
 const { code: watchdogText } = await transform(
   readFileSync(path.join(ROOT, "backend", "realm", "watchdog_thread.ts"), "utf8"),
   { loader: "ts", target: "node24" },
@@ -25,6 +26,8 @@ const { code: watchdogText } = await transform(
 // Every graded project starts a backend or two; as one file they start in a third of the time. It stands beside the modules
 // that it was made of: they find others by their own place.
 await buildScript("backend/main.ts", "backend/app/backend", ["startBackend"], {
+  // For pushes of the official command line alone.
+  external: ["esbuild"],
   plugins: [
     BUILTINS,
     {
@@ -32,6 +35,7 @@ await buildScript("backend/main.ts", "backend/app/backend", ["startBackend"], {
       setup(bundle) {
         const contents = `import { fileURLToPath } from "node:url";
           export const BUNDLED_RUNTIME = fileURLToPath(new URL("./runtime.bundle.cjs", import.meta.url));
+          export const BUNDLED_ISOLATE = fileURLToPath(new URL("./isolate.bundle.cjs", import.meta.url));
           export const BUNDLED_WATCHDOG = ${JSON.stringify(watchdogText)};`;
         bundle.onLoad({ filter: /bundled_runtime\.ts$/ }, () => ({ contents, resolveDir: ROOT }));
       },

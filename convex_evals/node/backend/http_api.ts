@@ -198,7 +198,7 @@ async function updateEnvironment({ request, response }: Exchange, { app }: ApiPa
       throw new HttpError(400, "InvalidEnvVarName", `Invalid environment variable name: ${String(name)}`);
     }
   }
-  await app.setEnvironmentVariables(
+  app.setEnvironmentVariables(
     new Map(changes.map(({ name, value }) => [String(name), typeof value === "string" ? value : null])),
   );
   response.writeHead(200).end();

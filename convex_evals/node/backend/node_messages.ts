@@ -7,8 +7,10 @@ export interface DescribedError {
   readonly name?: string;
   readonly message: string;
   readonly stack?: string;
-  /** Set where the message is the whole text: `error_text.ts`. */
+  /** Set by the host where the message is the whole text: `error_text.ts`. */
   readonly failure?: string;
+  /** Of what is no error: how it reads. */
+  readonly thrown?: string;
   /** Of a ConvexError: its data, as JSON text of a Convex value. */
   readonly convexData?: string;
   /** Of a failed syscall: the data as convex-test hands it on. */

@@ -1,7 +1,7 @@
 /**
  * What crosses the border between the host (Node's main realm) and the vm
- * context that runs the app. Values cross as JSON text: an object of one realm
- * is not an instance of the other's classes.
+ * context of the engine. Values cross as JSON text: an object of one realm is
+ * not an instance of the other's classes.
  */
 
 import type { ComponentData } from "./data_store.ts";
@@ -83,7 +83,7 @@ export interface ModuleInspection {
   readonly crons: Record<string, CronSpec>;
 }
 
-/** Functions of the host that code inside the context may call. */
+/** Functions of the host that the engine calls. */
 export interface RuntimeHost {
   committedData(componentPath: string): ComponentData;
   lastCommitTs(): bigint;
@@ -124,10 +124,22 @@ export interface ComponentSetup {
   readonly path: string;
   /** Validated `schema.export()` JSON, or null without a schema. */
   readonly schema: SchemaJson | null;
-  /** Module namespaces by path without extension. */
-  readonly modules: Readonly<Record<string, object>>;
-  /** What the analysis found in them. */
+  /** What the analysis found, by the module's path without extension. */
   readonly functions: Readonly<Record<string, readonly AnalyzedFunction[]>>;
+  /** Whether its `http` module exports a router. */
+  readonly hasRouter: boolean;
+}
+
+/** Runs the app's code, outside of the engine's context. */
+export interface Invoker {
+  /** Calls a function of the module `name`; `args` is JSON text, and so is the `Outcome`. */
+  call(componentPath: string, name: string, fn: AnalyzedFunction, args: string): Promise<string>;
+  /** Calls the HTTP action that the component's router has for a route. Rejects with what the action throws. */
+  fetch(
+    componentPath: string,
+    route: { readonly path: string; readonly method: string },
+    request: Request,
+  ): Promise<Response>;
 }
 
 export interface ValidatorJson {
@@ -199,15 +211,13 @@ export interface HttpActionRequest {
   readonly route: string;
 }
 
-/** The app's code and convex-test, inside one context. */
+/** The engine of one deployment: convex-test, in a context of its own. */
 export interface Runtime {
   /** Runs a function; resolves to a `FunctionResult` as JSON text. */
   call(callJson: string): Promise<string>;
   /** Runs an HTTP action; the body of the response may still be streaming. */
   fetch(request: HttpActionRequest, identityJson: string | null): Promise<Response>;
   runJob(jobJson: string): Promise<void>;
-  /** The component whose function is running; "" outside of functions. */
-  currentComponent(): string;
   /** Makes a change of plain JSON; resolves to a `FunctionResult` as JSON text. */
   changeDocuments(componentPath: string, request: DocumentWrite): Promise<string>;
   storeFile(componentPath: string, blob: Blob): Promise<string>;
@@ -215,14 +225,8 @@ export interface Runtime {
   checkDocuments(componentPath: string, schemaJson: string): string | null;
 }
 
-/** What the entry module of the context exports. */
+/** What the entry module of the engine's context exports. */
 export interface RuntimeEntry {
-  createRuntime(components: ComponentSetup[]): Runtime;
-  inspectModule(namespace: object): string;
-  /** A module of functions, as JSON text of `AnalyzedFunction[]`, that run elsewhere. */
-  remoteModule(functionsJson: string, invoke: (name: string, args: string) => Promise<string>): object;
-  inspectDefinition(namespace: object): string;
-  inspectSchema(namespace: object): string;
-  inspectAuthConfig(namespace: object): string;
+  createRuntime(components: ComponentSetup[], invoker: Invoker): Runtime;
   errorText(error: unknown): string;
 }

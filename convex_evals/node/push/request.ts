@@ -1,4 +1,5 @@
 /** A project folder as the body of `POST /api/deploy2/start_push`. */
+import { toScript, type IsolateScript } from "../isolate_script.ts";
 import type { Bundled } from "./bundled.ts";
 import { DeployError } from "./deploy_error.ts";
 import { discardGenerated, refuseOtherGenerated, writeInitial } from "./generated.ts";
@@ -11,6 +12,8 @@ export interface PushedModule {
   source: string;
   sourceMap?: string | undefined;
   environment: "node" | "isolate";
+  /** Spares the backend the conversion: the official command line sends none. */
+  script?: IsolateScript;
 }
 
 /** What every definition has, the app's as well as a component's. */
@@ -60,6 +63,20 @@ function implemented(
     if (!implementation) throw new DeployError(`the component at ${definition.definitionPath} was not bundled`);
     return { ...definition, ...implementation, udfServerVersion: official.version };
   });
+}
+
+/** Adds the scripts to the modules of the default runtime. */
+async function addScripts({ appDefinition, componentDefinitions }: PushRequest): Promise<void> {
+  const definitions = [appDefinition, ...componentDefinitions];
+  const modules = [
+    ...definitions.flatMap(({ definition, schema }) => [definition, schema]),
+    ...appDefinition.changedModules,
+    ...componentDefinitions.flatMap(({ functions }) => functions),
+  ];
+  const convert = async (module: PushedModule): Promise<void> => {
+    module.script = await toScript(official.esbuild, module.path, module.source);
+  };
+  await Promise.all(modules.flatMap((module) => (module?.environment === "isolate" ? [convert(module)] : [])));
 }
 
 async function makeRequest(project: Project): Promise<PushRequest> {
@@ -113,7 +130,8 @@ export async function buildPush(projectDir: string): Promise<BuiltPush> {
   return await inProject(projectDir, async (project) => {
     const request = await makeRequest(project);
     const functions = official.takeBundled();
-    return { request, sources: { functions, pages: await bundlePages(project) }, warnings: warnings(project) };
+    const [pages] = await Promise.all([bundlePages(project), addScripts(request)]);
+    return { request, sources: { functions, pages }, warnings: warnings(project) };
   });
 }
 

@@ -15,20 +15,15 @@ import { detached } from "../timers.ts";
 import { noComponent, outcomeOf, resolveCall, type AppCall, type CallOutcome } from "./call.ts";
 import { newCallRecord, withCallRecord, type CallRecord } from "./call_record.ts";
 import { DataStore } from "../data_store.ts";
-import { Deployment, factsOf, type PreparedContext } from "./deployment.ts";
-import { ContextEnvironment } from "../realm/environment.ts";
-import { createAppContext } from "../realm/globals.ts";
+import { Deployment, type PreparedContext } from "./deployment.ts";
+import { createContext } from "../realm/globals.ts";
+import type { Syscalls } from "../realm/isolate.ts";
 import { createHost, type FunctionLimits } from "./host.ts";
 import { routeRequest } from "./http_mounts.ts";
 import type { DocumentRead, DocumentWrite, FunctionResult, RuntimeHost, ScheduledJob } from "../runtime_types.ts";
 import { loadRuntime } from "../realm/runtime_loader.ts";
 import { readDocuments } from "./stored_documents.ts";
 import { ownTurn } from "../realm/watchdog.ts";
-
-interface Syscalls {
-  asyncSyscall(op: string, args: string): Promise<unknown>;
-  jsSyscall(op: string, args: object): Promise<unknown>;
-}
 
 export interface AppUrls {
   cloudUrl(): string;
@@ -90,12 +85,11 @@ export class App {
     return this.#deployment;
   }
 
-  /** Loads the runtime ahead of the next push. */
+  /** Loads the engine ahead of the next push. */
   prepare(): Promise<PreparedContext> {
     this.#prepared ??= detached(async () => {
-      const environment = new ContextEnvironment(this.env);
-      const context = createAppContext(environment.variables);
-      return { context, environment, entry: await loadRuntime(context, this.#host) };
+      const context = Object.assign(createContext(), { setTimeout, setInterval });
+      return { context, entry: await loadRuntime(context, this.#host) };
     });
     return this.#prepared;
   }
@@ -104,22 +98,24 @@ export class App {
   async evaluate(request: StartPushRequest): Promise<Deployment> {
     const prepared = await this.prepare();
     this.#prepared = null;
-    const { context, entry, environment } = prepared;
-    const syscalls = (): Syscalls => context["Convex"] as Syscalls;
-    const evaluation = new PushEvaluation(request, context, entry, environment, {
+    const { context, entry } = prepared;
+    const engine = (): Syscalls => context["Convex"] as Syscalls;
+    const push = await PushEvaluation.run(request, this.env, (error) => entry.errorText(error), {
       busyMs: this.#limits.action.busyMs,
       log: (level, text) => this.#host.log(level, text),
-      asyncSyscall: (op, args) => syscalls().asyncSyscall(op, args),
-      jsSyscall: (op, args) => syscalls().jsSyscall(op, args),
+      syscalls: {
+        syscall: (op, args) => engine().syscall(op, args),
+        asyncSyscall: (op, args) => engine().asyncSyscall(op, args),
+        jsSyscall: (op, args) => engine().jsSyscall(op, args),
+      },
     });
-    const push = await evaluation.run();
     try {
       checkPush(push);
     } catch (error) {
-      for (const node of push.processes) node.close();
+      push.code.close();
       throw error;
     }
-    return new Deployment(push, prepared, request);
+    return new Deployment(push, prepared);
   }
 
   /** The first document that the schemas of `deployment` refuse, or null. */
@@ -154,7 +150,7 @@ export class App {
   }
 
   /** Sets variables, or takes those away whose value is null; functions see them from their next call on. */
-  async setEnvironmentVariables(changes: ReadonlyMap<string, string | null>): Promise<void> {
+  setEnvironmentVariables(changes: ReadonlyMap<string, string | null>): void {
     for (const [name, value] of changes) {
       if (value === null) {
         this.#userEnv.delete(name);
@@ -164,22 +160,9 @@ export class App {
         this.env[name] = value;
       }
     }
-    await this.#loadAgain();
-  }
-
-  /** Convex loads modules for each call, so what they read while they load is up to date there. */
-  async #loadAgain(): Promise<void> {
-    const request = this.#deployment?.request;
-    if (!request) return;
-    try {
-      const deployment = await this.evaluate(request);
-      // What was pushed stays what it was: functions, schema and jobs are analyzed once.
-      if (this.#deployment?.request === request && factsOf(deployment.push) === factsOf(this.#deployment.push)) {
-        this.activate(deployment);
-      } else deployment.close();
-    } catch {
-      // A module that cannot be loaded with these variables: the functions go on with those that they were loaded with.
-    }
+    if (!this.#deployment) return;
+    this.#deployment.push.code.renewProcesses();
+    for (const listener of this.#deployed) detached(listener);
   }
 
   /**
@@ -273,7 +256,7 @@ export class App {
     if ("refused" in resolved) return resolved.refused;
     const { runtime, push } = resolved.deployment;
     const result = JSON.parse(await runtime.call(JSON.stringify(resolved.request))) as FunctionResult;
-    return result.ok ? result : { ...result, errorMessage: push.sourceMaps.translate(result.errorMessage) };
+    return result.ok ? result : { ...result, errorMessage: push.code.sourceMaps.translate(result.errorMessage) };
   }
 
   #authProviders(): readonly AuthProvider[] {

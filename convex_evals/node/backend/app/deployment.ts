@@ -2,31 +2,38 @@
 
 import type vm from "node:vm";
 import { allComponents, findFunction, type ComponentInstance, type EvaluatedPush } from "../push/evaluated.ts";
-import type { StartPushRequest } from "../push/request.ts";
-import type { ContextEnvironment } from "../realm/environment.ts";
 import type { AnalyzedFunction, ComponentSetup, Runtime, RuntimeEntry } from "../runtime_types.ts";
 import type { CronJob } from "../crons.ts";
+import type { ModulePlace } from "./app_code.ts";
 
-/** A context with our runtime inside, waiting for an app. */
+/** A context with the engine inside, waiting for an app. */
 export interface PreparedContext {
   readonly context: vm.Context;
   readonly entry: RuntimeEntry;
-  readonly environment: ContextEnvironment;
 }
 
 export class Deployment {
   readonly push: EvaluatedPush;
   readonly runtime: Runtime;
-  /** What was pushed: the modules can be loaded again from it. */
-  readonly request: StartPushRequest;
   readonly #components: ReadonlyMap<string, ComponentInstance>;
 
-  constructor(push: EvaluatedPush, { entry, environment }: PreparedContext, request: StartPushRequest) {
+  constructor(push: EvaluatedPush, { entry }: PreparedContext) {
     this.push = push;
-    this.request = request;
     this.#components = new Map([...allComponents(push.app)].map((instance) => [instance.componentPath, instance]));
-    this.runtime = entry.createRuntime([...this.#components.values()].map(componentSetup));
-    environment.runningComponent = () => this.runtime.currentComponent();
+    this.runtime = entry.createRuntime([...this.#components.values()].map(componentSetup), {
+      call: async (componentPath, name, fn, args) =>
+        JSON.stringify(await push.code.call(this.#place(componentPath, name), fn, args)),
+      fetch: async (componentPath, route, request) =>
+        (await push.code.fetch(this.#place(componentPath, "http"), route, request)) ??
+        new Response("No matching routes found", { status: 404 }),
+    });
+  }
+
+  #place(componentPath: string, name: string): ModulePlace {
+    const definition = this.#components.get(componentPath)?.definition;
+    const module = definition?.modules.find((candidate) => candidate.name === name)?.config;
+    if (!definition || !module) throw new Error(`${componentPath} has no module ${name}`);
+    return { componentPath, definitionPath: definition.path, module };
   }
 
   component(componentPath: string): ComponentInstance | undefined {
@@ -45,7 +52,7 @@ export class Deployment {
 
   /** Ends what runs in processes of its own. */
   close(): void {
-    for (const node of this.push.processes) node.close();
+    this.push.code.close();
   }
 
   crons(): CronJob[] {
@@ -57,24 +64,12 @@ export class Deployment {
   }
 }
 
-function componentSetup(instance: ComponentInstance): ComponentSetup {
-  const { definition } = instance;
+function componentSetup({ componentPath, definition }: ComponentInstance): ComponentSetup {
+  const { schema, modules } = definition;
   return {
-    path: instance.componentPath,
-    schema: definition.schema,
-    modules: Object.fromEntries(instance.namespaces),
-    functions: Object.fromEntries(definition.modules.map(({ name, inspection }) => [name, inspection.functions])),
+    path: componentPath,
+    schema,
+    functions: Object.fromEntries(modules.map(({ name, inspection }) => [name, inspection.functions])),
+    hasRouter: modules.some(({ name, inspection }) => name === "http" && inspection.defaultExport === "router"),
   };
-}
-
-/** What the analysis of a push has found, as a text to compare. */
-export function factsOf(push: EvaluatedPush): string {
-  return JSON.stringify(
-    [...push.definitions.values()].map(({ path, schema, modules, export: exported }) => [
-      path,
-      exported,
-      schema,
-      modules.map(({ name, inspection }) => [name, inspection]),
-    ]),
-  );
 }

@@ -6,7 +6,6 @@ import type { Scheduler } from "../scheduler.ts";
 import { currentCallRecord } from "./call_record.ts";
 import type { DataStore } from "../data_store.ts";
 import type { RuntimeHost } from "../runtime_types.ts";
-import { runAs } from "../realm/reach.ts";
 import { FunctionHandles } from "./function_handles.ts";
 import { TableNumbers } from "./table_numbers.ts";
 import {
@@ -65,11 +64,10 @@ export function createHost(parts: HostParts): RuntimeHost {
     storageUrl: (componentPath, storageId) => files.downloadUrl(componentPath, storageId),
     uploadUrl: (componentPath) => files.uploadUrl(componentPath),
     siteUrl: () => parts.siteUrl(),
-    guardTransaction: (run) =>
-      guarded(parts.limits.transaction, () => runAs("transaction", () => settled(() => withItsCalls(run)))),
+    guardTransaction: (run) => guarded(parts.limits.transaction, () => settled(() => withItsCalls(run))),
     guardNested: (run) => settled(run),
     called,
-    guardAction: (run) => guarded(parts.limits.action, () => runAs("action", run)),
+    guardAction: (run) => guarded(parts.limits.action, run),
     signOfLife,
     randomSeed: () => randomInt(2 ** 32),
     tableNumber: (table) => tables.numberOf(table),

@@ -158,7 +158,7 @@ async function run(t: TestContext, backend: Backend, step: Step, results: Result
       step.init,
     );
   }
-  if ("setEnv" in step) await backend.app.setEnvironmentVariables(new Map([[step.setEnv, step.value]]));
+  if ("setEnv" in step) backend.app.setEnvironmentVariables(new Map([[step.setEnv, step.value]]));
   else await new Promise((resolve) => setTimeout(resolve, step.waitMs));
   return { ok: true, value: null };
 }

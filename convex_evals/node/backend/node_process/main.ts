@@ -8,11 +8,11 @@ import { createRequire, isBuiltin } from "node:module";
 import path from "node:path";
 import type vm from "node:vm";
 import { ModuleGraph, ModuleResolutionError } from "../realm/modules.ts";
-import { consoleWith } from "../runtime/console_object.ts";
-import { adoptHostErrors } from "../runtime/host_errors.ts";
-import { inspect } from "../runtime/inspect_value.ts";
-import { inspectModule } from "../runtime/inspection.ts";
-import type { DescribedError, FromNode, Outcome, SentBlob, ToNode } from "../node_messages.ts";
+import { consoleWith } from "../isolate/console_object.ts";
+import { described } from "../isolate/described.ts";
+import { adoptHostErrors } from "../isolate/host_errors.ts";
+import { inspectModule } from "../isolate/inspection.ts";
+import type { FromNode, Outcome, SentBlob, ToNode } from "../node_messages.ts";
 
 const channel = process.send!.bind(process);
 const send = (message: FromNode): void => void channel(message);
@@ -125,24 +125,6 @@ async function answer(id: number, run: () => Promise<string>): Promise<void> {
     (error: unknown) => ({ error: described(error) }),
   );
   send({ kind: "outcome", id, outcome });
-}
-
-function described(error: unknown): DescribedError {
-  if (error instanceof ModuleResolutionError) {
-    return { message: `Uncaught Error: ${error.message}`, failure: "resolution" };
-  }
-  if (typeof error !== "object" || error === null || (error as Error).message === undefined) {
-    return { message: `Uncaught ${inspect(error)}`, failure: "thrown" };
-  }
-  const { name, message, stack, data } = error as Error & { data?: unknown };
-  // The library has made a text of the data on its way out of the action.
-  const isConvexError = Symbol.for("ConvexError") in error && typeof data === "string";
-  return {
-    name: String(name),
-    message: String(message),
-    stack: String(stack),
-    ...(isConvexError ? { convexData: data } : {}),
-  };
 }
 
 function settle({ id, value, blob, error }: Extract<ToNode, { kind: "answer" }>): void {

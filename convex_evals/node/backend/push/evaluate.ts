@@ -1,21 +1,20 @@
-/** Runs the modules of a push for the first time, inside its context. */
+/** Looks at the modules of a push, each in a context of its own. */
 
-import type vm from "node:vm";
-import { loadingComponent, type ContextEnvironment } from "../realm/environment.ts";
-import { ModuleGraph, ModuleResolutionError } from "../realm/modules.ts";
-import { NodeProcess, type NodeHost } from "../realm/node_process.ts";
-import { SourceMaps } from "../realm/source_maps.ts";
+import { AppCode, type AppSurroundings } from "../app/app_code.ts";
+import { DeployError } from "../errors.ts";
+import { environmentOf, type Environment } from "../realm/environment.ts";
+import { ModuleResolutionError } from "../realm/modules.ts";
 import { guarded } from "../realm/watchdog.ts";
 import type { ModuleInspection, RuntimeEntry, SchemaJson } from "../runtime_types.ts";
-import { DeployError } from "../errors.ts";
 import {
   allComponents,
+  type ComponentInstance,
   type DefinitionExport,
   type EvaluatedDefinition,
   type EvaluatedModule,
   type EvaluatedPush,
 } from "./evaluated.ts";
-import { instantiate, type LoadingInstance } from "./instances.ts";
+import { instantiate } from "./instances.ts";
 import { definitionIdentifier, identifier, relativeIdentifier } from "./module_ids.ts";
 import { checkedInspection } from "./remote_inspection.ts";
 import type { DefinitionConfig, ModuleConfig, StartPushRequest } from "./request.ts";
@@ -29,49 +28,52 @@ const EMPTY_APP: DefinitionExport = {
 };
 
 const AUTH_CONFIG = "auth.config";
+// What inspection says of a module without a default export.
+const MISSING_EXPORT = "";
 const SCHEMA_FAILURE = "Hit an error while evaluating your schema:";
 const SEE_SCHEMA_DOCS = "To learn more, see the schema documentation at https://docs.convex.dev/database/schemas.";
 
 /** Evaluates definitions, schemas and modules, and instantiates the component tree. */
 export class PushEvaluation {
   readonly #request: StartPushRequest;
-  readonly #entry: RuntimeEntry;
-  readonly #sources = new Map<string, ModuleConfig>();
-  readonly #sourceMaps: SourceMaps;
-  readonly #isolate: ModuleGraph;
-  readonly #context: vm.Context;
-  readonly #nodeHost: NodeSurroundings;
-  readonly #processes: NodeProcess[] = [];
-  readonly #environment: ContextEnvironment;
-  readonly #exports = new Map<string, DefinitionExport>();
-  #node: NodeProcess | null = null;
+  readonly #code: AppCode;
+  readonly #errorText: RuntimeEntry["errorText"];
+  readonly #exports: Map<string, DefinitionExport>;
+  readonly #instances: Map<string, ComponentInstance>;
 
-  constructor(
+  private constructor(
     request: StartPushRequest,
-    context: vm.Context,
-    entry: RuntimeEntry,
-    environment: ContextEnvironment,
-    nodeHost: NodeSurroundings,
+    code: AppCode,
+    errorText: RuntimeEntry["errorText"],
+    exports: Map<string, DefinitionExport>,
+    instances: Map<string, ComponentInstance>,
   ) {
     this.#request = request;
-    this.#context = context;
-    this.#entry = entry;
-    this.#environment = environment;
-    this.#nodeHost = nodeHost;
-    this.#isolate = new ModuleGraph(context, (specifier, importer) => this.#resolveIsolate(specifier, importer));
-    for (const definition of [request.app, ...request.components]) {
-      const modules = definition.schema ? [...definition.functions, definition.schema] : definition.functions;
-      for (const module of modules) this.#sources.set(identifier(definition.definitionPath, module.path), module);
-    }
-    this.#sourceMaps = new SourceMaps(mapTexts(this.#sources));
+    this.#code = code;
+    this.#errorText = errorText;
+    this.#exports = exports;
+    this.#instances = instances;
   }
 
   /** Rejects with `DeployError`, or what the app's code threw. */
-  async run(): Promise<EvaluatedPush> {
+  static async run(
+    request: StartPushRequest,
+    env: Environment,
+    errorText: RuntimeEntry["errorText"],
+    surroundings: AppSurroundings,
+  ): Promise<EvaluatedPush> {
+    const exports = new Map<string, DefinitionExport>();
+    const instances = new Map<string, ComponentInstance>();
+    const code = await AppCode.of({
+      sources: sourcesOf(request),
+      surroundings,
+      resolve: (specifier, importer) => resolved(specifier, importer, exports),
+      env: (componentPath) => environmentOf(componentPath, env, instances),
+    });
     try {
-      return await this.#run();
+      return await new PushEvaluation(request, code, errorText, exports, instances).#run();
     } catch (error) {
-      for (const node of this.#processes) node.close();
+      code.close();
       throw error;
     }
   }
@@ -82,30 +84,8 @@ export class PushEvaluation {
       definitions.set(config.definitionPath, await this.#definition(config));
     }
     const app = instantiate("", "", definitions, []);
-    const instances = new Map(
-      [...allComponents(app)].map((instance) => [instance.componentPath, instance as LoadingInstance]),
-    );
-    this.#environment.components = instances;
-    for (const instance of instances.values()) if (instance.componentPath !== "") await this.#loadInstance(instance);
-    return { definitions, app, sourceMaps: this.#sourceMaps, processes: this.#processes };
-  }
-
-  async #loadInstance({ componentPath, definition, namespaces }: LoadingInstance): Promise<void> {
-    const isolate: ModuleGraph = new ModuleGraph(this.#context, (specifier, importer) =>
-      this.#resolveIsolate(specifier, importer, isolate),
-    );
-    const node = this.#startNode(componentPath);
-    for (const { config, name } of definition.modules) {
-      const id = identifier(definition.path, config.path);
-      const evaluate = async (): Promise<object> =>
-        config.environment === "node"
-          ? (await this.#nodeModule(node, id)).namespace
-          : await isolate.evaluate(isolate.module(id, () => config.source));
-      const namespace = await this.#failingAs("InvalidModules", analyzing(config), () =>
-        loadingComponent(componentPath, evaluate),
-      );
-      namespaces.set(name, namespace);
-    }
+    for (const instance of allComponents(app)) this.#instances.set(instance.componentPath, instance);
+    return { definitions, app, code: this.#code };
   }
 
   async #definition(config: DefinitionConfig): Promise<EvaluatedDefinition> {
@@ -143,32 +123,22 @@ export class PushEvaluation {
     const { definition } = config;
     if (!definition) return EMPTY_APP;
     const where = config.definitionPath === "" ? "convex.config.js" : `${config.definitionPath}/convex.config.js`;
-    return await this.#failingAs("InvalidDefinition", `Failed to evaluate ${where}`, async () => {
-      const namespace = await this.#isolate.evaluate(
-        this.#isolate.module(definitionIdentifier(config.definitionPath), () => definition.source),
-      );
-      return JSON.parse(this.#entry.inspectDefinition(namespace)) as DefinitionExport;
-    });
-  }
-
-  async #schema(config: DefinitionConfig, schema: ModuleConfig): Promise<SchemaJson> {
-    return await this.#failingAs("InvalidSchema", SCHEMA_FAILURE, async () => {
-      const namespace = await this.#isolate.evaluate(
-        this.#isolate.module(identifier(config.definitionPath, schema.path), () => schema.source),
-      );
-      return this.#exportedSchema(namespace);
-    });
+    const id = definitionIdentifier(config.definitionPath);
+    const text = await this.#failingAs("InvalidDefinition", `Failed to evaluate ${where}`, () =>
+      this.#code.inspect(id, "definition"),
+    );
+    return JSON.parse(text) as DefinitionExport;
   }
 
   // get-convex/convex-backend crates/isolate/src/environment/schema.rs
-  #exportedSchema(namespace: Record<string, unknown>): SchemaJson {
+  async #schema(config: DefinitionConfig, schema: ModuleConfig): Promise<SchemaJson> {
+    const id = identifier(config.definitionPath, schema.path);
+    const text = await this.#failingAs("InvalidSchema", SCHEMA_FAILURE, () => this.#code.inspect(id, "schema"));
     const refused = (code: string, reason: string): DeployError =>
       new DeployError(code, `${SCHEMA_FAILURE}\n${reason} ${SEE_SCHEMA_DOCS}`);
-    if (namespace["default"] === undefined || namespace["default"] === null) {
-      throw refused("MissingSchemaExportError", "Schema file missing default export.");
-    }
+    if (text === MISSING_EXPORT) throw refused("MissingSchemaExportError", "Schema file missing default export.");
     try {
-      return withoutSystemFields(JSON.parse(this.#entry.inspectSchema(namespace)) as SchemaJson);
+      return withoutSystemFields(JSON.parse(text) as SchemaJson);
     } catch {
       throw refused("InvalidSchemaExport", "Default export from schema file isn't a Convex schema.");
     }
@@ -176,86 +146,32 @@ export class PushEvaluation {
 
   async #authConfig(module: ModuleConfig): Promise<unknown> {
     let missing: string | null = null;
-    const read = new Proxy(this.#environment.variables, {
-      get: (env, name) => {
-        if (typeof name === "string" && !(name in env)) missing ??= name;
-        return Reflect.get(env, name) as unknown;
-      },
-    });
-    const appProcess = this.#context["process"] as { env: unknown };
-    appProcess.env = read;
-    try {
-      const config = await this.#failingAs("InvalidAuthConfig", "Failed to evaluate auth.config.js", async () => {
-        const namespace = await this.#isolate.evaluate(
-          this.#isolate.module(identifier("", module.path), () => module.source),
-        );
-        if (namespace["default"] === undefined || namespace["default"] === null) {
-          throw new DeployError(
-            "AuthConfigMissingExportError",
-            "auth config file is missing default export. To learn more, see the auth documentation at https://docs.convex.dev/auth.",
-          );
-        }
-        return JSON.parse(this.#entry.inspectAuthConfig(namespace)) as unknown;
-      });
-      if (missing !== null) {
-        throw new DeployError(
-          "AuthConfigMissingEnvironmentVariable",
-          `Environment variable ${String(missing)} is used in auth config file but its value was not set`,
-        );
-      }
-      return config;
-    } finally {
-      appProcess.env = this.#environment.variables;
+    const text = await this.#failingAs("InvalidAuthConfig", "Failed to evaluate auth.config.js", () =>
+      this.#code.inspect(identifier("", module.path), "authConfig", (name) => (missing ??= name)),
+    );
+    if (text === MISSING_EXPORT) {
+      throw new DeployError(
+        "AuthConfigMissingExportError",
+        "auth config file is missing default export. To learn more, see the auth documentation at https://docs.convex.dev/auth.",
+      );
     }
+    if (missing !== null) {
+      throw new DeployError(
+        "AuthConfigMissingEnvironmentVariable",
+        `Environment variable ${String(missing)} is used in auth config file but its value was not set`,
+      );
+    }
+    return JSON.parse(text) as unknown;
   }
 
   async #module(config: DefinitionConfig, module: ModuleConfig, name: string): Promise<EvaluatedModule> {
-    return await this.#failingAs("InvalidModules", analyzing(module), async () => {
-      const id = identifier(config.definitionPath, module.path);
-      if (module.environment === "node") {
-        return { config: module, name, ...(await this.#nodeModule((this.#node ??= this.#startNode("")), id)) };
-      }
-      const namespace = await this.#isolate.evaluate(this.#isolate.module(id, () => module.source));
-      const inspection = JSON.parse(this.#entry.inspectModule(namespace)) as ModuleInspection;
-      return { config: module, name, inspection, namespace };
-    });
-  }
-
-  #startNode(componentPath: string): NodeProcess {
-    const sources = Object.fromEntries(
-      [...this.#sources]
-        .filter(([, { environment }]) => environment === "node")
-        .map(([id, { source }]) => [id, source]),
+    const id = identifier(config.definitionPath, module.path);
+    const inspection = await this.#failingAs("InvalidModules", analyzing(module), async () =>
+      module.environment === "node"
+        ? checkedInspection(await this.#code.inspectForNode(id))
+        : (JSON.parse(await this.#code.inspect(id, "module")) as ModuleInspection),
     );
-    const env = (): Record<string, string> =>
-      loadingComponent(componentPath, () => ({ ...this.#environment.variables }));
-    const node = new NodeProcess({ ...this.#nodeHost, sources, env });
-    this.#processes.push(node);
-    return node;
-  }
-
-  /** What the module says that it exports becomes what it exports: nothing else of it is ever asked. */
-  async #nodeModule(node: NodeProcess, id: string): Promise<{ inspection: ModuleInspection; namespace: object }> {
-    const inspection = checkedInspection(await node.evaluate(id));
-    const namespace = this.#entry.remoteModule(JSON.stringify(inspection.functions), async (name, args) =>
-      JSON.stringify(await node.invoke(id, name, args)),
-    );
-    return { inspection, namespace };
-  }
-
-  #source(id: string): ModuleConfig {
-    const source = this.#sources.get(id);
-    if (!source) throw new ModuleResolutionError(`Could not find module ${id.replace(/^convex:\//, "")}`);
-    return source;
-  }
-
-  #resolveIsolate(specifier: string, importer: string, graph = this.#isolate): vm.Module {
-    const dependency = /^\.\/_componentDeps\/([\w-]+)$/.exec(specifier);
-    if (dependency?.[1]) {
-      return this.#importedDefinition(specifier, Buffer.from(dependency[1], "base64url").toString("utf8"));
-    }
-    const id = relativeIdentifier(specifier, importer);
-    return graph.module(id, () => this.#source(id).source);
+    return { config: module, name, inspection };
   }
 
   async #failingAs<T>(code: string, what: string, run: () => Promise<T>): Promise<T> {
@@ -263,21 +179,41 @@ export class PushEvaluation {
       return await guarded(ANALYZE_LIMITS, run);
     } catch (error) {
       if (error instanceof DeployError) throw error;
-      const text =
-        error instanceof ModuleResolutionError ? `Uncaught Error: ${error.message}` : this.#entry.errorText(error);
-      const separator = what.endsWith(":") ? "\n" : ": ";
-      throw new DeployError(code, `${what}${separator}${this.#sourceMaps.translate(text)}`);
+      const text = this.#code.sourceMaps.translate(this.#errorText(error));
+      throw new DeployError(code, `${what}${what.endsWith(":") ? "\n" : ": "}${text}`);
     }
   }
+}
 
-  // What `import child from "child/convex.config"` evaluates to.
-  #importedDefinition(specifier: string, definitionPath: string): vm.Module {
-    const child = this.#exports.get(definitionPath);
-    if (!child) throw new ModuleResolutionError(`no component definition at ${definitionPath}`);
-    return this.#isolate.synthetic(specifier, {
-      default: { componentDefinitionPath: definitionPath, defaultName: child.name },
-    });
+/** Modules by identifier. */
+function sourcesOf({ app, components }: StartPushRequest): Map<string, ModuleConfig> {
+  const sources = new Map<string, ModuleConfig>();
+  for (const { definitionPath, definition, schema, functions } of [app, ...components]) {
+    for (const module of schema ? [...functions, schema] : functions) {
+      sources.set(identifier(definitionPath, module.path), module);
+    }
+    if (definition) sources.set(definitionIdentifier(definitionPath), definition);
   }
+  return sources;
+}
+
+const DEPENDENCY = /^\.\/_componentDeps\/([\w-]+)$/;
+
+/** Where an import leads; `import child from "child/convex.config"` is the child's name. */
+function resolved(
+  specifier: string,
+  importer: string,
+  exports: ReadonlyMap<string, DefinitionExport>,
+): string | { identifier: string; defaultExport: string } {
+  const dependency = DEPENDENCY.exec(specifier)?.[1];
+  if (dependency === undefined) return relativeIdentifier(specifier, importer);
+  const path = Buffer.from(dependency, "base64url").toString("utf8");
+  const child = exports.get(path);
+  if (!child) throw new ModuleResolutionError(`no component definition at ${path}`);
+  return {
+    identifier: specifier,
+    defaultExport: JSON.stringify({ componentDefinitionPath: path, defaultName: child.name }),
+  };
 }
 
 // ISOLATE_ANALYZE_USER_TIMEOUT of get-convex/convex-backend crates/common/src/knobs.rs
@@ -289,12 +225,5 @@ const ANALYZE_LIMITS = {
   idleMessage: `Function execution timed out (maximum duration: ${ANALYZE_MS / 1000}s)`,
 };
 
-/** All of a `NodeHost` that is the same for every component. */
-export type NodeSurroundings = Omit<NodeHost, "sources" | "env">;
-
 const analyzing = (module: ModuleConfig): string =>
   `Loading the pushed modules encountered the following\n    error:\nFailed to analyze ${module.path}`;
-
-function mapTexts(sources: ReadonlyMap<string, ModuleConfig>): Map<string, string> {
-  return new Map([...sources].flatMap(([id, { sourceMap }]) => (sourceMap === undefined ? [] : [[id, sourceMap]])));
-}

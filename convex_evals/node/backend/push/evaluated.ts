@@ -1,9 +1,8 @@
 /** A push after its modules have run once: what the rules and the response are made from. */
 
 import type { AnalyzedFunction, ModuleInspection, SchemaJson } from "../runtime_types.ts";
-import type { NodeProcess } from "../realm/node_process.ts";
+import type { AppCode } from "../app/app_code.ts";
 import type { EnvBinding } from "../realm/environment.ts";
-import type { SourceMaps } from "../realm/source_maps.ts";
 import type { DefinitionConfig, ModuleConfig } from "./request.ts";
 
 export type ComponentExports =
@@ -40,7 +39,6 @@ export interface EvaluatedModule {
   /** Path without extension: "dir/messages". */
   readonly name: string;
   readonly inspection: ModuleInspection;
-  readonly namespace: object;
 }
 
 /** The app or one component definition. */
@@ -59,16 +57,12 @@ export interface ComponentInstance {
   readonly componentPath: string;
   readonly definition: EvaluatedDefinition;
   readonly children: ReadonlyMap<string, ComponentInstance>;
-  /** Its modules by name: instances of one definition share code, not state. */
-  readonly namespaces: ReadonlyMap<string, object>;
 }
 
 export interface EvaluatedPush {
   readonly definitions: ReadonlyMap<string, EvaluatedDefinition>;
   readonly app: ComponentInstance;
-  readonly sourceMaps: SourceMaps;
-  /** Where its "use node" modules run. */
-  readonly processes: readonly NodeProcess[];
+  readonly code: AppCode;
 }
 
 /** The app and everything mounted below it. */

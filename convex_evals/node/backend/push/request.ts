@@ -1,5 +1,6 @@
 /** The body of `start_push`, as the official CLI sends it. */
 
+import type { IsolateScript } from "../../isolate_script.ts";
 import { HttpError } from "../errors.ts";
 
 export interface ModuleConfig {
@@ -7,6 +8,8 @@ export interface ModuleConfig {
   readonly source: string;
   readonly sourceMap?: string;
   readonly environment: "isolate" | "node";
+  /** Comes with pushes of our own; other modules are converted here. */
+  readonly script?: IsolateScript;
 }
 
 export interface ModuleHash {
@@ -78,7 +81,13 @@ function moduleConfig(value: unknown, where: string): ModuleConfig {
     source: text(config["source"], `${where}.source`),
     ...(typeof config["sourceMap"] === "string" ? { sourceMap: config["sourceMap"] } : {}),
     environment,
+    ...(config["script"] === undefined ? {} : { script: isolateScript(config["script"], `${where}.script`) }),
   };
+}
+
+function isolateScript(value: unknown, where: string): IsolateScript {
+  const script = object(value, where);
+  return { code: text(script["code"], `${where}.code`), map: text(script["map"], `${where}.map`) };
 }
 
 function object(value: unknown, where: string): Json {

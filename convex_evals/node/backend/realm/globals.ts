@@ -1,8 +1,7 @@
-/** The globals that Convex's default runtime offers beyond the language itself. */
+/** The globals of the host that Convex's default runtime offers beyond the language itself. */
 
 import vm from "node:vm";
 import { lockShared } from "./host_lock.ts";
-import { checkInAction, checkNotInTransaction } from "./reach.ts";
 
 // https://docs.convex.dev/functions/runtimes#default-convex-runtime
 const HOST_GLOBALS = [
@@ -64,57 +63,51 @@ const HOST_GLOBALS = [
 // With the first of them Node loads an HTTP client, which takes longer than the rest of a backend's start.
 const LAZY_GLOBALS: ReadonlySet<string> = new Set(["FormData", "Headers", "MessageEvent", "Request", "Response"]);
 
-function define(context: vm.Context, name: string, value: unknown): void {
-  Object.defineProperty(context, name, { value, writable: true, enumerable: true, configurable: true });
+type Descriptors = Record<string, PropertyDescriptor>;
+
+function defined(value: unknown): PropertyDescriptor {
+  return { value, writable: true, enumerable: true, configurable: true };
 }
 
 /** A global that is there from the beginning, and is asked for when somebody uses it. */
-function defineLazily(context: vm.Context, name: string): void {
-  Object.defineProperty(context, name, {
-    get() {
+function definedLazily(name: string): PropertyDescriptor {
+  return {
+    get(this: object) {
       const value = (globalThis as Record<string, unknown>)[name];
       lockShared([value]);
-      define(context, name, value);
+      Object.defineProperty(this, name, defined(value));
       return value;
     },
-    set: (value: unknown) => define(context, name, value),
+    set(this: object, value: unknown) {
+      Object.defineProperty(this, name, defined(value));
+    },
     enumerable: true,
     configurable: true,
-  });
-}
-
-// Timers are numbers in Convex. Their callbacks run as microtasks, because what
-// Node calls from its own JavaScript cannot be ended without leaving traces.
-function timerFunction(start: typeof setTimeout | typeof setInterval) {
-  return (callback: (...args: unknown[]) => void, delayMs?: number, ...args: unknown[]): number => {
-    checkNotInTransaction(start.name);
-    return Number(start(() => void Promise.resolve().then(() => callback(...args)), delayMs));
   };
 }
 
-async function fetchInActions(...args: Parameters<typeof fetch>): Promise<Response> {
-  checkInAction("fetch()");
-  return await fetch(...args);
+let descriptors: Descriptors | undefined;
+
+// The same for every context, and locked once.
+function hostGlobals(): Descriptors {
+  if (descriptors) return descriptors;
+  const eager = HOST_GLOBALS.filter((name) => !LAZY_GLOBALS.has(name));
+  const values = eager.map((name) => (globalThis as Record<string, unknown>)[name]);
+  const lazy = HOST_GLOBALS.filter((name) => LAZY_GLOBALS.has(name)).map(
+    (name) => [name, definedLazily(name)] as const,
+  );
+  lockShared([...values, ...lazy.flatMap(([, { get, set }]) => [get, set])]);
+  descriptors = Object.fromEntries([...eager.map((name, at) => [name, defined(values[at])] as const), ...lazy]);
+  return descriptors;
 }
 
-/** Creates the context in which one deployment's code runs. `env` becomes `process.env`. */
-export function createAppContext(env: Record<string, string>): vm.Context {
+/** Creates a context with the classes and functions of the web. */
+export function createContext(): vm.Context {
   // Without an object behind them: each use of a global would ask that object first, in Node's own code.
   const context = vm.createContext(vm.constants.DONT_CONTEXTIFY, {
     name: "convex-app",
     codeGeneration: { strings: false, wasm: true },
   });
-  for (const name of HOST_GLOBALS) {
-    if (LAZY_GLOBALS.has(name)) defineLazily(context, name);
-    else define(context, name, (globalThis as Record<string, unknown>)[name]);
-  }
-  lockShared(
-    HOST_GLOBALS.filter((name) => !LAZY_GLOBALS.has(name)).map((name) => (globalThis as Record<string, unknown>)[name]),
-  );
-  define(context, "fetch", fetchInActions);
-  define(context, "setTimeout", timerFunction(setTimeout));
-  define(context, "setInterval", timerFunction(setInterval));
-  define(context, "process", { env });
-  define(context, "self", context["globalThis"]);
+  Object.defineProperties(context, hostGlobals());
   return context;
 }

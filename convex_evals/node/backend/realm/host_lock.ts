@@ -1,7 +1,7 @@
 /** Closes the host's realm to the app's code, which reaches it through every object that the host hands into a context. */
 
-import { adoptHostErrors } from "../runtime/host_errors.ts";
-import { intrinsics, lock } from "../runtime/lock_intrinsics.ts";
+import { adoptHostErrors } from "../isolate/host_errors.ts";
+import { intrinsics, lock } from "./lock_intrinsics.ts";
 
 let locked = false;
 
@@ -33,14 +33,10 @@ function refuseToCompile(): void {
   Reflect.deleteProperty(globalThis, "eval");
 }
 
-/** Locks objects that the app's code is given, where the host is locked. */
+/** Locks objects that all contexts share, where the host is locked: what one call changed, others would see. */
 export function lockShared(objects: Iterable<unknown>): void {
-  // Objects with a state of their own, whose classes are locked.
-  const spared = [globalThis, process, globalThis.crypto, globalThis.performance];
-  if (locked) {
-    lock([...objects, ...spared.slice(2).map((object) => Object.getPrototypeOf(object) as unknown)], {
-      spared,
-      mayGrow: () => false,
-    });
-  }
+  // Node's own code changes them.
+  const spared = [globalThis, process, globalThis.performance];
+  const instances: unknown[] = [globalThis.crypto.subtle, Object.getPrototypeOf(globalThis.performance)];
+  if (locked) lock([...objects, ...instances], { spared, mayGrow: () => false });
 }

@@ -4,8 +4,9 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { ENDING } from "../../code_cache.ts";
-import type { DescribedError, FromNode, Outcome, SentBlob, ToNode } from "../node_messages.ts";
+import type { FromNode, Outcome, SentBlob, ToNode } from "../node_messages.ts";
 import { detached } from "../timers.ts";
+import { asError, checked } from "./outcome.ts";
 import type { LogLevel } from "../runtime_types.ts";
 
 const PROGRAM = fileURLToPath(new URL(`../node_process/main${ENDING}`, import.meta.url));
@@ -15,7 +16,7 @@ const LOOK_MS = 50;
 const REMEMBERED_CALLS = 200;
 const LEVELS: ReadonlySet<string> = new Set(["LOG", "INFO", "DEBUG", "WARN", "ERROR"]);
 
-/** What the modules need of the app's context. */
+/** What the modules need of the backend. */
 export interface NodeHost {
   /** Module texts by identifier. */
   readonly sources: Readonly<Record<string, string>>;
@@ -44,6 +45,7 @@ export class NodeProcess {
   #watch: NodeJS.Timeout | undefined;
   #silentMs = 0;
   #closed = false;
+  #retired = false;
 
   constructor(host: NodeHost) {
     this.#host = host;
@@ -65,6 +67,12 @@ export class NodeProcess {
   close(): void {
     this.#closed = true;
     this.#end("The deployment was replaced");
+  }
+
+  /** Ends the process once what runs has ended. Nothing may be asked of it afterwards. */
+  retire(): void {
+    this.#retired = true;
+    if (this.#pending.size === 0) this.close();
   }
 
   /** Ends what runs; the next question starts it again. */
@@ -163,7 +171,9 @@ export class NodeProcess {
   #settle(id: number, outcome: Outcome): void {
     if (!this.#pending.delete(id)) return;
     this.#calls.get(id)?.settle(outcome);
-    if (this.#pending.size === 0) this.#rest();
+    if (this.#pending.size > 0) return;
+    if (this.#retired && !this.#closed) this.close();
+    else this.#rest();
   }
 
   #rest(): void {
@@ -207,32 +217,4 @@ function received({ type, bytes }: SentBlob): Blob {
 
 async function sent(blob: Blob): Promise<SentBlob> {
   return { type: blob.type, bytes: Buffer.from(await blob.arrayBuffer()).toString("base64") };
-}
-
-function checked(outcome: unknown): Outcome {
-  const { value, error } = (outcome ?? {}) as {
-    value?: unknown;
-    error?: Partial<Record<keyof DescribedError, unknown>>;
-  };
-  if (typeof value === "string") return { value };
-  const text = (name: "name" | "stack" | "failure" | "convexData"): Partial<DescribedError> =>
-    typeof error?.[name] === "string" ? { [name]: error[name] } : {};
-  return {
-    error: {
-      message: String(error?.message ?? "no outcome"),
-      ...text("name"),
-      ...text("stack"),
-      ...text("failure"),
-      ...text("convexData"),
-    },
-  };
-}
-
-function asError({ message, name, stack, failure }: DescribedError): Error {
-  return Object.assign(
-    new Error(message),
-    name === undefined ? {} : { name },
-    stack === undefined ? {} : { stack },
-    failure === undefined ? {} : { failure },
-  );
 }

@@ -36,7 +36,6 @@ declare module "embedded:convex-test" {
   export function convexTest(options: { schema?: unknown; modules: unknown; transactionLimits: boolean }): ConvexTest;
 
   export const internals: {
-    readonly classes: readonly unknown[];
     readonly executionContextStorage: import("node:async_hooks").AsyncLocalStorage<{ readonly componentPath: string }>;
     readonly convexGlobalStorage: import("node:async_hooks").AsyncLocalStorage<object>;
     runScheduledFunction(job: {

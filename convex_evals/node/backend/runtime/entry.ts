@@ -1,14 +1,14 @@
-/** Entry module of the app's context: convex-test made into a `Runtime`. */
+/** Entry module of the engine's context: convex-test made into a `Runtime`. */
 
 import { convexToJson, jsonToConvex, type Value } from "convex/values";
 import { convexTest, internals, type ConvexTest } from "embedded:convex-test";
 import type {
-  AnalyzedFunction,
   ComponentSetup,
   DocumentWrite,
   FunctionCall,
   FunctionResult,
   HttpActionRequest,
+  Invoker,
   JsonValue,
   Runtime,
   ScheduledJob,
@@ -17,66 +17,29 @@ import type {
 } from "../runtime_types.ts";
 import { host } from "embedded:host";
 import { adopted } from "./adopt.ts";
-import { appConsole } from "./console.ts";
 import { changeDocuments } from "./documents.ts";
 import { errorText, failedResult } from "./error_text.ts";
-import { adoptHostErrors } from "./host_errors.ts";
-import { intrinsics, lock } from "./lock_intrinsics.ts";
-import { analyzed, isRegistered } from "./remote.ts";
-import { sharedObjects } from "./shared_objects.ts";
+import { moduleLoaders } from "./remote.ts";
 
 export { errorText };
-export { remoteModule } from "./remote.ts";
-export { inspectAuthConfig, inspectDefinition, inspectModule, inspectSchema } from "./inspection.ts";
-
-(globalThis as { console: unknown }).console = appConsole();
-adoptHostErrors();
-lockRuntime();
-
-// What follows runs beside the app's code. Regular expressions stay open: they are many times slower otherwise.
-function lockRuntime(): void {
-  const iterator = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())) as object;
-  const closed = new Set<object>([
-    Array,
-    Array.prototype,
-    Function.prototype,
-    JSON,
-    Map,
-    Map.prototype,
-    Object,
-    Object.prototype,
-    Promise,
-    Promise.prototype,
-    Reflect,
-    Set,
-    Set.prototype,
-    iterator,
-  ]);
-  const locked = lock(intrinsics(), {
-    spared: [globalThis, RegExp, RegExp.prototype],
-    mayGrow: (object) => !closed.has(object),
-  });
-  lock(sharedObjects(), { spared: locked, mayGrow: () => false });
-}
 
 /** Builds the runtime of one deployment. */
-export function createRuntime(components: ComponentSetup[]): Runtime {
+export function createRuntime(components: ComponentSetup[], invoker: Invoker): Runtime {
   const root = components.find((component) => component.path === "");
   const test = convexTest({
-    schema: root ? schemaObject(root.schema) : undefined,
-    modules: root ? moduleLoaders(root) : moduleLoaders({ path: "", schema: null, modules: {}, functions: {} }),
+    schema: schemaObject(root?.schema ?? null),
+    modules: moduleLoaders(root ?? { path: "", schema: null, functions: {}, hasRouter: false }, invoker),
     transactionLimits: true,
   });
   for (const component of components) {
     if (component.path !== "") {
-      test.registerComponent(component.path, schemaObject(component.schema) ?? null, moduleLoaders(component));
+      test.registerComponent(component.path, schemaObject(component.schema) ?? null, moduleLoaders(component, invoker));
     }
   }
   return {
     call: async (callJson) => JSON.stringify(await settled(() => call(test, JSON.parse(callJson) as FunctionCall))),
     fetch: async (request, identityJson) =>
       await fetchFrom(test, request, identityJson === null ? null : (JSON.parse(identityJson) as UserIdentity)),
-    currentComponent: () => internals.executionContextStorage.getStore()?.componentPath ?? "",
     runJob: async (jobJson) => await runJob(test, JSON.parse(jobJson) as ScheduledJob),
     changeDocuments: async (componentPath, given) => {
       const request = adopted(given as unknown as JsonValue) as unknown as DocumentWrite;
@@ -168,30 +131,4 @@ function schemaObject(schema: SchemaJson | null): unknown {
   if (schema === null) return undefined;
   const tables = Object.fromEntries(schema.tables.map((table) => [table.tableName, { export: () => table }]));
   return { schemaValidation: schema.schemaValidation, tables };
-}
-
-// convex-test looks for `_generated` to find the root of the modules.
-function moduleLoaders(component: ComponentSetup): Record<string, () => Promise<unknown>> {
-  const loaders: Record<string, () => Promise<unknown>> = { "./_generated/api.js": async () => ({}) };
-  for (const [path, namespace] of Object.entries(component.modules)) {
-    const module = asAnalyzed(namespace, component.functions[path] ?? []);
-    loaders[`./${path}.js`] = async () => module;
-  }
-  return loaders;
-}
-
-/** The module with the functions that the analysis has seen: what they are and take is not asked again, as it might change. */
-function asAnalyzed(namespace: object, functions: readonly AnalyzedFunction[]): object {
-  const module: Record<string, unknown> = Object.assign(Object.create(null) as Record<string, unknown>, namespace);
-  for (const fn of functions) {
-    const value = module[fn.name] as Record<string, unknown>;
-    // Functions for Node.js are what the analysis says already.
-    if ("_handler" in value && isRegistered(value["_handler"])) continue;
-    const invoke = value[`invoke${fn.udfType}`];
-    module[fn.name] = analyzed(fn, (args, requestId): unknown => {
-      if (typeof invoke !== "function") throw new Error(`${fn.name} has no invoke${fn.udfType}`);
-      return Reflect.apply(invoke, value, fn.udfType === "Action" ? [requestId, args] : [args]);
-    });
-  }
-  return module;
 }

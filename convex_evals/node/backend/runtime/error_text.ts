@@ -3,7 +3,7 @@
 import { convexToJson, type Value } from "convex/values";
 import { host } from "embedded:host";
 import type { FunctionResult, JsonValue } from "../runtime_types.ts";
-import { inspect } from "./inspect_value.ts";
+import { inspect } from "../isolate/inspect_value.ts";
 
 /** "Uncaught Error: boom\n    at handler (../convex/messages.ts)", as Convex writes it. */
 export function errorText(error: unknown): string {

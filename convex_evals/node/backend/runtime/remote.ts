@@ -1,38 +1,42 @@
-/** Functions that run in another process. */
+/** The app's modules as the engine knows them: what the analysis of the push says, and a way to call their functions. */
 
 import { ConvexError, jsonToConvex, type JSONValue } from "convex/values";
-import type { Outcome } from "../node_messages.ts";
-import type { AnalyzedFunction } from "../runtime_types.ts";
+import type { DescribedError, Outcome } from "../node_messages.ts";
+import { asError } from "../realm/outcome.ts";
+import type { AnalyzedFunction, ComponentSetup, Invoker } from "../runtime_types.ts";
 
-// Code of the app has none of these in hand.
+// The engine's own handlers are none of these.
 const registered = new Set<unknown>();
 
-type Invoke = (name: string, args: string) => Promise<string>;
-
-/** A module whose functions are what the analysis (JSON text) says, and run where `invoke` runs them: it returns an `Outcome` as JSON text. */
-export function remoteModule(functionsJson: string, invoke: Invoke): object {
-  const module = Object.create(null) as Record<string, unknown>;
-  for (const fn of JSON.parse(functionsJson) as AnalyzedFunction[]) module[fn.name] = remoteFunction(fn, invoke);
-  return module;
+/** Whether `handler` is of a function of the app. */
+export function isRegistered(handler: unknown): boolean {
+  return registered.has(handler);
 }
 
-function remoteFunction(fn: AnalyzedFunction, invoke: Invoke): unknown {
-  return analyzed(fn, async (args) => {
-    const outcome = JSON.parse(await invoke(fn.name, args)) as Outcome;
-    if ("error" in outcome) throw asError(outcome.error);
+/** Loaders of a component's modules, by path, as convex-test takes them. */
+export function moduleLoaders(
+  { path: componentPath, functions, hasRouter }: ComponentSetup,
+  invoker: Invoker,
+): Record<string, () => Promise<unknown>> {
+  // convex-test looks for `_generated` to find the root of the modules.
+  const loaders: Record<string, () => Promise<unknown>> = { "./_generated/api.js": async () => ({}) };
+  for (const [name, listed] of Object.entries(functions)) {
+    const module: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+    for (const fn of listed) {
+      module[fn.name] = remoteFunction(fn, (args) => invoker.call(componentPath, name, fn, args));
+    }
+    if (name === "http" && hasRouter) module["default"] = remoteRouter(componentPath, invoker);
+    loaders[`./${name}.js`] = async () => module;
+  }
+  return loaders;
+}
+
+/** A registered function of which nothing is ever asked but what the analysis says. */
+function remoteFunction(fn: AnalyzedFunction, invoke: (args: string) => Promise<string>): unknown {
+  const invoked = async (args: string): Promise<string> => {
+    const outcome = JSON.parse(await invoke(args)) as Outcome;
+    if ("error" in outcome) throw thrownError(outcome.error);
     return outcome.value;
-  });
-}
-
-/**
- * A registered function of which nothing is ever asked but what the analysis says. `invoke` is what Convex calls of it:
- * it takes the arguments, and returns the result, as JSON text.
- */
-export function analyzed(fn: AnalyzedFunction, invoke: (args: string, requestId?: string) => unknown): unknown {
-  const invoked = async (args: string, requestId?: string): Promise<string> => {
-    const result = await invoke(args, requestId);
-    if (typeof result !== "string") throw new Error(`${fn.name} did not return the text of its result`);
-    return result;
   };
   registered.add(invoked);
   return {
@@ -44,20 +48,17 @@ export function analyzed(fn: AnalyzedFunction, invoke: (args: string, requestId?
   };
 }
 
-/** Whether `handler` is of a function that the analysis has seen. */
-export function isRegistered(handler: unknown): boolean {
-  return registered.has(handler);
+function remoteRouter(componentPath: string, invoker: Invoker): unknown {
+  return {
+    lookup: (path: string, method: string) => [
+      { invokeHttpAction: async (request: Request) => await invoker.fetch(componentPath, { path, method }, request) },
+    ],
+  };
 }
 
-function asError({ convexData, name, message, stack, failure }: Extract<Outcome, { error: unknown }>["error"]): Error {
+function thrownError(error: DescribedError): Error {
+  const { convexData } = error;
+  if (convexData === undefined) return asError(error);
   // The library makes a text of the data on its way out of a function.
-  if (convexData !== undefined) {
-    return Object.assign(new ConvexError(jsonToConvex(JSON.parse(convexData) as JSONValue)), { data: convexData });
-  }
-  return Object.assign(
-    new Error(message),
-    name === undefined ? {} : { name },
-    stack === undefined ? {} : { stack },
-    failure === undefined ? {} : { failure },
-  );
+  return Object.assign(new ConvexError(jsonToConvex(JSON.parse(convexData) as JSONValue)), { data: convexData });
 }

@@ -14,7 +14,6 @@ export { checkSyscall, checkWritable } from "./syscall_rules.ts";
 export { isRegistered } from "./remote.ts";
 export { searchText } from "./text_search.ts";
 export { checkTransactionLimits, withConvexWording } from "./transaction_limits.ts";
-export { deterministicGlobals } from "./determinism.ts";
 export { acrossSyscall, dataAcrossSyscall, errorText, reportBackgroundError } from "./error_text.ts";
 export {
   checkPageRequest,
@@ -80,7 +79,7 @@ export function unsupportedSyscall(op: string): never {
   throw new Error(`The embedded backend does not support \`${op}\`.`);
 }
 
-/** The default export of `convex/http.js`, or null when the app has no such module. */
+/** The default export of `convex/http.js`, or null when the app has no router. */
 export async function httpRouter(load: (path: string) => Promise<Record<string, unknown>>): Promise<unknown> {
   try {
     return (await load("http"))["default"] ?? null;

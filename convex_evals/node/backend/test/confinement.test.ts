@@ -74,8 +74,12 @@ const ATTACKS: Readonly<Record<string, string>> = {
   ),
 };
 
-// What they do to their own process may be too much for it.
-const MAY_BREAK_ITSELF: ReadonlySet<string> = new Set(["globals of Node", "descriptors that it may have inherited"]);
+// What they do to their own process or context may be too much for it.
+const MAY_BREAK_ITSELF: ReadonlySet<string> = new Set([
+  "globals of Node",
+  "descriptors that it may have inherited",
+  "prototypes of its own realm",
+]);
 
 interface Facts {
   readonly [name: string]: unknown;
@@ -84,7 +88,7 @@ interface Facts {
 async function started(t: TestContext): Promise<{ url: string }> {
   const child = spawn(process.execPath, [...FLAGS, main, "--exit-with-stdin"], {
     stdio: ["pipe", "pipe", "inherit"],
-    env: { ...(process.env["BACKEND_RUNTIME"] ? { BACKEND_RUNTIME: process.env["BACKEND_RUNTIME"] } : {}) },
+    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("BACKEND_"))),
   });
   t.after(() => child.kill("SIGKILL"));
   const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
@@ -188,8 +192,6 @@ const DATABASE_FORGERS: Readonly<Record<string, string>> = {
       for (const name of names) attempt(() => defineProperty(globalThis, name, { get: () => { throw "forged"; } }));
     }`,
 };
-// The modules that the script is built of keep no names.
-const NEEDS_SCRIPT: ReadonlySet<string> = new Set(["names of globals"]);
 const OWN_READS = [
   ["notes:list", {}],
   ["notes:filtered", {}],
@@ -199,7 +201,7 @@ const OWN_LIBRARY: ReadonlySet<string> = new Set(["classes behind what handlers 
 
 test("what is read and written is what is there", { concurrency: 1 }, async (t) => {
   for (const [name, source] of Object.entries(DATABASE_FORGERS)) {
-    await t.test(name, { skip: NEEDS_SCRIPT.has(name) && !process.env["BACKEND_RUNTIME"] }, async (tt) => {
+    await t.test(name, async (tt) => {
       const { url } = await started(tt);
       const attack = `import { internalMutation, action } from "./_generated/server"; import { anyApi } from "convex/server";
         const attempt = (work: () => void) => { try { work(); } catch { /* closed */ } };
@@ -239,6 +241,18 @@ test("what is read and written is what is there", { concurrency: 1 }, async (t) 
       }
     });
   }
+});
+
+test("no call sees what another has put on the classes and functions that contexts share", async (t) => {
+  const { url } = await started(t);
+  const shared =
+    "[Blob, Blob.prototype, URL, Uint8Array.prototype, crypto, crypto.subtle, performance, fetch, setTimeout, clearTimeout, console, structuredClone, queueMicrotask, Response, Response.prototype, Request.prototype, AbortSignal, process.env, Convex, Object.getPrototypeOf(crypto.subtle), Object.getPrototypeOf(new TextEncoder().encode(''))] as any[]";
+  const source = `import { action } from "./_generated/server"; declare const Convex: object; let left = 0;
+export const leave = action({ args: {}, handler: async () => { for (const object of ${shared}) { try { object.left = 1; left++; } catch { /* closed */ } } return left; } });
+export const look = action({ args: {}, handler: async () => (${shared}).flatMap((object, at) => "left" in object ? [at] : []) });`;
+  await pushed(url, makeProject(t, { "convex/m.ts": source }));
+  assert.ok(Number(await ask(url, "action", "m:leave")) > 0);
+  assert.deepEqual(await ask(url, "action", "m:look"), []);
 });
 
 test("what a function takes is asked once", async (t) => {

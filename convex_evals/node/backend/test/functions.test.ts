@@ -222,15 +222,14 @@ test("functions over HTTP", async (t) => {
   });
 });
 
-test("who may reach outside is asked when a function is called", async (t) => {
+test("modules reach outside as the function that they are loaded for", async (t) => {
   const source = `import { query, mutation, action } from "./_generated/server";
 const kept = { fetch, setTimeout, setInterval }; let atLoad = "";
 void fetch("http://127.0.0.1:1/").catch((error: Error) => { atLoad = error.message; });
-const looped = new Promise<string>((resolve) => setTimeout(() => fetch("http://127.0.0.1:1/").catch((error: Error) => resolve(error.message)), 1));
 export const fetches = query({ args: {}, handler: async () => { await kept.fetch("http://127.0.0.1:1/"); } });
 export const waits = mutation({ args: {}, handler: async () => { kept.setTimeout(() => {}, 1); } });
 export const repeats = query({ args: {}, handler: async () => { kept.setInterval(() => {}, 1); } });
-export const acts = action({ args: {}, handler: async () => [atLoad, await looped, await kept.fetch("http://127.0.0.1:1/").catch((error: Error) => error.message), await new Promise((r) => kept.setTimeout(() => r("waited"), 1))] });`;
+export const acts = action({ args: {}, handler: async () => [await Promise.resolve().then(() => atLoad), await kept.fetch("http://127.0.0.1:1/").catch((error: Error) => error.message), await new Promise((r) => kept.setTimeout(() => r("waited"), 1))] });`;
   const { http } = await deploy(t, { ...FILES, "convex/reach.ts": source });
   assert.match(
     (await errorOf(() => http.query(api.reach.fetches))).message,
@@ -244,9 +243,8 @@ export const acts = action({ args: {}, handler: async () => [atLoad, await loope
     (await errorOf(() => http.query(api.reach.repeats))).message,
     /Can't use setInterval in queries and mutations/,
   );
-  const [atLoad, looped, fetched, waited] = (await http.action(api.reach.acts)) as string[];
+  const [atLoad, fetched, waited] = (await http.action(api.reach.acts)) as string[];
   assert.match(atLoad!, /Can't use fetch/);
-  assert.match(looped!, /Can't use fetch/);
   assert.doesNotMatch(fetched!, /Can't use fetch/);
   assert.equal(waited, "waited");
 });

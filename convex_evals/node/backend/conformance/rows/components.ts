@@ -5,6 +5,7 @@ import { moduleFile, type Expected, type Files, type Row, type Step } from "../h
 const AUTHORING = "https://docs.convex.dev/components/authoring";
 const USING = "https://docs.convex.dev/components/using";
 const HANDLES = "get-convex/convex-backend crates/model/src/components/handles.rs";
+const CONTEXTS = "get-convex/convex-backend crates/isolate/src/context_cache.rs";
 const UNDERSTANDING = "https://docs.convex.dev/components/understanding";
 
 function component(folder: string, name: string, files: Files, options = ""): Files {
@@ -94,10 +95,10 @@ const bump: Step = { call: "mutation", path: "m:bump" };
 const mutation = (path: string): Step => ({ call: "mutation", path });
 
 export const rows: readonly Row[] = [
-  row("instances", "Each instance has tables and module state of its own.", UNDERSTANDING, [bump, bump], {
+  row("instances", "Each instance has tables of its own; module state lasts for one call.", CONTEXTS, [bump, bump], {
     value: [
-      [2, 2],
-      [2, 2],
+      [2, 1],
+      [2, 1],
     ],
   }),
   row(
@@ -177,7 +178,7 @@ export const rows: readonly Row[] = [
     [mutation("m:floating"), bump],
     {
       value: [
-        [4, 4],
+        [4, 1],
         [1, 1],
       ],
     },

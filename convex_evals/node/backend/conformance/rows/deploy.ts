@@ -64,14 +64,13 @@ const modules: readonly Row[] = [
   },
   {
     id: "deploy/top-level-await",
-    rule: "Modules may await at the top level.",
-    citation: ANALYZE,
+    rule: "Modules do not await at the top level.",
+    citation: "get-convex/convex-backend crates/isolate/src/environment/helpers/module_loader.rs",
     files: moduleFile(
       "m",
       "const x = await Promise.resolve(2);\nexport const two = query({ args: {}, handler: async () => x });",
     ),
-    steps: [{ call: "query", path: "m:two" }],
-    expected: { value: 2 },
+    expected: { rejects: "Uncaught Error: Top-level awaits in source files are unsupported", code: "InvalidModules" },
   },
   {
     id: "deploy/plain-exports",

@@ -4,8 +4,6 @@
  * get-convex/convex-backend crates/isolate/src/environment/udf/mod.rs
  */
 
-import { host } from "embedded:host";
-
 const RealDate = Date;
 const RealMath = Math;
 
@@ -13,15 +11,15 @@ const realCrypto = globalThis.crypto;
 
 type Random = () => number;
 
-/** Overrides for one execution. */
-export function deterministicGlobals(): Record<string, unknown> {
-  const random = seededRandom(host.randomSeed());
+/** What replaces the globals of the same names. */
+export function deterministicGlobals(seed: number): Record<string, unknown> {
+  const random = seededRandom(seed);
   return {
     Date: frozenDate(RealDate.now()),
     Math: seededMath(random),
     crypto: seededCrypto(random),
     performance: { now: () => 0, timeOrigin: RealDate.now() },
-    fetch: notAllowed("fetch()"),
+    fetch: async () => notAllowed("fetch()")(),
     setTimeout: notAllowed("setTimeout"),
     setInterval: notAllowed("setInterval"),
     clearTimeout: () => {},
@@ -29,7 +27,8 @@ export function deterministicGlobals(): Record<string, unknown> {
   };
 }
 
-function notAllowed(what: string): () => never {
+/** A function that may not be used. */
+export function notAllowed(what: string): () => never {
   return () => {
     throw new Error(
       `Can't use ${what} in queries and mutations. Please consider using an action. See https://docs.convex.dev/functions/actions for more details.`,
@@ -81,8 +80,7 @@ function frozenDate(now: number): DateConstructor {
     const construct = args.length === 0 ? [now] : args;
     return Reflect.construct(RealDate, construct, new.target === FrozenDate ? RealDate : new.target) as Date;
   }
-  // The prototype is shared, so that `instanceof Date` holds for dates made
-  // elsewhere (module scope, arguments of the runtime).
+  Object.defineProperty(RealDate.prototype, "constructor", { value: FrozenDate, writable: true, configurable: true });
   Object.defineProperties(FrozenDate, {
     prototype: { value: RealDate.prototype },
     name: { value: "Date" },

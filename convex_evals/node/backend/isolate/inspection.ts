@@ -19,34 +19,27 @@ export function inspectModule(namespace: Exports): string {
 
 /** `defineApp()` / `defineComponent()` as JSON text. */
 export function inspectDefinition(namespace: Exports): string {
-  return exported(
-    namespace["default"],
-    "export",
-    "must default export the result of `defineApp()` or `defineComponent()`",
-    (value) => JSON.stringify(value),
-  );
+  const definition = namespace["default"];
+  const fn = isObject(definition) ? definition["export"] : undefined;
+  if (typeof fn !== "function") {
+    throw new Error("must default export the result of `defineApp()` or `defineComponent()`");
+  }
+  return JSON.stringify((fn as Callable).call(definition));
 }
 
-/** `defineSchema()` as JSON text. */
+/** `defineSchema()` as JSON text; empty without a default export. */
 export function inspectSchema(namespace: Exports): string {
-  if (namespace["default"] === undefined) throw new Error("Schema file missing default export");
-  return exported(
-    namespace["default"],
-    "export",
-    "Schema file's default export must be the result of `defineSchema`",
-    String,
-  );
+  const schema = namespace["default"];
+  if (schema === undefined || schema === null) return "";
+  // Text that is no JSON where it is no schema.
+  return isObject(schema) && typeof schema["export"] === "function"
+    ? String((schema["export"] as Callable).call(schema))
+    : "not a schema";
 }
 
-/** The default export of auth.config as JSON text. */
+/** The default export of auth.config as JSON text; empty without one. */
 export function inspectAuthConfig(namespace: Exports): string {
-  return JSON.stringify(namespace["default"] ?? null);
-}
-
-function exported(value: unknown, method: string, complaint: string, render: (value: unknown) => string): string {
-  const fn = isObject(value) ? value[method] : undefined;
-  if (typeof fn !== "function") throw new Error(complaint);
-  return render((fn as Callable).call(value));
+  return JSON.stringify(namespace["default"] ?? undefined) ?? "";
 }
 
 function analyzedFunction(name: string, value: unknown): AnalyzedFunction[] {

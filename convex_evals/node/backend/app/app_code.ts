@@ -1,0 +1,123 @@
+/** The modules of one push, and the ways to run them: contexts in this process, and processes for "use node" modules. */
+
+import type { View } from "../isolate/types.ts";
+import type { Outcome } from "../node_messages.ts";
+import { identifier } from "../push/module_ids.ts";
+import type { ModuleConfig } from "../push/request.ts";
+import { CompiledModules } from "../realm/compiled_modules.ts";
+import type { Environment } from "../realm/environment.ts";
+import { Isolate, type Resolve, type Syscalls } from "../realm/isolate.ts";
+import { prepareIsolates } from "../realm/isolate_loader.ts";
+import { NodeProcesses } from "../realm/node_processes.ts";
+import { asError } from "../realm/outcome.ts";
+import { SourceMaps } from "../realm/source_maps.ts";
+import type { AnalyzedFunction, FunctionType, LogLevel } from "../runtime_types.ts";
+
+/** What code of an app needs of the backend. */
+export interface AppSurroundings {
+  readonly syscalls: Syscalls;
+  /** How long code for Node.js may run without letting anything else run. */
+  readonly busyMs: number;
+  log(level: LogLevel, text: string): void;
+}
+
+/** Where a module of a component is: instances of one definition share its code. */
+export interface ModulePlace {
+  readonly componentPath: string;
+  readonly definitionPath: string;
+  readonly module: ModuleConfig;
+}
+
+interface CodeOptions {
+  /** By identifier. */
+  readonly sources: ReadonlyMap<string, ModuleConfig>;
+  readonly surroundings: AppSurroundings;
+  readonly resolve: Resolve;
+  env(componentPath: string): Environment;
+}
+
+export class AppCode {
+  readonly sourceMaps: SourceMaps;
+  readonly #options: CodeOptions;
+  readonly #compiled: CompiledModules;
+  readonly #processes: NodeProcesses;
+
+  private constructor(options: CodeOptions, compiled: CompiledModules) {
+    const { sources, surroundings } = options;
+    this.#options = options;
+    this.#compiled = compiled;
+    this.sourceMaps = new SourceMaps(
+      compiled.maps(),
+      new Map([...sources].flatMap(([id, { sourceMap }]) => (sourceMap === undefined ? [] : [[id, sourceMap]]))),
+    );
+    const forNode = [...sources].filter(([, { environment }]) => environment === "node");
+    this.#processes = new NodeProcesses(
+      {
+        sources: Object.fromEntries(forNode.map(([id, { source }]) => [id, source])),
+        busyMs: surroundings.busyMs,
+        log: surroundings.log,
+        asyncSyscall: surroundings.syscalls.asyncSyscall,
+        jsSyscall: surroundings.syscalls.jsSyscall,
+      },
+      (componentPath) => options.env(componentPath),
+    );
+  }
+
+  static async of(options: CodeOptions): Promise<AppCode> {
+    const [compiled] = await Promise.all([CompiledModules.of(options.sources), prepareIsolates()]);
+    return new AppCode(options, compiled);
+  }
+
+  /** What a module exports, as JSON text; `missing` is told of the variables that it reads in vain. Rejects with what it throws. */
+  async inspect(id: string, view: View, missing?: (name: string) => void): Promise<string> {
+    const { env } = this.#options;
+    const outcome = await this.#isolate("analysis", env(""), missing).inspect(id, view);
+    if ("error" in outcome) throw asError(outcome.error);
+    return outcome.value;
+  }
+
+  /** The same of a module for Node.js, which says itself what it exports. */
+  async inspectForNode(id: string): Promise<string> {
+    return await this.#processes.of("").evaluate(id);
+  }
+
+  /** Runs a function. `args` and the outcome's value are JSON texts. */
+  async call(
+    { componentPath, definitionPath, module }: ModulePlace,
+    fn: AnalyzedFunction,
+    args: string,
+  ): Promise<Outcome> {
+    const id = identifier(definitionPath, module.path);
+    if (module.environment === "node") return await this.#processes.of(componentPath).invoke(id, fn.name, args);
+    const kind = fn.udfType.toLowerCase() as FunctionType;
+    return await this.#isolate(kind, this.#options.env(componentPath)).invoke(id, fn.name, args);
+  }
+
+  /** Runs the HTTP action of a route; null where the module has none. Rejects with what the action throws. */
+  async fetch(
+    { componentPath, definitionPath, module }: ModulePlace,
+    route: { readonly path: string; readonly method: string },
+    request: Request,
+  ): Promise<Response | null> {
+    const isolate = this.#isolate("action", this.#options.env(componentPath));
+    const answer = await isolate.fetch(identifier(definitionPath, module.path), route, request);
+    if ("error" in answer) throw asError(answer.error);
+    return answer.response;
+  }
+
+  /** Modules for Node.js are loaded again before their next call. */
+  renewProcesses(): void {
+    this.#processes.renew();
+  }
+
+  /** Ends what runs in processes of its own. */
+  close(): void {
+    this.#processes.close();
+  }
+
+  #isolate(kind: FunctionType | "analysis", env: Environment, missing?: (name: string) => void): Isolate {
+    const { surroundings, resolve } = this.#options;
+    const { syscalls, log } = surroundings;
+    return new Isolate({ kind, modules: this.#compiled, resolve, env, syscalls, log, ...(missing ? { missing } : {}) });
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * What crosses the border between the host and the context of one call: texts, functions that only `entry.ts` holds, and
+ * objects of the web's classes, which all contexts share and nobody can change.
+ */
+
+import type { LogLevel } from "../runtime_types.ts";
+
+/** What runs in a context: one function's call, or the look at a module when it is pushed. */
+export type IsolateKind = "query" | "mutation" | "action" | "analysis";
+
+/** What is asked of a module when it is pushed. */
+export type View = "module" | "definition" | "schema" | "authConfig";
+
+/** A module that an import leads to; a text says why it leads nowhere. */
+export type Resolved =
+  | string
+  | {
+      readonly identifier: string;
+      /** The module as a function of this context. */
+      readonly run: (
+        require: (specifier: string) => object,
+        module: { exports: object },
+        exports: object,
+        meta: object,
+      ) => void;
+    }
+  /** A module whose default export is this JSON text. */
+  | { readonly identifier: string; readonly defaultExport: string };
+
+type Reject = (message: string, data: string | null) => void;
+
+/** What a context is given. None of these throws. */
+export interface Surroundings {
+  readonly kind: IsolateKind;
+  readonly seed: number;
+  /** JSON text of the variables. */
+  readonly env: string;
+  /** Told of the variables that are read and not there. */
+  readonly missing: ((name: string) => void) | null;
+  resolve(specifier: string, importer: string | null): Resolved;
+  log(level: LogLevel, text: string): void;
+  syscall(op: string, args: string): SyscallResult;
+  asyncSyscall(op: string, args: string, resolve: (value: string) => void, reject: Reject): void;
+  jsSyscall(op: string, args: string, blob: unknown, resolve: (value: unknown) => void, reject: Reject): void;
+  fetch(args: readonly unknown[], resolve: (response: Response) => void, reject: (error: unknown) => void): void;
+  startTimer(callback: () => void, delayMs: unknown, repeats: boolean): number;
+}
+
+export type SyscallResult = { readonly value: string } | { readonly message: string; readonly data: string | null };
+
+/** Called once, with the JSON text of an `Outcome`. */
+export type Settle = (outcome: string) => void;
+
+/** What the host asks of a context. */
+export interface Door {
+  /** `identifier`s are those of modules. */
+  inspect(identifier: string, view: View, settle: Settle): void;
+  invoke(identifier: string, name: string, args: string, settle: Settle): void;
+  /** `respond` gets what the HTTP action returns, or null where the app's router has no route. */
+  fetch(
+    identifier: string,
+    route: { readonly path: string; readonly method: string },
+    request: Request,
+    respond: (response: unknown) => void,
+    settle: Settle,
+  ): void;
+}
+
+/** What the script of `entry.ts` exports. */
+export interface IsolateEntry {
+  open(surroundings: Surroundings): Door;
+}

@@ -1,0 +1,170 @@
+/**
+ * The code of one call: a context of its own, with the app's modules loaded into it, as in Convex. What modules keep in
+ * variables and put on `globalThis` ends with the call, and no other call, component or deployment sees it.
+ *
+ * Nothing of a context reaches the backend but texts, and a `Response`, which is copied.
+ * get-convex/convex-backend crates/isolate/src/context_cache.rs
+ */
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import { randomInt } from "node:crypto";
+import type { Door, IsolateKind, Resolved, Settle, Surroundings, SyscallResult, View } from "../isolate/types.ts";
+import type { Outcome } from "../node_messages.ts";
+import type { LogLevel } from "../runtime_types.ts";
+import type { CompiledModules } from "./compiled_modules.ts";
+import type { Environment } from "./environment.ts";
+import { createContext } from "./globals.ts";
+import { isolateEntry } from "./isolate_loader.ts";
+import { checked, UNREADABLE } from "./outcome.ts";
+import { copiedResponse } from "./response.ts";
+
+/** What the app's code calls of the backend; arguments and results are JSON texts. */
+export interface Syscalls {
+  syscall(op: string, args: string): unknown;
+  asyncSyscall(op: string, args: string): Promise<unknown>;
+  jsSyscall(op: string, args: object): Promise<unknown>;
+}
+
+/** Where an import leads: to a module that was pushed, or to one that is only a value (JSON text). Throws where it leads nowhere. */
+export type Resolve = (
+  specifier: string,
+  importer: string,
+) => string | { readonly identifier: string; readonly defaultExport: string };
+
+export interface IsolateOptions {
+  readonly kind: IsolateKind;
+  readonly modules: CompiledModules;
+  readonly resolve: Resolve;
+  readonly env: Environment;
+  readonly missing?: (name: string) => void;
+  readonly syscalls: Syscalls;
+  log(level: LogLevel, text: string): void;
+}
+
+const MAX_SEED = 2 ** 32;
+
+export class Isolate {
+  readonly #door: Door;
+
+  constructor(options: IsolateOptions) {
+    const context = createContext();
+    const entry = isolateEntry(context);
+    const { kind, modules, resolve, env, missing, log } = options;
+    this.#door = entry.open({
+      kind,
+      seed: randomInt(MAX_SEED),
+      env: JSON.stringify(env),
+      missing: missing ?? null,
+      resolve: (specifier, importer) => found(specifier, importer, resolve, modules, context),
+      log,
+      ...syscallsFor(options.syscalls),
+      ...OUTSIDE,
+    });
+  }
+
+  /** What a module exports, as JSON text. */
+  async inspect(identifier: string, view: View): Promise<Outcome> {
+    return await outcomeOf((settle) => this.#door.inspect(identifier, view, settle));
+  }
+
+  /** Calls a function; `args` and the outcome's value are JSON texts. */
+  async invoke(identifier: string, name: string, args: string): Promise<Outcome> {
+    return await outcomeOf((settle) => this.#door.invoke(identifier, name, args, settle));
+  }
+
+  /** Calls the HTTP action of a route; null where the module has none. */
+  async fetch(
+    identifier: string,
+    route: { readonly path: string; readonly method: string },
+    request: Request,
+  ): Promise<{ readonly response: Response | null } | Extract<Outcome, { error: unknown }>> {
+    let response: unknown = null;
+    const outcome = await outcomeOf((settle) =>
+      this.#door.fetch(identifier, route, request, (given) => (response = given), settle),
+    );
+    return "error" in outcome ? outcome : { response: response === null ? null : copiedResponse(response) };
+  }
+}
+
+async function outcomeOf(ask: (settle: Settle) => void): Promise<Outcome> {
+  return await new Promise<Outcome>((resolve) => {
+    ask((text) => resolve(parsed(text)));
+  });
+}
+
+function parsed(text: unknown): Outcome {
+  try {
+    return checked(JSON.parse(String(text)));
+  } catch {
+    return { error: { message: UNREADABLE } };
+  }
+}
+
+function found(
+  specifier: string,
+  importer: string | null,
+  resolve: Resolve,
+  modules: CompiledModules,
+  context: object,
+): Resolved {
+  try {
+    const target = importer === null ? specifier : resolve(specifier, importer);
+    if (typeof target !== "string") return target;
+    if (!modules.has(target)) return `Could not find module ${target.replace(/^convex:\//, "")}`;
+    return { identifier: target, run: modules.in(context, target) };
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** The syscalls belong to the call in which the context was made, whichever code of it makes them. */
+function syscallsFor(syscalls: Syscalls): Pick<Surroundings, "syscall" | "asyncSyscall" | "jsSyscall"> {
+  const inCall = AsyncLocalStorage.snapshot();
+  const failed = (reject: (message: string, data: string | null) => void) => (error: unknown) => {
+    const { message, data } = failure(error);
+    reject(message, data);
+  };
+  return {
+    syscall: (op, args) => {
+      try {
+        return { value: String(inCall(() => syscalls.syscall(op, args))) };
+      } catch (error) {
+        return failure(error);
+      }
+    },
+    asyncSyscall: (op, args, resolve, reject) => {
+      inCall(async () => String(await syscalls.asyncSyscall(op, args))).then(resolve, failed(reject));
+    },
+    jsSyscall: (op, args, blob, resolve, reject) => {
+      inCall(async () => {
+        const given = { ...(JSON.parse(args) as object), ...(blob === undefined ? {} : { blob: copiedBlob(blob) }) };
+        const value = await syscalls.jsSyscall(op, given);
+        return value instanceof Blob ? copiedBlob(value) : value;
+      }).then(resolve, failed(reject));
+    },
+  };
+}
+
+// An object of the app's may answer as it likes; so may one that it was given once.
+function copiedBlob(blob: unknown): unknown {
+  return blob instanceof Blob ? new Blob([blob], { type: String(blob.type) }) : {};
+}
+
+function failure(error: unknown): Extract<SyscallResult, { message: string }> {
+  const { data } = (error ?? {}) as { data?: unknown };
+  return { message: messageOf(error), data: data === undefined ? null : JSON.stringify(data) };
+}
+
+function messageOf(error: unknown): string {
+  return String((error as { message?: unknown } | null | undefined)?.message);
+}
+
+// Timers are numbers in Convex. Their callbacks run as microtasks, because what
+// Node calls from its own JavaScript cannot be ended without leaving traces.
+const OUTSIDE: Pick<Surroundings, "fetch" | "startTimer"> = {
+  fetch: (args, resolve, reject) => {
+    (fetch as (...args: readonly unknown[]) => Promise<Response>)(...args).then(resolve, reject);
+  },
+  startTimer: (callback, delayMs, repeats) =>
+    Number((repeats ? setInterval : setTimeout)(() => void Promise.resolve().then(callback), delayMs as number)),
+};
