@@ -26,6 +26,7 @@ from tests.attacks.making import (
     in_a_program,
     project,
 )
+from tests.attacks.stateful import STATEFUL
 
 __all__ = ["ATTACKS", "FUNCTION", "KNOWN", "PROGRAM", "Attack", "choose_attacks"]
 
@@ -355,6 +356,7 @@ ATTACKS: tuple[Attack, ...] = (
     ),
     *CHECKED,
     *FORGED,
+    *STATEFUL,
     *GRADERS,
 )
 
