@@ -3,8 +3,8 @@ import { rmSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { CONVEX_TEST_FILE, patchedConvexTest } from "../backend/realm/convex_test.ts";
+import { ISOLATE } from "../backend/realm/isolate_build.ts";
 import { ROOT, SCRIPT, buildInto } from "./bundles.ts";
-import { ISOLATE } from "./isolate.ts";
 
 /** The script of `backend/isolate/entry.ts`. */
 export async function buildIsolate(file: string): Promise<void> {

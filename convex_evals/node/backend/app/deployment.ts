@@ -4,7 +4,7 @@ import type vm from "node:vm";
 import { allComponents, findFunction, type ComponentInstance, type EvaluatedPush } from "../push/evaluated.ts";
 import type { AnalyzedFunction, ComponentSetup, Runtime, RuntimeEntry } from "../runtime_types.ts";
 import type { CronJob } from "../crons.ts";
-import type { ModulePlace } from "./app_code.ts";
+import type { ModulePlace } from "../push/app_code.ts";
 
 /** A context with the engine inside, waiting for an app. */
 export interface PreparedContext {

@@ -24,7 +24,7 @@ test("the table", (t) => {
     "two rows of one id",
   );
   for (const row of all) {
-    assert.match(row.citation, /^(https:\/\/|get-convex\/convex-backend crates\/|npm convex\/)/, row.id);
+    assert.match(row.citation, /^(https:\/\/|get-convex\/convex-backend (crates|npm-packages)\/|npm convex\/)/, row.id);
   }
   const accepts = all.filter(isAccept).length;
   assert.ok(all.length >= 120 && accepts >= 40 && all.length - accepts >= 40, "the table is too small");

@@ -3,7 +3,10 @@
 import type { LogLevel } from "../runtime_types.ts";
 import { inspect } from "./inspect_value.ts";
 
-/** What becomes `globalThis.console` of the app's code. */
+/**
+ * What becomes `globalThis.console` of the app's code: these methods, and no others.
+ * get-convex/convex-backend npm-packages/udf-runtime/src/02_console.ts
+ */
 export function consoleWith(
   log: (level: LogLevel, text: string) => void,
 ): Record<string, (...args: unknown[]) => void> {
@@ -19,16 +22,10 @@ export function consoleWith(
     debug: at("DEBUG"),
     warn: at("WARN"),
     error: at("ERROR"),
-    trace: at("DEBUG"),
-    dir: at("LOG"),
-    table: at("LOG"),
-    group: at("LOG"),
-    groupEnd: () => {},
-    assert: (condition: unknown, ...args: unknown[]) => {
-      if (!condition) at("ERROR")("Assertion failed", ...args);
-    },
+    trace: at("LOG"),
     time: (label: unknown = "default") => void timers.set(String(label), Date.now()),
-    timeLog: (label: unknown = "default") => log("INFO", elapsed(String(label))),
+    timeLog: (label: unknown = "default", ...args: unknown[]) =>
+      log("INFO", [elapsed(String(label)), ...args.map((arg) => inspect(arg))].join(" ")),
     timeEnd: (label: unknown = "default") => {
       log("INFO", elapsed(String(label)));
       timers.delete(String(label));

@@ -33,15 +33,21 @@ function define(globals: Readonly<Record<string, unknown>>): void {
   }
 }
 
+// Variables are looked up by their names; nothing lists them, and none can be set.
+// get-convex/convex-backend npm-packages/udf-runtime/src/00_misc.ts
 function environment({ env, missing }: Surroundings): object {
-  const variables = JSON.parse(env) as Record<string, string>;
-  if (missing === null) return variables;
-  return new Proxy(variables, {
-    get: (target, name) => {
-      if (typeof name === "string" && !(name in target)) missing(name);
-      return Reflect.get(target, name) as unknown;
+  const variables = new Map(Object.entries(JSON.parse(env) as Record<string, string>));
+  return new Proxy(
+    {},
+    {
+      get: (target, name, receiver) => {
+        if (typeof name !== "string") return Reflect.get(target, name, receiver) as unknown;
+        const value = variables.get(name);
+        if (value === undefined) missing?.(name);
+        return value;
+      },
     },
-  });
+  );
 }
 
 function actionGlobals(surroundings: Surroundings, isLoading: () => boolean): Record<string, unknown> {

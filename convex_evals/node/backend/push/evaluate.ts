@@ -1,6 +1,6 @@
 /** Looks at the modules of a push, each in a context of its own. */
 
-import { AppCode, type AppSurroundings } from "../app/app_code.ts";
+import { AppCode, type AppSurroundings } from "./app_code.ts";
 import { DeployError } from "../errors.ts";
 import { environmentOf, type Environment } from "../realm/environment.ts";
 import { ModuleResolutionError } from "../realm/modules.ts";

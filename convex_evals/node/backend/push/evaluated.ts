@@ -1,7 +1,7 @@
 /** A push after its modules have run once: what the rules and the response are made from. */
 
 import type { AnalyzedFunction, ModuleInspection, SchemaJson } from "../runtime_types.ts";
-import type { AppCode } from "../app/app_code.ts";
+import type { AppCode } from "./app_code.ts";
 import type { EnvBinding } from "../realm/environment.ts";
 import type { DefinitionConfig, ModuleConfig } from "./request.ts";
 

@@ -15,7 +15,7 @@ export async function prepareIsolates(): Promise<void> {
   if (script) return;
   if (BUNDLED_ISOLATE !== null) script = cachedScript(readScript(BUNDLED_ISOLATE), BUNDLED_ISOLATE, SOURCE);
   else {
-    const { isolateText } = await import("../../bundling/isolate.ts");
+    const { isolateText } = await import("./isolate_build.ts");
     script = new vm.Script(await isolateText(), { filename: SOURCE });
   }
 }

@@ -28,7 +28,7 @@ const COUNTER = component(
       `
 let calls = 0;
 export const bump = mutation({ args: {}, handler: async (ctx) => { await ctx.db.insert("rows" as any, {}); return [(await ctx.db.query("rows" as any).collect()).length, ++calls]; } });
-export const env = query({ args: {}, handler: async () => ({ ...process.env }) });
+export const env = query({ args: {}, handler: async () => ({ KEY: process.env.KEY, LEVEL: process.env.LEVEL, APP_KEY: process.env.APP_KEY, CONVEX_SITE_URL: process.env.CONVEX_SITE_URL }) });
 export const who = query({ args: {}, handler: async (ctx) => await ctx.auth.getUserIdentity() });
 export const back = mutation({ args: { handle: v.string() }, handler: async (ctx, { handle }): Promise<any> => await ctx.runMutation(handle as any, { from: "component" }) });
 export const fails = mutation({ args: {}, handler: async (ctx) => { await ctx.db.insert("rows" as any, {}); throw new ConvexError("component error"); } });

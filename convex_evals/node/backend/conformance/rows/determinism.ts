@@ -3,6 +3,7 @@
 import { moduleFile, type Expected, type Row } from "../harness.ts";
 
 const UDF = "get-convex/convex-backend crates/isolate/src/environment/udf/mod.rs";
+const RUNTIME_MISC = "get-convex/convex-backend npm-packages/udf-runtime/src/00_misc.ts";
 const RUNTIMES = "https://docs.convex.dev/functions/runtimes";
 const NOT_ALLOWED = (what: string): Expected => ({
   rejects: `Can't use ${what} in queries and mutations. Please consider using an action. See https://docs.convex.dev/functions/actions for more details.`,
@@ -220,11 +221,52 @@ const accepted: readonly Row[] = [
     citation: "https://docs.convex.dev/production/environment-variables",
     files: moduleFile(
       "m",
-      "export const run = query({ args: {}, handler: async () => Object.keys(process.env).sort() });",
+      "export const run = query({ args: {}, handler: async () => [process.env.MINE, typeof process.env.CONVEX_CLOUD_URL, typeof process.env.CONVEX_SITE_URL, process.env.HOME ?? null, process.env.PATH ?? null] });",
     ),
     options: { env: { MINE: "1" } },
     steps: [{ call: "query", path: "m:run" }],
-    expected: { value: ["CONVEX_CLOUD_URL", "CONVEX_SITE_URL", "MINE"] },
+    expected: { value: ["1", "string", "string", null, null] },
+  },
+  {
+    id: "determinism/environment-by-name",
+    rule: "Variables are found by their names; nothing lists them, and none can be set.",
+    citation: RUNTIME_MISC,
+    files: moduleFile(
+      "m",
+      'export const run = query({ args: {}, handler: async () => { const before = Object.keys({ ...process.env }); (process.env as any).MINE = "2"; return [before, process.env.MINE]; } });',
+    ),
+    options: { env: { MINE: "1" } },
+    steps: [{ call: "query", path: "m:run" }],
+    expected: { value: [[], "1"] },
+  },
+  bodyRow(
+    "action",
+    "console",
+    "`console` has the methods of Convex's, and no others.",
+    "get-convex/convex-backend npm-packages/udf-runtime/src/02_console.ts",
+    "return Object.keys(console).sort();",
+    { value: ["debug", "error", "info", "log", "time", "timeEnd", "timeLog", "trace", "warn"] },
+  ),
+  bodyRow(
+    "action",
+    "absent",
+    "What Convex's runtime lacks of the web is absent.",
+    "get-convex/convex-backend npm-packages/udf-runtime/src/setup.ts",
+    'return ["MessageChannel", "MessagePort", "BroadcastChannel", "CompressionStream", "DecompressionStream", "WebSocket", "Worker", "localStorage", "setImmediate", "global"].filter((name) => name in globalThis);',
+    { value: [] },
+  ),
+  {
+    id: "determinism/async-local-storage",
+    rule: "The default runtime has AsyncLocalStorage, as a module of Node's and as a global.",
+    citation: "get-convex/convex-backend npm-packages/udf-runtime/src/04_async_hooks.ts",
+    files: moduleFile(
+      "m",
+      `import { AsyncLocalStorage, AsyncResource } from "node:async_hooks";
+const storage = new AsyncLocalStorage<string>();
+export const run = query({ args: {}, handler: async () => await storage.run("inside", async () => { await null; const bound = AsyncResource.bind(() => storage.getStore()); return [storage.getStore(), storage.exit(() => storage.getStore() ?? null), storage.run("deeper", bound), AsyncLocalStorage === (globalThis as any).AsyncLocalStorage]; }) });`,
+    ),
+    steps: [{ call: "query", path: "m:run" }],
+    expected: { value: ["inside", null, "inside", true] },
   },
   {
     id: "determinism/environment-at-load",

@@ -1,14 +1,17 @@
 /** How the script is built that runs first in the context of each call. */
-import path from "node:path";
+
+import { fileURLToPath } from "node:url";
 import { build, type BuildOptions } from "esbuild";
-import { ROOT, SCRIPT } from "./bundles.ts";
 
 export const ISOLATE = {
-  ...SCRIPT,
-  entryPoints: [path.join(ROOT, "backend", "isolate", "entry.ts")],
+  entryPoints: [fileURLToPath(new URL("../isolate/entry.ts", import.meta.url))],
+  bundle: true,
+  format: "cjs",
   platform: "neutral",
-  // It has no modules of Node's: what the banner of other scripts defines has no use here.
+  target: "node24",
   banner: { js: '(function (require, module, exports) { "use strict";' },
+  footer: { js: "})" },
+  logLevel: "warning",
 } as const satisfies BuildOptions;
 
 /** The script's text, for a backend that runs from its sources. */

@@ -2,8 +2,8 @@
 
 import type { View } from "../isolate/types.ts";
 import type { Outcome } from "../node_messages.ts";
-import { identifier } from "../push/module_ids.ts";
-import type { ModuleConfig } from "../push/request.ts";
+import { identifier } from "./module_ids.ts";
+import type { ModuleConfig } from "./request.ts";
 import { CompiledModules } from "../realm/compiled_modules.ts";
 import type { Environment } from "../realm/environment.ts";
 import { Isolate, type Resolve, type Syscalls } from "../realm/isolate.ts";
