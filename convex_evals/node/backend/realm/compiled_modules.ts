@@ -2,7 +2,14 @@
 
 import vm from "node:vm";
 import { SCRIPT_PARAMETERS, toScript, type IsolateScript } from "../../isolate_script.ts";
-import type { ModuleConfig } from "../push/request.ts";
+
+/** A module as it was pushed; one of ours comes with its script. */
+export interface PushedModule {
+  readonly environment: "isolate" | "node";
+  readonly path: string;
+  readonly source: string;
+  readonly script?: IsolateScript;
+}
 
 /** A module as a function of the context that it was run in. */
 export type ModuleFunction = (
@@ -21,7 +28,7 @@ export class CompiledModules {
   }
 
   /** Converts the modules that came without a script. Keys are the identifiers of modules. */
-  static async of(modules: Iterable<readonly [string, ModuleConfig]>): Promise<CompiledModules> {
+  static async of(modules: Iterable<readonly [string, PushedModule]>): Promise<CompiledModules> {
     const texts = new Map<string, IsolateScript>();
     for (const [identifier, { environment, path, source, script }] of modules) {
       if (environment === "node") continue;
