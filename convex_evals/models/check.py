@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from convex_evals.models.faults import ProviderFault
+from convex_evals.models.interfaces import send
 from convex_evals.models.price import tariff_of
-from convex_evals.models.provider import Call, stream
+from convex_evals.models.provider import Call
 from convex_evals.records.models import ModelEntry
 from convex_evals.suite.suite import Eval
 
@@ -38,7 +39,7 @@ async def check_model(entry: ModelEntry) -> SignOfLife:
     priced = tariff_of(entry).price is not None
     call = Call([{"role": "user", "content": "Reply with the word: ready"}], _TOKENS, False, {})
     try:
-        reply = await stream(entry, call, lambda _: None)
+        reply = await send(entry, call, lambda _: None)
     except ProviderFault as fault:
         return SignOfLife(entry.slug, fault.fault.word, str(fault), None, None, priced)
     return SignOfLife(entry.slug, None, None, reply.first_token_ms, reply.duration_ms, priced)

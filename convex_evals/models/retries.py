@@ -14,9 +14,10 @@ from convex_evals.models import Ask, ReplyLog
 from convex_evals.models.budget import Budget, Reservation
 from convex_evals.models.charge import charge, estimated_usage
 from convex_evals.models.faults import HOPELESS, Fault, Meaning, ModelStopped, ProviderFault
+from convex_evals.models.interfaces import send
 from convex_evals.models.limits import ProviderLimit
 from convex_evals.models.price import Tariff
-from convex_evals.models.provider import Call, stream
+from convex_evals.models.provider import Call
 from convex_evals.records import Attempt, Usage
 from convex_evals.records.models import ModelEntry
 from convex_evals.records.reply import Reply, TrialReply
@@ -141,7 +142,7 @@ class _Attempts:
             self.log.begin(self.allowed)
             started = asyncio.get_running_loop().time()
             try:
-                reply = await stream(model.entry, call, heard)
+                reply = await send(model.entry, call, heard)
             except ProviderFault as fault:
                 duration = round((asyncio.get_running_loop().time() - started) * 1000)
                 self._over(self._faulty(fault, "".join(text), duration), None)
