@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -15,7 +15,7 @@ from convex_evals.render.formats import DEFAULT, FORMATS, Result
 
 if TYPE_CHECKING:
     from convex_evals.grading.sandbox.choice import Containment
-    from convex_evals.render.model import Section
+    from convex_evals.render.model import Section, Table
     from convex_evals.runs.delivery import Delivery
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -106,17 +106,6 @@ def runs_dir_option(command: F) -> F:
     )(command)
 
 
-def json_option(command: F) -> F:
-    """As `form`, for commands without a table."""
-    return click.option(
-        "--json",
-        "form",
-        flag_value="json",
-        default=DEFAULT,
-        help="Print the result as JSON, nothing else, on stdout.",
-    )(command)
-
-
 def suite_path(ctx: click.Context) -> Path | None:
     """What `-C` said."""
     return Path(ctx.obj) if ctx.obj else None
@@ -169,7 +158,8 @@ def output_option(command: F) -> F:
         type=click.Choice(list(FORMATS)),
         default=DEFAULT,
         show_default=True,
-        help="`markdown` is for a comment on GitHub, `csv` has the tables alone.",
+        metavar="FORMAT",
+        help=f"One of {', '.join(FORMATS)}. `markdown` is for a comment on GitHub, `csv` has the tables alone.",
     )(command)
 
 
@@ -181,3 +171,12 @@ def print_result(
 ) -> None:
     """Print a result as `output_option` asks; `data` and `markdown` are for what is more than its tables."""
     FORMATS[form].show(Result(section, data, markdown))
+
+
+def print_lines(form: str, lines: Iterable[str], table: Table, data: Callable[[], Any] | None = None) -> None:
+    """`print_result` of a table that a terminal shows as `lines`."""
+    from convex_evals.render.markdown import to_markdown
+    from convex_evals.render.model import Section
+
+    section = Section.of(*lines, table.for_machines())
+    print_result(form, section, data, lambda: to_markdown(Section.of(table)))

@@ -24,9 +24,6 @@ class SignOfLife:
     duration_ms: int | None
     priced: bool
 
-    def to_json(self) -> dict[str, object]:
-        return dict(vars(self))
-
     def line(self) -> str:
         if self.fault:
             return f"{self.model}: {self.fault}: {self.message}"

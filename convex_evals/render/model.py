@@ -55,6 +55,10 @@ class Table:
         """The columns for people, by their numbers."""
         return [i for i, column in enumerate(self.columns) if column.heading is not None]
 
+    def for_machines(self) -> Table:
+        """The same, which people do not see."""
+        return Table(tuple(Column(column.key, None) for column in self.columns), self.rows)
+
     @staticmethod
     def of(columns: Sequence[Column], rows: Sequence[Row]) -> Table:
         return Table(tuple(columns), tuple(tuple(map(as_cell, row)) for row in rows))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,8 +17,8 @@ from tests.conftest import Invoke
 from tests.factories import make_eval, make_run
 
 FORMATS = ["terminal", "markdown", "json", "csv"]
-# These print lines, or a document. A new command prints tables unless it stands here.
-WITHOUT_A_TABLE = {"plan", "new-eval", "init", "report", "models show", "models check"}
+# These print lines. A new command prints tables unless it stands here.
+WITHOUT_A_TABLE = {"new-eval", "init"}
 EVALS = {"000-fundamentals/000-answer": "pf", "001-queries/000-first": "pp"}
 
 
@@ -80,6 +81,37 @@ def test_a_command_in_each_format(command: str, columns: list[str], suite: Path,
     head, *rows = csv.reader(io.StringIO(texts["csv"].split("\n\n")[0]))
     assert head[: len(columns)] == columns
     assert rows and all(len(row) == len(head) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("command", "columns"),
+    [
+        ("plan -m reference", ["run_id", "folder", "model", "experiment", "evals", "trials", "complete"]),
+        ("models show model-1", ["setting", "value"]),
+        ("models check model-1", ["model", "fault", "message", "first_token_ms", "duration_ms", "priced"]),
+        ("report before", ["run_id", "date", "model", "experiment", "eval", "failed_trials", "trials"]),
+    ],
+)
+def test_what_a_terminal_shows_as_lines_is_a_table_elsewhere(
+    command: str, columns: list[str], suite: Path, invoke: Invoke
+) -> None:
+    words = command.split()
+    texts = {form: invoke(*words, "--format", form).out for form in FORMATS}
+    assert texts["terminal"] == invoke(*words).out and texts["json"] == invoke(*words, "--json").out
+    assert re.search(r"^\| ?--", texts["markdown"], re.M) and "|" not in texts["terminal"]
+    assert json.loads(texts["json"])
+    head, *rows = csv.reader(io.StringIO(texts["csv"]))
+    assert head[: len(columns)] == columns
+    assert rows and all(len(row) == len(head) for row in rows)
+
+
+def test_a_report_is_written_by_default_alone(suite: Path, invoke: Invoke) -> None:
+    for form in FORMATS[1:]:
+        assert invoke("report", "before", "--format", form).status == 0
+    assert not (suite / "reports").exists()
+    assert invoke("report", "before", "--stdout").out == invoke("report", "before", "--format", "markdown").out
+    assert invoke("report", "before", "--stdout", "--format", "csv").status == 2
+    assert invoke("report", "before").status == 0 and (suite / "reports").exists()
 
 
 def test_csv_has_typed_values(suite: Path, invoke: Invoke) -> None:

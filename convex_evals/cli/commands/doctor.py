@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.cli.options import output_option, print_result
+from convex_evals.cli.options import output_option, print_lines
 
 if TYPE_CHECKING:
     from convex_evals.grading.health import Finding
@@ -39,15 +39,11 @@ def doctor(install: bool, form: str) -> int:
 
 
 def _print(findings: list[Finding], form: str) -> None:
-    from convex_evals.render.markdown import to_markdown
-    from convex_evals.render.model import Column, Section, Table
+    from convex_evals.render.model import Column, Table
 
     columns = [Column(name, name) for name in ("status", "part", "detail", "remedy")]
-    rows = [[f.status, f.part, f.detail, f.remedy] for f in findings]
-    hidden = [Column(column.key, None) for column in columns]
-    section = Section.of(*(line for f in findings for line in _lines(f)), Table.of(hidden, rows))
-    table = Section.of(Table.of(columns, rows))
-    print_result(form, section, lambda: [f.to_json() for f in findings], lambda: to_markdown(table))
+    table = Table.of(columns, [[f.status, f.part, f.detail, f.remedy] for f in findings])
+    print_lines(form, (line for f in findings for line in _lines(f)), table, lambda: [f.to_json() for f in findings])
 
 
 def _lines(finding: Finding) -> Iterator[str]:

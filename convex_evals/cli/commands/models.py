@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from convex_evals.cli.options import json_option, output_option, print_result, suite_path
+from convex_evals.cli.options import output_option, print_lines, print_result, suite_path
 from convex_evals.render.formats import FORMATS
-from convex_evals.render.output import say, say_json
+from convex_evals.render.output import say
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
-    from convex_evals.records.models import ModelEntry
+    from convex_evals.models.check import SignOfLife
+    from convex_evals.records.models import ModelEntry, Price
+    from convex_evals.render.model import Table
 
 
 @click.group()
@@ -51,12 +54,10 @@ def list_(ctx: click.Context, form: str) -> None:
 
 @models.command()
 @click.argument("name", metavar="MODEL")
-@json_option
+@output_option
 @click.pass_context
 def show(ctx: click.Context, name: str, form: str) -> None:
     """Show one model: its settings and its price."""
-    import json
-
     from convex_evals.models.catalog import find_model
     from convex_evals.models.price import can_search, most_output_tokens, tariff_of
 
@@ -68,16 +69,28 @@ def show(ctx: click.Context, name: str, form: str) -> None:
         "most_output_tokens": most_output_tokens(entry),
         "web_search": can_search(entry),
     }
-    if form == "json":
-        say_json(json.dumps(data, indent=2))
-        return
+    print_lines(form, _lines(data, price), _settings(data), lambda: data)
+
+
+def _lines(data: Mapping[str, Any], price: Price | None) -> Iterator[str]:
     for key, value in data.items():
         if key == "price":
             value = f"${price.input:g} in, ${price.output:g} out, per million tokens" if price else "not known"
         if isinstance(value, dict):
             value = ", ".join(f"{k} {v}" for k, v in value.items() if v is not None)
         if value not in (None, [], ""):
-            say(f"{key:20} {' '.join(value) if isinstance(value, list) else value}")
+            yield f"{key:20} {' '.join(value) if isinstance(value, list) else value}"
+
+
+def _settings(data: Mapping[str, Any]) -> Table:
+    """One row for each setting, `price.input` among them."""
+    from convex_evals.render.model import Column, Row, Table
+
+    rows: list[Row] = []
+    for key, value in data.items():
+        parts = {f"{key}.{k}": v for k, v in value.items()} if isinstance(value, dict) else {key: value}
+        rows += [[k, tuple(v) if isinstance(v, list) else v] for k, v in parts.items()]
+    return Table.of([Column("setting", "setting"), Column("value", "value")], rows)
 
 
 @models.command()
@@ -85,7 +98,7 @@ def show(ctx: click.Context, name: str, form: str) -> None:
 @click.option(
     "--smoke", is_flag=True, help="Also run two evals with each model that answered. Do this before adding a model."
 )
-@json_option
+@output_option
 @click.pass_context
 def check(ctx: click.Context, names: tuple[str, ...], smoke: bool, form: str) -> int:
     """Send one tiny request to each MODEL, and report how long it took and whether its price is known.
@@ -99,7 +112,6 @@ def check(ctx: click.Context, names: tuple[str, ...], smoke: bool, form: str) ->
       cli models check ours/coder --smoke
     """
     import asyncio
-    import json
 
     from convex_evals.errors import ExitCode
     from convex_evals.models.catalog import find_model
@@ -108,16 +120,31 @@ def check(ctx: click.Context, names: tuple[str, ...], smoke: bool, form: str) ->
     entries = _entries(ctx)
     chosen = [find_model(name, entries) for name in names]
     found = [asyncio.run(check_model(entry)) for entry in chosen]
-    if form == "json" and not smoke:
-        say_json(json.dumps([f.to_json() for f in found], indent=2))
-    else:
+    if smoke:
         for f in found:
-            say(f.line(), err=smoke)
+            say(f.line(), err=True)
+    else:
+        print_lines(form, (f.line() for f in found), _answers(found))
     answering = [f.model for f in found if f.fault is None]
     status = ExitCode.OK if len(answering) == len(found) else ExitCode.USER_ERROR
     if smoke and answering:
         return max(status, _smoke(ctx, answering, form))
     return status
+
+
+def _answers(found: list[SignOfLife]) -> Table:
+    from convex_evals.render.model import Column, Table
+
+    columns = [
+        Column("model", "model"),
+        Column("fault", "fault", right=True),
+        Column("message", "message"),
+        Column("first_token_ms", "first text, ms", right=True),
+        Column("duration_ms", "in all, ms", right=True),
+        Column("priced", "price known", right=True),
+    ]
+    rows = [[f.model, f.fault, f.message, f.first_token_ms, f.duration_ms, f.priced] for f in found]
+    return Table.of(columns, rows)
 
 
 def _smoke(ctx: click.Context, slugs: list[str], form: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,13 +11,16 @@ import click
 from convex_evals.cli.invocation import complete_run_options, model_options, pass_run_options, trial_options
 from convex_evals.cli.options import (
     delivery_options,
-    json_option,
     open_delivery,
+    output_option,
+    print_lines,
     runs_dir_option,
 )
-from convex_evals.render.output import say, say_json
+from convex_evals.render.formats import DEFAULT
+from convex_evals.render.output import say
 
 if TYPE_CHECKING:
+    from convex_evals.render.model import Row, Table
     from convex_evals.runs.options import RunOptions
     from convex_evals.store.runs import Run
 
@@ -27,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--fresh", is_flag=True, help="Plan a new run with new replies, even if the same one is planned or done.")
 @delivery_options
 @runs_dir_option
-@json_option
+@output_option
 @pass_run_options
 def plan(options: RunOptions) -> None:
     """Write the plan (run.json) of what `cli run` with the same options would do, without asking any model.
@@ -57,34 +61,40 @@ def plan(options: RunOptions) -> None:
             display.warn(line)
         delivery = open_delivery(workspace.runs_dir, options.commit, options.push)
         runs = asyncio.run(plan_runs(resolved.requests, workspace, display, fresh=options.fresh))
-    _report(runs, options.form)
+    print_lines(options.form, (line for run in runs for line in _lines(run)), _table(runs))
     if delivery:
         for line in delivery.deliver([run for run in runs if not run.is_complete], "plan"):
-            say(line, err=options.form == "json")
+            say(line, err=options.form != DEFAULT)
 
 
-def _report(runs: list[Run], form: str) -> None:
-    import json
-
+def _lines(run: Run) -> Iterator[str]:
     from convex_evals.runs.options import resume
+    from convex_evals.text import counted
 
-    if form == "json":
-        rows = [
-            {
-                "run_id": run.plan.run_id,
-                "folder": str(run.folder),
-                "model": run.plan.model,
-                "experiment": run.plan.experiment,
-                "evals": len(run.plan.evals),
-                "trials": run.plan.trials,
-                "complete": run.is_complete,
-            }
-            for run in runs
+    plan = run.plan
+    amount = f"{counted(len(plan.evals), 'eval')}, {counted(plan.trials, 'trial')} each"
+    yield f"{plan.model}  {plan.experiment}: {amount}"
+    yield f"Plan: {run.folder / 'run.json'}"
+    yield "Already complete." if run.is_complete else f"Execute it: {resume(plan).command()} [--shard I/N]"
+
+
+def _table(runs: list[Run]) -> Table:
+    from convex_evals.render.model import Column, Table
+
+    columns = [
+        Column("run_id", "run"),
+        Column("folder", None),
+        Column("model", "model", right=True),
+        Column("experiment", "experiment", right=True),
+        Column("evals", "evals", right=True),
+        Column("trials", "trials", right=True),
+        Column("complete", "complete", right=True),
+    ]
+    rows: list[Row] = [
+        [
+            *(run.plan.run_id, str(run.folder), run.plan.model, run.plan.experiment),
+            *(len(run.plan.evals), run.plan.trials, run.is_complete),
         ]
-        say_json(json.dumps(rows, indent=2))
-        return
-    for run in runs:
-        plan = run.plan
-        say(f"{plan.model}  {plan.experiment}: {len(plan.evals)} evals, {plan.trials} trials each")
-        say(f"Plan: {run.folder / 'run.json'}")
-        say("Already complete." if run.is_complete else f"Execute it: {resume(plan).command()} [--shard I/N]")
+        for run in runs
+    ]
+    return Table.of(columns, rows)

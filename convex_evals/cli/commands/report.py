@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.cli.options import collect, json_option, runs_dir_option, suite_path
-from convex_evals.render.output import complain, say, say_json, say_markdown
+from convex_evals.cli.options import collect, output_option, print_result, runs_dir_option, suite_path
+from convex_evals.render.formats import DEFAULT
+from convex_evals.render.output import complain, say, say_markdown
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
@@ -34,8 +35,12 @@ class ReportOptions:
     form: str
 
     @property
-    def as_json(self) -> bool:
-        return self.form == "json"
+    def as_document(self) -> bool:
+        return self.to_stdout or self.form == "markdown"
+
+    @property
+    def as_data(self) -> bool:
+        return self.form not in (DEFAULT, "markdown")
 
 
 @click.command()
@@ -45,7 +50,7 @@ class ReportOptions:
     "--budget", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="Hard limit on the cost of --analyze."
 )
 @click.option("--index", is_flag=True, help="Write reports/README.md, a list of all reports.")
-@click.option("--stdout", "to_stdout", is_flag=True, help="Print the report; write nothing.")
+@click.option("--stdout", "to_stdout", is_flag=True, help="The same as --format markdown: print it, write nothing.")
 @click.option(
     "-o",
     "--output",
@@ -54,15 +59,15 @@ class ReportOptions:
     help="Write the report of one RUN to FILE. Default: reports/PROVIDER/MODEL/RUN_DATE.md.",
 )
 @runs_dir_option
-@json_option
+@output_option
 @collect("options", ReportOptions)
 @click.pass_context
 def report(ctx: click.Context, options: ReportOptions) -> None:
     """Write a report for review: what failed and why, whose fault it is, and what that means for the pass rate.
 
     RUN is a run's id or a prefix of it, its folder, `last`, or a model's slug for all of its runs. What people write in
-    the marked places of a report is kept when the report is regenerated, and informs later proposals. --json and
-    --stdout print the report and write nothing.
+    the marked places of a report is kept when the report is regenerated, and informs later proposals. With a --format
+    other than `terminal`, the report is printed and nothing is written; `csv` has a row for each failure.
 
     \b
     Examples:
@@ -70,6 +75,7 @@ def report(ctx: click.Context, options: ReportOptions) -> None:
       cli report anthropic/claude-sonnet-5 --index
       cli report last --analyze gpt-5 --budget 2
       cli report last --json
+      cli report anthropic/claude-sonnet-5 --format csv > failures.csv
     """
     _refuse_contradictions(options)
     from convex_evals.config import open_workspace
@@ -96,31 +102,33 @@ def report(ctx: click.Context, options: ReportOptions) -> None:
 
 def _refuse_contradictions(options: ReportOptions) -> None:
     """Raises `click.UsageError`."""
-    printing = options.to_stdout or options.as_json
+    printing = options.as_document or options.as_data
     if not options.run_names and not options.index:
         raise click.UsageError("Missing argument 'RUN...'; `last` is the newest run")
     if options.output and (len(options.run_names) != 1 or printing):
-        raise click.UsageError("-o takes one RUN, and neither --stdout nor --json")
-    if options.as_json and options.to_stdout:
-        raise click.UsageError("--json and --stdout: give only one of them")
+        raise click.UsageError("-o takes one RUN, and neither --stdout nor --format nor --json")
+    if options.to_stdout and options.form != DEFAULT:
+        raise click.UsageError("--stdout, --format and --json: give only one of them")
     if options.budget is not None and not options.analyze:
         raise click.UsageError("--budget needs --analyze")
     if options.index and (printing or options.output):
-        raise click.UsageError("--index writes a file: leave out --stdout, --json and -o")
+        raise click.UsageError("--index writes a file: leave out --stdout, --format, --json and -o")
 
 
 def _make(reporter: Reporter, runs: list[Run], options: ReportOptions) -> None:
     """Write each report when it is made, or print them."""
-    from convex_evals.records import dump_json
+    from convex_evals.render.model import Section
+    from convex_evals.reports.table import failures_table
 
-    data: list[object] = []
+    kept: list[Report] = []
     for made, found in reporter.reports(runs, options.output):
-        if options.as_json:
-            data.append(made.to_data())
+        if options.as_data:
+            kept.append(made)
         else:
-            _put(reporter, made, found, options.to_stdout)
-    if options.as_json:
-        say_json(dump_json(data[0] if len(data) == 1 else data))
+            _put(reporter, made, found, options.as_document)
+    if options.as_data:
+        data = [made.to_data() for made in kept]
+        print_result(options.form, Section.of(failures_table(kept)), lambda: data[0] if len(data) == 1 else data)
 
 
 def _put(reporter: Reporter, made: Report, found: ExistingReport, to_stdout: bool) -> None:
