@@ -14,6 +14,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from convex_evals.stats import Conclusion, Confirmation, EvalPair, Paired, confirm, paired
 from scripts import simulate_aa
+from scripts.simulation import drawing, experiments, results, setups
 from tests.conftest import ROOT, clean_environment
 
 
@@ -30,7 +31,7 @@ def test_false_alarms_and_power_can_be_simulated() -> None:
         "an eval marked likely",
         "any of 6 models, after Holm",
     }
-    assert [row["effect"] for row in report["power"]] == list(simulate_aa.EFFECTS)
+    assert [row["effect"] for row in report["power"]] == list(setups.EFFECTS)
     assert report["power"][-1]["improved"] > report["power"][0]["improved"]
     # A part alone comes out as it does among the others.
     alone = subprocess.run(
@@ -49,14 +50,14 @@ def test_verdicts_that_are_wrong_too_often_are_found(
 
     monkeypatch.setattr(sys, "argv", ["simulate_aa.py", "--experiments", "200", "--only", "A/A 40 evals x 1 trials"])
     assert simulate_aa.main() == 0
-    monkeypatch.setattr(simulate_aa, "paired", hasty)
+    monkeypatch.setattr(experiments, "paired", hasty)
     assert simulate_aa.main() == 1
     assert "ABOVE 5%" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("claims", "of"), [(0, 50), (50, 50), (3, 100), (600, 10_000)])
 def test_the_interval_of_a_rate(claims: int, of: int) -> None:
-    rate = simulate_aa.Rate("", "", claims, of, 0.05)
+    rate = results.Rate("", "", claims, of, 0.05)
     assert rate.interval == pytest.approx(proportion_confint(claims, of, method="beta"), abs=1e-9)
     assert rate.ok == (rate.interval[0] <= 0.05)
 
@@ -72,25 +73,25 @@ def test_a_recipe_that_looks_twice_at_the_same_trials_is_found(
     part = "recipe A/A 40 evals, 3 then 10 trials"
     monkeypatch.setattr(sys, "argv", ["simulate_aa.py", "--experiments", "200", "--only", part])
     assert simulate_aa.main() == 0
-    monkeypatch.setattr(simulate_aa, "confirm", hasty)
+    monkeypatch.setattr(drawing, "confirm", hasty)
     assert simulate_aa.main() == 1
     assert "ABOVE 5%" in capsys.readouterr().out
 
 
 def test_the_recipe_finds_what_changed() -> None:
-    (one,) = simulate_aa.recipe_power(simulate_aa.Recipe(8, fixed=3), 60, np.random.default_rng(1))
+    (one,) = experiments.recipe_power(setups.Recipe(8, fixed=3), 60, np.random.default_rng(1))
     assert one.improved > 0.9 and one.found > 0.5 and one.covered > 0.8 and one.calls < 2 * 8 * 13
 
 
 def test_the_documents_show_all_of_it() -> None:
     data = json.loads((ROOT / "docs" / "simulate_aa.json").read_text(encoding="utf-8"))
-    whole, recipe = simulate_aa.of_recipe(simulate_aa.from_data(data))
+    whole, recipe = results.of_recipe(results.from_data(data))
     assert all(rate.ok and rate.of >= 10_000 for rate in (*whole.rates, *recipe.rates))
     assert all(p.experiments >= 10_000 for p in whole.powers) and all(r.experiments >= 10_000 for r in recipe.recipe)
     shown = {(r.setup, r.what) for r in whole.rates if "models" not in r.what}
-    assert {setup.name for setup in simulate_aa.NULL} == {setup for setup, _ in shown}
-    assert [(p.setup, p.effect) for p in whole.powers] == [(s.name, s.effect) for s in simulate_aa.REAL]
+    assert {setup.name for setup in setups.NULL} == {setup for setup, _ in shown}
+    assert [(p.setup, p.effect) for p in whole.powers] == [(s.name, s.effect) for s in setups.REAL]
     assert any("models" in r.what for r in whole.rates)
     names = {r.setup for r in recipe.rates if "hunk" not in r.what}
-    assert names == {one.name for one in simulate_aa.RECIPE_NULL} and any("hunk" in r.what for r in recipe.rates)
-    assert [(r.setup, r.truth) for r in recipe.recipe] == [(s.name, s.truth) for s in simulate_aa.RECIPE_REAL]
+    assert names == {one.name for one in setups.RECIPE_NULL} and any("hunk" in r.what for r in recipe.rates)
+    assert [(r.setup, r.truth) for r in recipe.recipe] == [(s.name, s.truth) for s in setups.RECIPE_REAL]

@@ -1,0 +1,1 @@
+"""Simulated experiments, judged by our own verdicts: see scripts/simulate_aa.py."""
