@@ -1,6 +1,6 @@
 """`python cli.py ...`: the command line without installing its scripts."""
 
-from convex_evals.cli.app import main
+from convex_evals.__main__ import main
 
 if __name__ == "__main__":
     main()

@@ -166,6 +166,8 @@ def open_workspace(suite: Path | None, runs_dir: Path | None, cwd: Path) -> Work
         config = config.model_copy(update={"workers": own.workers, "concurrency": own.concurrency})
     if runs_dir is None:
         runs_dir = home / (config.runs_dir if suite is None else ProjectConfig().runs_dir)
+    if runs_dir.is_file():
+        raise UserError(f"{runs_dir.absolute()}: is a file; move it away, or name a folder with --runs-dir")
     return Workspace(root, home.absolute(), runs_dir.absolute(), home.absolute() / JOURNAL, config)
 
 
@@ -177,7 +179,8 @@ def load_config(root: Path) -> ProjectConfig:
 def _suite_root(folder: Path, *, given: bool) -> Path:
     folder = folder.absolute()
     if not folder.is_dir():
-        raise UserError(f"{folder}: no such folder")
+        what = "is a file" if folder.exists() else "no such folder"
+        raise UserError(f"{folder}: {what}; -C takes the folder of a suite")
     candidates = [folder] if given else [folder, *folder.parents]
     for candidate in candidates:
         if (candidate / "evals").is_dir():

@@ -12,6 +12,8 @@ _WRITE_ADVICE = {
     errno.EACCES: "no permission to write; fix the permissions or {elsewhere}",
     errno.EPERM: "no permission to write; fix the permissions or {elsewhere}",
     errno.ENOTDIR: "a file is in the way of a folder; move it away",
+    errno.EEXIST: "a file is in the way of a folder; move it away",
+    errno.EISDIR: "a folder is in the way of the file; move it away",
 }
 
 

@@ -61,6 +61,8 @@ def read_bytes(path: Path, root: Path, most: int) -> bytes | None:
                 if not stat.S_ISREG(os.fstat(fd).st_mode):
                     raise UserError(f"{path}: not a file; move it away")
                 data = file.read(most + 1)
+    except IsADirectoryError:
+        raise UserError(f"{path}: is a folder; move it away") from None
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
     if len(data) > most:

@@ -35,10 +35,12 @@ def read_inside(root: Path, path: str | Path, limit: int = LONGEST_FILE) -> str:
         with os.fdopen(fd, "rb") as file:
             status = os.fstat(fd)
             if not stat.S_ISREG(status.st_mode):
-                raise UserError(f"{shown}: is no plain file; put a file there")
+                raise UserError(f"{shown}: is not a regular file; put a file there")
             data = file.read(limit + 1) if status.st_size <= limit else b""
     except FileNotFoundError:
         raise UserError(f"{shown}: no such file") from None
+    except IsADirectoryError:
+        raise UserError(f"{shown}: is a folder; put a file there") from None
     except OSError as error:
         raise UserError(_why(shown, error)) from None
     if max(len(data), status.st_size) > limit:
@@ -63,7 +65,7 @@ def problem_with(root: Path, path: Path, *, folder: bool = False) -> str | None:
         os.close(fd)
     if stat.S_ISDIR(mode) if folder else stat.S_ISREG(mode):
         return None
-    return f"{_shown(path)}: is no {'folder' if folder else 'plain file'}"
+    return f"{_shown(path)}: is not a {'folder; put one' if folder else 'regular file; put one'} there"
 
 
 def refuse_links(root: Path, path: Path) -> None:
@@ -139,7 +141,7 @@ def _parts(root: Path, path: str | Path) -> tuple[str, ...]:
 
 def _why(shown: str, error: OSError) -> str:
     if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO):
-        return f"{shown}: is a link or behind one, or no plain file; a suite is read from its own files alone"
+        return f"{shown}: is a link or behind one, or not a regular file; a suite is read from its own files alone"
     return f"cannot read {shown}: {error.strerror}"
 
 

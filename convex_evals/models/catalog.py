@@ -34,10 +34,10 @@ def find_slug(name: str, slugs: Iterable[str], advice: str) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        raise UserError(f"-m {name}: {len(found)} models are called that: {', '.join(found)}")
+        raise UserError(f"{name}: {len(found)} models are called that: {', '.join(found)}; give the whole slug")
     near = difflib.get_close_matches(name, [word for s in known for word in (s, s.partition("/")[2])], n=1)
     hint = f"did you mean '{near[0]}'?" if near else advice
-    raise UserError(f"-m {name}: no such model; {hint}")
+    raise UserError(f"{name}: no such model; {hint}")
 
 
 def find_ran(name: str, listed: Sequence[str], ran: Sequence[str]) -> str:

@@ -82,7 +82,7 @@ def explain(error: ValidationError, model: type[Record]) -> str:
         near = difflib.get_close_matches(location[-1][:_LONGEST], known_keys(model, location[:-1]), n=1)
         hint = f"; did you mean '{near[0]}'?" if near else ""
         return f"unknown key '{key}'{hint}"
-    message = _short(problem["msg"].removeprefix("Value error, "))
+    message = _short(problem["msg"].removeprefix("Value error, ").replace("valid tuple", "valid list"))
     return f"{key}: {message[0].lower()}{message[1:]}" if key else message
 
 

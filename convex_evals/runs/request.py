@@ -110,6 +110,8 @@ def _resolve(
 ) -> Resolved:
     """`recorded`: the guidelines are what a run's plan says, not what the user typed."""
     refuse_incomplete(evals)
+    for name in options.experiments:
+        workspace.config.experiment(name)  # a stand-in is under none, but a wrong name is a mistake all the same
     found = Resolved([], [])
     commit = clean_commit(workspace.suite)
     for name in dict.fromkeys(options.models):

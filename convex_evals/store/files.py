@@ -43,5 +43,5 @@ def read_confined(path: Path, root: Path, most: int = MOST_TEXT) -> str | None:
 
 def write_error(path: Path, error: OSError) -> UserError:
     """The one line for a failed write."""
-    advice = write_advice(error.errno, _ELSEWHERE) or "see the reason above"
+    advice = write_advice(error.errno, _ELSEWHERE) or _ELSEWHERE
     return UserError(f"cannot write {path}: {error.strerror}; {advice}")

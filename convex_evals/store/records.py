@@ -48,7 +48,7 @@ def read_data(path: Path, model: type[FileRecord], root: Path | None = None) -> 
     """
     data = _find_data(path, model, root)
     if data is None:
-        raise UserError(f"{path}: no such file")
+        raise UserError(f"{path}: no such file; restore it from Git")
     return data
 
 
@@ -73,7 +73,7 @@ def to_record(data: dict[str, Any], path: Path, model: type[F]) -> F:
     try:
         return model.from_data(data)
     except ValidationError as error:
-        raise UserError(f"{path}: {explain(error, model)}") from None
+        raise UserError(f"{path}: {explain(error, model)}; restore the file from Git") from None
     except UnicodeEncodeError:
         raise UserError(f"{path}: a name in it has half a character; restore the file from Git") from None
 

@@ -138,7 +138,8 @@ class Suite:
             raise UserError(f"-f {pattern!r}: not a regular expression: {error}") from None
         chosen = [e for e in self.evals if regex.search(e.id) and (not wanted or e.category in wanted)]
         if not chosen:
-            raise UserError(f"no eval matches; {len(self.evals)} are here, `cli list evals` shows them")
+            known = "the only one" if len(self.evals) == 1 else f"all {len(self.evals)}"
+            raise UserError(f"no eval matches; `cli list evals` shows {known}")
         return chosen
 
     def _category(self, word: str) -> str:

@@ -384,7 +384,7 @@ def test_selections(words: str, runs: list[str], chosen: Path, invoke: Invoke) -
         ),
         ("model=", "model=: 'model' has no value; write model=VALUE"),
         ("model=a,model=b", "model=a,model=b: 'model' is there twice; give it once"),
-        ("model=mdel-1", "-m mdel-1: no such model; did you mean 'model-1'?"),
+        ("model=mdel-1", "mdel-1: no such model; did you mean 'model-1'?"),
         ("date=yesterday", "date=yesterday: not a day; write YYYY-MM-DD, YYYY-MM or YYYY"),
         (
             "model=model-1,experiment=x",

@@ -55,7 +55,8 @@ def test_help_imports_nothing_heavy() -> None:
             1,
             "not a suite (no evals/ folder); go to one, name one with -C DIR, or make one with `cli init",
         ),
-        (["-C", "nowhere", "validate"], 1, "nowhere: no such folder"),
+        (["-C", "nowhere", "validate"], 1, "nowhere: no such folder; -C takes the folder of a suite"),
+        (["-C", "README.md", "validate"], 1, "README.md: is a file; -C takes the folder of a suite"),
         (["init", "."], 1, "README.md: is already there; name a new folder, or move it away"),
     ],
 )
@@ -73,13 +74,13 @@ def test_unknown_names(invoke: Invoke, tmp_path: Path) -> None:
     for arguments, message in [
         (
             ["run", "-m", "gpt-5"],
-            "error: -m gpt-5: no such model; add it to models.yaml; `cli models list` shows what is there\n",
+            "error: gpt-5: no such model; add it to models.yaml; `cli models list` shows what is there\n",
         ),
         (
             ["run", "-m", "reference", "-c", "fundamental"],
             "error: -c fundamental: no such category; did you mean 'fundamentals'?\n",
         ),
-        (["validate", "-f", "zzz"], "error: no eval matches; 1 are here, `cli list evals` shows them\n"),
+        (["validate", "-f", "zzz"], "error: no eval matches; `cli list evals` shows the only one\n"),
         (["show", "last"], f"error: {tmp_path}/runs: no runs here yet; `cli run --model reference` makes one\n"),
     ]:
         result = invoke(*arguments)

@@ -164,7 +164,7 @@ def test_history(suite: Path, invoke: Invoke, golden: Golden) -> None:
     data = json.loads(invoke("history", "-m", "acme/model-1", "-e", "default", "--json").out)
     assert [r["run_id"] for r in data["runs"]] == ["default-1", "default-2"] and data["incomplete"] == 1
     assert [r["guidelines_sha256"][:8] for r in data["runs"]] == ["abcdef12", "12345678"]
-    assert invoke("history", "-m", "modl-1").err == "error: -m modl-1: no such model; did you mean 'model-1'?\n"
+    assert invoke("history", "-m", "modl-1").err == "error: modl-1: no such model; did you mean 'model-1'?\n"
     (suite / "models.yaml").write_text("models:\n  - slug: big/model-2\n  - slug: big/model-1\n")
     assert "big/model-2 has no runs in" in invoke("history", "-m", "model-2").err
     assert "2 models are called that: big/model-1, acme/model-1" in invoke("history", "-m", "model-1").err
@@ -200,7 +200,7 @@ def test_leaderboard(suite: Path, invoke: Invoke, golden: Golden) -> None:
     assert sum(data["left_out"].values()) == 7
     only = json.loads(invoke("leaderboard", "-e", "no_guidelines", "--json").out)
     assert [(r["rank"], r["model"]) for r in only["standings"]] == [(1, "acme/best")] and only["left_out"] == {}
-    assert "No run to rank under nope" in invoke("leaderboard", "-e", "nope").out
+    assert "No run to rank under web_search in" in invoke("leaderboard", "-e", "web_search").out
     # A damaged file is named.
     (runs / "acme" / "fell" / "2026-02-01" / "new" / "summary.json").write_text("{")
     result = invoke("leaderboard")

@@ -171,7 +171,7 @@ def test_no_runs(suite: Path, invoke: Invoke) -> None:
         "cli run -m stub/model --trials 3",
     ]
     assert invoke("diff-guidelines", "HEAD", "-m", "modle", cwd=suite).err == (
-        "error: -m modle: no such model; did you mean 'model'?\n"
+        "error: modle: no such model; did you mean 'model'?\n"
     )
 
 
@@ -197,7 +197,7 @@ def test_one_side_alone_says_what_to_run(suite: Path, invoke: Invoke) -> None:
     words = ("-C", "suite", "diff-guidelines", "HEAD", "--runs-dir", "elsewhere")
     out = invoke(*words, cwd=suite.parent).out
     assert "cli -C suite run -m gone/model --guidelines " in out and f"-f '^{EVAL}$' --runs-dir elsewhere" in out
-    assert "-m gone/model: no such model; " in out
+    assert "gone/model: no such model; " in out
 
 
 def test_runs_that_make_no_pair_say_what_to_run(suite: Path, invoke: Invoke) -> None:

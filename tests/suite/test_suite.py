@@ -59,7 +59,7 @@ def test_selecting(tmp_path: Path) -> None:
     assert [e.id for e in suite.select("a$")] == ["000-fundamentals/000-a", "001-queries/000-a"]
     assert [e.id for e in suite.select(categories=["queries"])] == ["001-queries/000-a"]
     for pattern, categories, message in [
-        ("nope", [], "no eval matches; 3 are here"),
+        ("nope", [], "no eval matches; `cli list evals` shows all 3"),
         ("(", [], "not a regular expression"),
         (None, ["querys"], "did you mean 'queries'"),
         (None, ["zzz"], "there are: 000-fundamentals, 001-queries"),

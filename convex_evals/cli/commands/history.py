@@ -29,7 +29,7 @@ def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Pa
     from convex_evals.config import open_workspace
     from convex_evals.errors import UserError
     from convex_evals.models.catalog import find_ran, load_models
-    from convex_evals.runs.options import RunOptions
+    from convex_evals.runs.options import DEFAULT_EXPERIMENT, RunOptions, named_experiment
     from convex_evals.store.runs import RunStore
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
@@ -38,7 +38,9 @@ def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Pa
     slug = find_ran(model, listed, store.models())
     found = read_history(store, slug, experiment)
     if not (found.points or found.incomplete):
+        if experiment:
+            workspace.config.experiment(experiment)  # runs may be older than the settings
         under = f" under {experiment}" if experiment else ""
-        make = RunOptions(models=(slug,)).command()
+        make = RunOptions(models=(slug,), experiments=named_experiment(experiment or DEFAULT_EXPERIMENT)).command()
         raise UserError(f"-m {model}: {slug} has no runs{under} in {workspace.runs_dir}; `{make}` makes one")
     print_result(form, history_section(slug, found), lambda: history_to_data(slug, found))

@@ -34,6 +34,8 @@ def leaderboard(ctx: click.Context, experiment: str | None, runs_dir: Path | Non
     board = read_leaderboard(RunStore(workspace.runs_dir), workspace.config, experiment)
     section = leaderboard_section(board)
     if not board.by_experiment:
+        if experiment:
+            workspace.config.experiment(experiment)  # runs may be older than the settings
         under = f" under {experiment}" if experiment else ""
         none = f"No run to rank{under} in {workspace.runs_dir}; `cli run -m MODEL` makes one."
         section = Section.of(none, *section.parts)

@@ -8,6 +8,7 @@ import click
 
 from convex_evals.cli.options import filter_options, output_option, print_result, runs_dir_option, suite_path
 from convex_evals.render.formats import FORMATS
+from convex_evals.render.output import complain
 
 
 @click.command("list")
@@ -48,6 +49,9 @@ def _evals(root: Path, pattern: str | None, categories: tuple[str, ...], form: s
     from convex_evals.suite.suite import load_suite
 
     evals = load_suite(root).select(pattern, categories)
+    for e in evals:
+        if e.config_problem:
+            complain(e.config_problem, "warning")
     columns = [
         Column("eval", "eval"),
         Column("pipeline", "pipeline", right=True),
