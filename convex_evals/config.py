@@ -68,8 +68,8 @@ class Experiment(Record):
         for name in parameters:
             if name not in Sent.model_fields:
                 near = difflib.get_close_matches(name, Sent.model_fields, n=1)
-                hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(sorted(Sent.model_fields))}"
-                raise ValueError(f"'{name}' is no parameter of a model; {hint}")
+                hint = f"did you mean '{near[0]}'?" if near else f"available: {', '.join(sorted(Sent.model_fields))}"
+                raise ValueError(f"'{name}' is not a parameter of a model; {hint}")
         Sent.model_validate(parameters)
         return parameters
 
@@ -126,7 +126,7 @@ class ProjectConfig(Record):
         """Raises `UserError` where there is none of this name."""
         if name not in self.experiments:
             near = difflib.get_close_matches(name, self.experiments, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(self.experiments)}"
+            hint = f"did you mean '{near[0]}'?" if near else f"available: {', '.join(self.experiments)}"
             raise UserError(f"-e {name}: no such experiment; {hint}")
         return self.experiments[name]
 

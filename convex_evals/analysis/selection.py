@@ -35,7 +35,7 @@ def select(text: str, workspace: Workspace) -> Side:
     fits = [_fits(key, value, workspace, runs) for key, value in words.items() if key != "model"]
     found = tuple(run for run in runs if all(fit(run.plan) for fit in fits))
     if not found:
-        raise UserError(f"{text}: no run in {workspace.runs_dir} is like that; {_nearest(words, runs)}")
+        raise UserError(f"{text}: no run in {workspace.runs_dir} matches; {_nearest(words, runs)}")
     return Side(text, found)
 
 
@@ -46,12 +46,12 @@ def parse(text: str) -> dict[str, str]:
         key, equals, value = (word.strip() for word in part.partition("="))
         if key not in KEYS:
             near = difflib.get_close_matches(key, KEYS, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(KEYS)}"
+            hint = f"did you mean '{near[0]}'?" if near else f"available: {', '.join(KEYS)}"
             raise UserError(f"{text}: unknown key '{key}'; {hint}")
         if not equals or not value:
             raise UserError(f"{text}: '{key}' has no value; write {key}=VALUE")
         if key in words:
-            raise UserError(f"{text}: '{key}' is there twice; give it once")
+            raise UserError(f"{text}: '{key}' is given twice; give it once")
         words[key] = value
     return words
 
@@ -82,7 +82,7 @@ def guidelines_digest(value: str, workspace: Workspace, runs: Sequence[Run]) -> 
         known = {run.plan.guidelines_sha256 or "" for run in runs}
         found = sorted(digest for digest in known if digest.startswith(value))
         if len(found) > 1:
-            raise UserError(f"guidelines={value}: {len(found)} versions begin like that; give more of it")
+            raise UserError(f"guidelines={value}: {len(found)} versions begin with that; give more of it")
         if found:
             return found[0]
     return guidelines_sha256(_guidelines(value, workspace))
@@ -100,7 +100,7 @@ def _guidelines(value: str, workspace: Workspace) -> str:
         path = given.rpartition("@")[0] or given
         if open_checkout(workspace.suite, f"there is no revision '{value}' of {path}").commit(value) is None:
             raise UserError(
-                f"guidelines={value}: no file of the suite, no revision, and not the beginning of a hash that ran; "
+                f"guidelines={value}: neither a file of the suite, a revision, nor the hash of guidelines that ran; "
                 f"`git log --oneline -- {path}` lists revisions"
             )
     return text_at(workspace.suite, revision, path)

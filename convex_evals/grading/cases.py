@@ -47,7 +47,7 @@ def matching(cases: Sequence[Case], pattern: str) -> list[Case]:
     except re.error as error:
         raise UserError(f"-p {pattern!r}: not a regular expression: {error}") from None
     if not found:
-        raise UserError(f"-p {pattern!r}: none of these {len(cases)} projects matches, like 'answer' or 'wrong/NAME'")
+        raise UserError(f"-p {pattern!r}: matches none of the {len(cases)} projects, like 'answer' or 'wrong/NAME'")
     return found
 
 

@@ -181,7 +181,7 @@ class Rounds:
             raise UserError("; ".join(resolved.skipped))
         (request,) = resolved.requests
         if request.guidelines_sha256 != version.sha256:
-            raise UserError(f"-m {options.models[0]}: is given no guidelines; name a model of models.yaml")
+            raise UserError(f"-m {options.models[0]}: gets no guidelines; name a model of models.yaml")
         return request
 
     def _compare(self, question: Question, rounds: Sequence[tuple[Run, Run]]) -> Comparison:

@@ -64,7 +64,7 @@ def parse_revisions(base: str, head: str | None) -> Revisions:
     if match is None:
         return Revisions(base, head)
     if match[3] and head:
-        raise UserError(f"{base} {head}: says twice what to compare with; give BASE HEAD, or BASE..HEAD")
+        raise UserError(f"{base} {head}: names what to compare with twice; give BASE HEAD, or BASE..HEAD")
     return Revisions(match[1] or "HEAD", match[3] or head, match[2] == "...")
 
 

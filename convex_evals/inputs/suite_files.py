@@ -115,7 +115,7 @@ def files_below(
     for directory, names, filenames in os.walk(folder):
         at = Path(directory).relative_to(folder)
         if len(at.parts) > DEEPEST:
-            raise UserError(f"{_shown(folder)}: folders in folders, more than {DEEPEST} deep")
+            raise UserError(f"{_shown(folder)}: folders nested more than {DEEPEST} deep; flatten it")
         names[:] = sorted(n for n in names if n not in skipped)
         for name in sorted(filenames):
             relative = PurePosixPath(at.as_posix(), name).as_posix()
@@ -125,7 +125,7 @@ def files_below(
             if count > MOST_FILES:
                 raise UserError(f"{_shown(folder)}: more than {MOST_FILES:,} files; a project of an eval is small")
             if not relative.isprintable():
-                raise UserError(f"{_shown(folder / relative)}: an odd name; rename it")
+                raise UserError(f"{_shown(folder / relative)}: a name that cannot be printed; rename it")
             yield relative
 
 

@@ -52,7 +52,7 @@ class SolverFactory:
         tariff = tariff_of(entry)
         if self.budget.limit is not None and tariff.price is None:
             raise UserError(
-                f"-m {entry.slug}: nobody knows its price, so --budget cannot be kept; "
+                f"-m {entry.slug}: its price is not known, so --budget cannot be enforced; "
                 f"give `price: {{input: ..., output: ...}}` in models.yaml, or leave --budget out"
             )
         limit = self._limits.setdefault(entry.provider, ProviderLimit(self.concurrency))

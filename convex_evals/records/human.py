@@ -43,7 +43,7 @@ def parse_human(text: str, path: Path, model: type[R], *, ignore_unknown: bool =
 
 def _load(text: str, path: Path) -> Any:
     if len(text) > _LIMITS.size:
-        raise UserError(f"{path}: more than {_LIMITS.size:,} characters; nobody wrote that by hand")
+        raise UserError(f"{path}: more than {_LIMITS.size:,} characters, too long for a settings file; make it shorter")
     try:
         data = decode(text, _LIMITS) if path.suffix == ".json" else bounded_yaml.load(text)
         _refuse_unseen(data)

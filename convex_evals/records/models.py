@@ -74,14 +74,14 @@ class ModelEntry(Record):
             return None
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or not url.isprintable():
-            raise ValueError("is no address like https://host/v1, without a password")
+            raise ValueError("is not an address like https://host/v1, without a password")
         return url
 
     @field_validator("key_env")
     @classmethod
     def _is_a_key(cls, name: str | None) -> str | None:
         if name is not None and (not _KEY.fullmatch(name) or _OTHER_SECRETS.search(name)):
-            raise ValueError(f"'{name}' is no variable for a model's key; call it like ACME_API_KEY")
+            raise ValueError(f"'{name}' is not a variable for a model's key; call it like ACME_API_KEY")
         return name
 
     @field_validator("slug")
@@ -89,7 +89,7 @@ class ModelEntry(Record):
     def _has_provider(cls, slug: str) -> str:
         provider, _, name = slug.partition("/")
         if not provider or not name or slug != slug.strip():
-            raise ValueError(f"'{slug}' is not provider/name")
+            raise ValueError(f"'{slug}' is not of the form provider/name")
         return slug
 
     @property
@@ -111,5 +111,5 @@ class ModelsFile(Record):
         slugs = [m.slug for m in self.models]
         twice = next((s for s in slugs if slugs.count(s) > 1), None)
         if twice:
-            raise ValueError(f"'{twice}' is there twice")
+            raise ValueError(f"'{twice}' is listed twice")
         return self

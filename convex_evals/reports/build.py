@@ -80,7 +80,7 @@ def _summary(run: Run) -> tuple[Summary, bool]:
     complete = run.summary()
     summary = complete or summarize(run)
     if not summary.evals:
-        raise UserError(f"{run.folder}: nothing of it is graded yet; `cli status {run.plan.run_id}` says how far it is")
+        raise UserError(f"{run.folder}: none of it is graded yet; `cli status {run.plan.run_id}` shows how far it is")
     return summary, complete is not None
 
 

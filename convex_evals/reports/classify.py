@@ -44,7 +44,7 @@ def read_decision(written: Written, where: str) -> tuple[Classification, str] | 
     if bare not in _WORDS:
         near = difflib.get_close_matches(bare, _WORDS, n=1)
         hint = f"did you mean '{near[0]}'?" if near else f"write one of {', '.join(_WORDS)}"
-        raise UserError(f"{where}:{written.line + at}: {word[:40]!r} is no classification; {hint}")
+        raise UserError(f"{where}:{written.line + at}: {word[:40]!r} is not a classification; {hint}")
     after = first[len(word.partition(":")[0]) :]
     reason = " ".join([after.lstrip(_MARKS), *(x.strip() for x in lines[at + 1 :])]).strip()
     return Classification(bare), reason

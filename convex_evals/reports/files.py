@@ -118,7 +118,7 @@ def write(found: ExistingReport, text: str) -> bool:
     """Put `text` in the place of what was `found`; whether that is something new. Raises `UserError`."""
     now = _read(found.path, found.root)
     if now != found.text:
-        raise UserError(f"{found.path}: was edited meanwhile; give the command again")
+        raise UserError(f"{found.path}: was edited in the meantime; run the command again")
     if now == text:
         return False
     write_atomic(found.path, text, found.root)

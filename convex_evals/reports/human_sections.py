@@ -139,7 +139,7 @@ def _split(text: str, name: str) -> tuple[dict[SectionKey, Written], str]:
             place, begun, trial = _place(opened), number, int(opened[3] or 0)
             if place in places:
                 raise UserError(
-                    f"{name}:{number}: this marked place is there twice, first in line {places[place].line - 1}; "
+                    f"{name}:{number}: this marked place appears twice, first in line {places[place].line - 1}; "
                     "join the two, or move the file away"
                 )
         elif _LIKE.search(line) and (place is None or not closed):

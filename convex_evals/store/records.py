@@ -75,7 +75,7 @@ def to_record(data: dict[str, Any], path: Path, model: type[F]) -> F:
     except ValidationError as error:
         raise UserError(f"{path}: {explain(error, model)}; restore the file from Git") from None
     except UnicodeEncodeError:
-        raise UserError(f"{path}: a name in it has half a character; restore the file from Git") from None
+        raise UserError(f"{path}: a name in it is not valid Unicode; restore the file from Git") from None
 
 
 def migrate(data: dict[str, Any], path: Path) -> dict[str, Any]:

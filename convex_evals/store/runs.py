@@ -274,4 +274,4 @@ class RunStore:
             return open_run(found[0])
         if not found:
             raise UserError(f"{name}: no such run in {self.root}; `cli list` shows them, `last` is the newest")
-        raise UserError(f"{name}: {len(found)} runs begin like that: {', '.join(f.name for f in found[:5])}")
+        raise UserError(f"{name}: {len(found)} runs begin with that: {', '.join(f.name for f in found[:5])}")

@@ -96,7 +96,7 @@ def summarize(
     try:
         return _summarize(run, only, counting, journalled)
     except ValidationError as error:
-        raise UserError(f"{run.folder}: its figures add up to what cannot be: {explain(error, Summary)}") from None
+        raise UserError(f"{run.folder}: its figures are impossible: {explain(error, Summary)}") from None
 
 
 def _summarize(

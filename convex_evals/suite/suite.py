@@ -94,7 +94,7 @@ class Eval:
         reason = own.pop(REASON_NAME, None)
         label = f"{kind}/{folder.name}"
         if kind == "wrong" and not reason:
-            raise UserError(f"{folder}: no {REASON_NAME}; say which one mistake this is, and 'caught by: STEP' last")
+            raise UserError(f"{folder}: no {REASON_NAME}; say which mistake this is, and 'caught by: STEP' last")
         files = dict(own) if "package.json" in own else {**self.answer().files, **own}
         for path in deleted:
             if path not in files:
@@ -147,7 +147,7 @@ class Suite:
             if word in (category, category.partition("-")[2]):
                 return category
         near = difflib.get_close_matches(word, [*self.categories, *(c.partition("-")[2] for c in self.categories)], n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(self.categories)}"
+        hint = f"did you mean '{near[0]}'?" if near else f"available: {', '.join(self.categories)}"
         raise UserError(f"-c {word}: no such category; {hint}")
 
 

@@ -185,7 +185,7 @@ def open_branch(folder: Path, *, push: bool) -> Branch:
         raise UserError(f"{root}: no branch is checked out (detached HEAD); `git switch BRANCH` first")
     for who in ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"):
         if not git.ask("var", who):
-            raise UserError(f"{root}: Git does not know who commits; `git config user.name` and `user.email` tell it")
+            raise UserError(f"{root}: Git has no author to commit as; set `git config user.name` and `user.email`")
     remote, upstream = _upstream(git, name)
     if push and remote is None:
         raise UserError(f"{root}: no remote to push to; `git remote add origin URL`, or leave out --push")

@@ -380,22 +380,22 @@ def test_selections(words: str, runs: list[str], chosen: Path, invoke: Invoke) -
         ("modle=x", "modle=x: unknown key 'modle'; did you mean 'model'?"),
         (
             "model=model-1,zzz=1",
-            "model=model-1,zzz=1: unknown key 'zzz'; there are: model, experiment, guidelines, date",
+            "model=model-1,zzz=1: unknown key 'zzz'; available: model, experiment, guidelines, date",
         ),
         ("model=", "model=: 'model' has no value; write model=VALUE"),
-        ("model=a,model=b", "model=a,model=b: 'model' is there twice; give it once"),
+        ("model=a,model=b", "model=a,model=b: 'model' is given twice; give it once"),
         ("model=mdel-1", "mdel-1: no such model; did you mean 'model-1'?"),
         ("date=yesterday", "date=yesterday: not a day; write YYYY-MM-DD, YYYY-MM or YYYY"),
         (
             "model=model-1,experiment=x",
-            "model=model-1,experiment=x: no run in DIR/runs is like that; experiments that ran: default, no_guidelines",
+            "model=model-1,experiment=x: no run in DIR/runs matches; experiments that ran: default, no_guidelines",
         ),
         (
             "guidelines=v9",
-            "guidelines=v9: no file of the suite, no revision, and not the beginning of a hash that ran; "
+            "guidelines=v9: neither a file of the suite, a revision, nor the hash of guidelines that ran; "
             "`git log --oneline -- guidelines/convex.md` lists revisions",
         ),
-        ("model=model-2,guidelines=v1", "no run in DIR/runs is like that; guidelines that ran: none"),
+        ("model=model-2,guidelines=v1", "no run in DIR/runs matches; guidelines that ran: none"),
         ("other", "other and other have the same runs; name others"),
     ],
 )

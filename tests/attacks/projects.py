@@ -374,5 +374,5 @@ def choose_attacks(pattern: str) -> list[Attack]:
         raise UserError(f"--attacks {pattern!r}: not a regular expression: {error}") from None
     if not found:
         there = ", ".join(attack.name for attack in ATTACKS)
-        raise UserError(f"--attacks {pattern!r}: no attack matches; there are: {there}")
+        raise UserError(f"--attacks {pattern!r}: no attack matches; available: {there}")
     return found

@@ -57,7 +57,7 @@ def test_help_imports_nothing_heavy() -> None:
         ),
         (["-C", "nowhere", "validate"], 1, "nowhere: no such folder; -C takes the folder of a suite"),
         (["-C", "README.md", "validate"], 1, "README.md: is a file; -C takes the folder of a suite"),
-        (["init", "."], 1, "README.md: is already there; name a new folder, or move it away"),
+        (["init", "."], 1, "README.md: already exists; name a new folder, or move it away"),
     ],
 )
 def test_wrong_usage(arguments: list[str], status: int, message: str, invoke: Invoke, tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_init_lays_out_a_repository(invoke: Invoke, tmp_path: Path) -> None:
     assert (tmp_path / "new" / ".gitignore").is_file()
     assert "000-fundamentals/000-greeting" in invoke("list", "evals", cwd=tmp_path / "new").out
     again = invoke("init", "new")
-    assert again.status == 1 and "is already there" in again.err
+    assert again.status == 1 and "already exists" in again.err
 
 
 def test_new_eval_takes_the_next_number(invoke: Invoke, tmp_path: Path) -> None:
@@ -173,10 +173,10 @@ def test_new_eval_takes_the_next_number(invoke: Invoke, tmp_path: Path) -> None:
     ("category", "name", "complaint"),
     [
         ("fundamental", "x", "'fundamental': no such category; did you mean 'fundamentals'?"),
-        ("agents", "x", "no such category; there are: 000-fundamentals (a new one is named with its number"),
+        ("agents", "x", "no such category; available: 000-fundamentals (a new one is named with its number"),
         ("fundamentals", "Two Words", "'Two Words': a name is lower-case words joined by '_'"),
         ("fundamentals", "../up", "'../up': a name is lower-case words joined by '_'"),
-        ("fundamentals", "answer", "000-answer: is already there; choose another name"),
+        ("fundamentals", "answer", "000-answer: already exists; choose another name"),
     ],
 )
 def test_new_eval_refuses(invoke: Invoke, tmp_path: Path, category: str, name: str, complaint: str) -> None:

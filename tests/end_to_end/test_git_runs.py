@@ -210,7 +210,7 @@ def test_what_git_lacks_is_told_before_anybody_is_asked(
     for name in ("user.name", "user.email"):
         git(mine, "config", "--unset", name)
     git(mine, "config", "user.useConfigOnly", "true")
-    assert "Git does not know who commits" in refused(mine / "runs")
+    assert "Git has no author to commit as" in refused(mine / "runs")
 
 
 def test_a_repository_of_its_own_for_results(clone: Callable[[str], Path], tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_a_slow_grader_is_off_where_there_is_a_limit(tmp_path: Path) -> None:
 def test_projects_are_chosen_by_name(tmp_path: Path) -> None:
     found = list(cases(tmp_path).values())
     assert [c.project.label for c in matching(found, "wrong|two")] == ["accept/two", "wrong/one"]
-    with pytest.raises(UserError, match="none of these 6 projects matches"):
+    with pytest.raises(UserError, match="matches none of the 6 projects"):
         matching(found, "nothing")
     with pytest.raises(UserError, match="not a regular expression"):
         matching(found, "(")

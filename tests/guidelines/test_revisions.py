@@ -181,7 +181,7 @@ def test_what_cannot_be_compared_is_one_line(suite: Path, tmp_path: Path) -> Non
     assert problem(suite, "zzz") == "zzz: no such revision; `git log --oneline` and `git tag` list some"
     assert problem(suite, "HEAD:evals").startswith("HEAD:evals: no such revision")
     assert problem(suite, "--all").startswith("--all: no such revision")
-    assert problem(suite, "v1..v2", "HEAD").startswith("v1..v2 HEAD: says twice what to compare with")
+    assert problem(suite, "v1..v2", "HEAD").startswith("v1..v2 HEAD: names what to compare with twice")
     assert problem(suite, "HEAD", experiment="no_guidelines") == (
         "-e no_guidelines: gives no guidelines, so there is nothing to compare; name another experiment"
     )

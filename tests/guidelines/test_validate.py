@@ -230,7 +230,7 @@ def test_what_cannot_be_validated(suite: Path, invoke: Invoke, model: Model) -> 
         assert result.status == 1 and result.err.count("\n") == 1
         return result.err
 
-    assert "-m reference: is given no guidelines; name a model of models.yaml" in says("HEAD", "-m", "reference", "-y")
+    assert "-m reference: gets no guidelines; name a model of models.yaml" in says("HEAD", "-m", "reference", "-y")
     assert "no such model; did you mean 'model'?" in says("HEAD", "-m", "modle", "-y")
     assert invoke("validate-guidelines", "HEAD", cwd=suite).status == 2
     write_files(suite, {FILE: ONE.replace("000-first/000-eval", "x/y")})

@@ -295,7 +295,7 @@ def test_runs_that_are_not_whole(suite: Path, invoke: Invoke) -> None:
     assert "the run is not complete" in text and "1 eval is missing" in text
     make_run(suite / "runs", {PASSES: "", CRONS: ""}, run_id="none", complete=False, trials=1)
     result = invoke("report", "none")
-    assert result.status == 1 and "nothing of it is graded yet; `cli status none`" in result.err
+    assert result.status == 1 and "none of it is graded yet; `cli status none`" in result.err
     make_run(suite / "runs", {PASSES: "p"}, run_id="all")
     text = invoke("report", "all", "--stdout").out
     assert "Nothing failed." in text and "## Failures" not in text and "## Net impact" not in text
@@ -469,9 +469,9 @@ def test_what_nobody_passes_may_be_the_task(suite: Path, invoke: Invoke) -> None
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        ("overly_strct: no", "'overly_strct:' is no classification; did you mean 'overly_strict'?"),
-        ("\n\nwhatever", "'whatever' is no classification; write one of model_fault, overly_strict"),
-        ("---", "'---' is no classification"),
+        ("overly_strct: no", "'overly_strct:' is not a classification; did you mean 'overly_strict'?"),
+        ("\n\nwhatever", "'whatever' is not a classification; write one of model_fault, overly_strict"),
+        ("---", "'---' is not a classification"),
     ],
 )
 def test_a_word_that_is_no_classification(suite: Path, invoke: Invoke, said: str, message: str) -> None:
@@ -500,7 +500,7 @@ def edit_general(text: str, replace: Callable[[str], str]) -> str:
         (lambda t: t.replace("<!-- human: notes -->", "<!--human: notes-->"), ": a broken mark of a place; restore"),
         (lambda t: edit_general(t, lambda p: p.replace(CLOSING, "<!-- /humn -->")), "begins inside of the one of line"),
         (lambda t: edit_general(t, lambda p: p.replace(CLOSING, "  <!-- /human --> x")), ": a broken mark of a place"),
-        (lambda t: edit_general(t, lambda p: f"{p}\n\n{p}"), "is there twice, first in line"),
+        (lambda t: edit_general(t, lambda p: f"{p}\n\n{p}"), "appears twice, first in line"),
         (lambda t: edit_general(t, lambda p: p.replace(CLOSING, f"{p}\n{CLOSING}")), "begins inside of the one"),
         (lambda t: edit_general(t, lambda p: ""), "8 of 9 marked places are left"),
         (
@@ -834,7 +834,7 @@ def test_an_edit_meanwhile_is_not_lost(suite: Path) -> None:
     path = suite / "r.md"
     found = read(path, make_now(suite).plan, suite)
     path.write_text("somebody else")
-    with pytest.raises(UserError, match=r"r\.md: was edited meanwhile; give the command again"):
+    with pytest.raises(UserError, match=r"r\.md: was edited in the meantime; run the command again"):
         write(found, "ours")
     assert path.read_text() == "somebody else"
 

@@ -83,7 +83,7 @@ def test_runs_are_found_by_the_beginning_of_their_id(tmp_path: Path) -> None:
     assert store.find("default-aa").plan.run_id == "default-aa"
     assert store.find("last").plan.run_id == "default-ab"
     assert store.find(str(store.find("default-ab").folder)).plan.run_id == "default-ab"
-    with pytest.raises(UserError, match=r"2 runs begin like that: default-a., default-a."):
+    with pytest.raises(UserError, match=r"2 runs begin with that: default-a., default-a."):
         store.find("default-")
     with pytest.raises(UserError, match="no such run"):
         store.find("x")

@@ -62,7 +62,7 @@ def test_selecting(tmp_path: Path) -> None:
         ("nope", [], "no eval matches; `cli list evals` shows all 3"),
         ("(", [], "not a regular expression"),
         (None, ["querys"], "did you mean 'queries'"),
-        (None, ["zzz"], "there are: 000-fundamentals, 001-queries"),
+        (None, ["zzz"], "available: 000-fundamentals, 001-queries"),
     ]:
         with pytest.raises(UserError, match=message):
             suite.select(pattern, categories)

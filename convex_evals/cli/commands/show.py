@@ -39,7 +39,7 @@ def show(
     runs_dir: Path | None,
     form: str,
 ) -> None:
-    """Show a run, or one eval of it: task, reference answer, reply, how they differ, steps and tests.
+    """Show a run, or one eval of it: task, reference answer, reply, their differences, steps and tests.
 
     RUN is a run's id or a prefix of it, its folder, or `last`. EVAL is an eval's id or a part of it. --task,
     --expected, --response, --diff and --verdict choose what is shown of an eval. Default: everything.
@@ -121,6 +121,7 @@ def _eval(
     from convex_evals.errors import UserError
     from convex_evals.records import dump_json
     from convex_evals.suite.suite import load_suite
+    from convex_evals.text import counted
 
     if not run.is_written(eval_id):
         raise UserError(f"{eval_id}: not done yet in this run")
@@ -128,7 +129,7 @@ def _eval(
     trials = read_trials(run, eval_id)
     chosen = [t for t in trials if number in (None, t.number)]
     if not chosen:
-        raise UserError(f"--trial {number}: {eval_id} has trials 1 to {len(trials)} in this run")
+        raise UserError(f"--trial {number}: {eval_id} has {counted(len(trials), 'trial')} in this run")
     wanted = sections or SECTIONS
     if as_json:
         say_json(dump_json(eval_to_data(run, eval_id, source, chosen, wanted)))

@@ -39,7 +39,7 @@ def lay_out_eval(suite: Path, category: str, name: str) -> list[Path]:
     refuse_links(suite, folder)
     taken = _folders(folder)
     if twin := next((t for t in taken if t.partition("-")[2] == name), None):
-        raise UserError(f"{folder / twin}: is already there; choose another name")
+        raise UserError(f"{folder / twin}: already exists; choose another name")
     number = max((int(t[:3]) for t in taken if t[:3].isdigit()), default=-1) + 1
     return _copy(EXAMPLE, folder / f"{number:03}-{name}", {'"greeting"': f'"{name.replace("_", "-")}"'})
 
@@ -52,7 +52,7 @@ def _category(evals: Path, word: str) -> str:
     if _NUMBERED.fullmatch(word):
         return word
     near = difflib.get_close_matches(word, [p.partition("-")[2] for p in present], n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(present) or 'none'}"
+    hint = f"did you mean '{near[0]}'?" if near else f"available: {', '.join(present) or 'none'}"
     raise UserError(f"'{word}': no such category; {hint} (a new one is named with its number, like '008-agents')")
 
 
@@ -65,7 +65,7 @@ def _copy(source: Path, folder: Path, replacements: dict[str, str] | None = None
     targets = [folder.joinpath(*(_visible(part) for part in p.relative_to(source).parts)) for p in files]
     taken: Sequence[Path] = [t for t in targets if t.exists()]
     if taken:
-        raise UserError(f"{taken[0]}: is already there; name a new folder, or move it away")
+        raise UserError(f"{taken[0]}: already exists; name a new folder, or move it away")
     for file, target in zip(files, targets, strict=True):
         text = read_text(file)
         for old, new in (replacements or {}).items():
