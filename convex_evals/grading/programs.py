@@ -230,13 +230,15 @@ async def _attend(
         await connection.send(FrameKind.STDERR, number, f"\n[ended: {child.reason}]\n".encode())
     # What a program prints goes elsewhere: these are words of the sandbox.
     failed = child.last_words() if status > 0 and child.stderr.text().strip() else None
-    by_signal = -status if status < 0 else status - 128 if 128 < status <= 128 + signal.SIGSYS else None
-    return {
-        "code": None if by_signal else status,
-        "signal": signal.Signals(by_signal).name if by_signal else None,
-        "error": failed,
-        "timedOut": timed_out,
-    }
+    return {**_code_and_signal(status), "error": failed, "timedOut": timed_out}
+
+
+def _code_and_signal(status: int) -> dict[str, object]:
+    """As Node.js has them, by the name of the signal; one that has no name is a code, as a shell tells it."""
+    told = 128 - status if status < 0 else status
+    if 128 < told <= 128 + signal.SIGSYS:
+        return {"code": None, "signal": signal.Signals(told - 128).name}
+    return {"code": told, "signal": None}
 
 
 async def _relay(
