@@ -293,6 +293,7 @@ _BODIES: list[tuple[str, str, str, bool, bool]] = [
     ("forged_verdict", "write a forged verdict to every accessible descriptor", "both", False, False),
     ("forged_files", "write forged result files", "both", False, False),
     ("kernel_calls", "io_uring, bpf, userfaultfd, keyrings, new mount calls", "both", False, False),
+    ("processors", "leave its share of processors (`sched_setaffinity`)", "both", False, True),
     ("namespaces", "new namespaces, mounts, set-uid programs", "both", False, False),
     ("left_behind", "leave System V shared memory behind", "both", False, False),
     ("prototype_pollution", "pollute shared prototypes", "both", False, True),

@@ -30,7 +30,7 @@ _BY_PATH = frozenset(
 )
 # ... or another process of the same user, unless this argument is 0: the caller itself.
 _BY_PROCESS = {
-    **dict.fromkeys(("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"), 0),
+    **dict.fromkeys(("prlimit64", "sched_setscheduler", "sched_setparam", "sched_setattr"), 0),
     **dict.fromkeys(("migrate_pages", "move_pages"), 0),
     **dict.fromkeys(("setpriority", "ioprio_set"), 1),
 }
