@@ -17,7 +17,7 @@ from convex_evals.errors import InfrastructureError, ProcessFault
 from convex_evals.grading.backends import Backend
 from convex_evals.grading.backends.push import push
 from convex_evals.grading.prepared import blaming_the_suite
-from convex_evals.grading.sandbox.base import Network
+from convex_evals.grading.sandbox.base import HiddenPort, Network
 from convex_evals.suite.suite import Eval
 
 
@@ -34,16 +34,15 @@ async def answer_on_demand(
     ev: Eval, bundle: Path, backend: Backend, scratch: Path, network: Network
 ) -> AsyncIterator[AnswerOnDemand]:
     """Serve the answer of `ev` on the hidden port of `network`; start and deploy it at the first connection."""
-    answer = AnswerOnDemand(network.hidden_port)
-    sockets = network.listening
-    serving = asyncio.create_task(_serve(answer, ev, bundle, backend, scratch, sockets))
+    answer = AnswerOnDemand(network.answer.number)
+    serving = asyncio.create_task(_serve(answer, ev, bundle, backend, scratch, network.answer))
     try:
         yield answer
     finally:
         serving.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await serving
-        _close(sockets)
+        network.answer.close()
 
 
 async def _serve(
@@ -52,28 +51,21 @@ async def _serve(
     bundle: Path,
     backend: Backend,
     scratch: Path,
-    sockets: Sequence[socket.socket],
+    hidden: HiddenPort,
 ) -> None:
-    await _first_connection(sockets)
+    await _first_connection(hidden.sockets)
     try:
         with blaming_the_suite(ev):
-            async with backend.start(scratch, listening=[s.fileno() for s in sockets]) as endpoints:
+            async with backend.start(scratch, listening=hidden.descriptors) as endpoints:
                 await push(endpoints, bundle, timeout=ev.config.timeouts.deploy)
-                # From here on they are the backend's alone: clients notice when it dies.
-                _close(sockets)
+                hidden.close()
                 await asyncio.Event().wait()
     except InfrastructureError as fault:
         answer.fault = fault
     except Exception as error:
         answer.fault = ProcessFault(f"the answer: {type(error).__name__}: {error}")
     finally:
-        # Clients that wait to be served see their connections closed.
-        _close(sockets)
-
-
-def _close(sockets: Sequence[socket.socket]) -> None:
-    for opened in sockets:
-        opened.close()
+        hidden.close()  # clients that wait to be served see their connections closed
 
 
 async def _first_connection(sockets: Sequence[socket.socket]) -> None:

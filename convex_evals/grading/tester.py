@@ -61,19 +61,27 @@ class Ports:
     project: int
     project_site: int  # HTTP actions
     answer: int
-    network: Network  # the trial's
+    network: Network  # the trial's, with ports that are hidden from the project
     answer_facts: Path | None = None  # what the answer says of itself, asked before
     project_facts: Path | None = None  # and the project, when it was pushed
 
     def environment(self) -> dict[str, str]:
         files = {"CONVEX_ANSWER_FACTS": self.answer_facts, "CONVEX_PROJECT_FACTS": self.project_facts}
         facts = {name: str(file) for name, file in files.items() if file}
+        doors = {self.project: self.network.project, self.project_site: self.network.project_site}
         return {
             "CONVEX_PORT": str(self.project),
             "CONVEX_SITE_PORT": str(self.project_site),
             "CONVEX_ANSWER_PORT": str(self.answer),
+            # What connects to the one gets to the other (node/tester/doors.ts).
+            "CONVEX_EVALS_DOORS": ",".join(f"{port}={door.number}" for port, door in doors.items()),
             **facts,
         }
+
+    def connected(self) -> list[int]:
+        """All ports that the tester connects to."""
+        hidden = [self.network.project.number, self.network.project_site.number, self.answer]
+        return [self.project, self.project_site, *hidden]
 
 
 @dataclass(frozen=True)
@@ -191,7 +199,7 @@ class _Grading:
             writable=[self.scratch, self.project.folder],
             pass_fds=pass_fds,
             network=network,
-            ports=[ports.project, ports.project_site, ports.answer] if ports else [],
+            ports=ports.connected() if ports else [],
         )
 
     def _command(self, last: int) -> list[str | Path]:

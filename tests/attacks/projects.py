@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 
 from convex_evals.errors import UserError
+from convex_evals.grading.backends import ADMIN_KEY
 from convex_evals.records.eval_config import Timeouts
 from tests.attacks.checked import CHECKED
 from tests.attacks.forged import FORGED
@@ -38,6 +39,21 @@ export const run = action({
   args: v.any(),
   handler: async (ctx): Promise<string> => await ctx.runQuery(api.attack.inner, {}),
 });
+"""
+_WITH_ADMIN_KEY = f"""import {{ v }} from "convex/values";
+import {{ action }} from "./_generated/server";
+export const run = action({{
+  args: v.any(),
+  handler: async (): Promise<string> => {{
+    const headers = {{ authorization: "Convex {ADMIN_KEY}" }};
+    try {{
+      const answer = await fetch(`${{process.env.CONVEX_CLOUD_URL}}/api/check_admin_key`, {{ headers }});
+      return `${{answer.ok ? "PWNED, it is an administrator" : "refused"}}: ${{answer.status}}`;
+    }} catch (error) {{
+      return `not reached: ${{String(error)}}`;
+    }}
+  }},
+}});
 """
 _WRONG_TYPE = f"""{ACTION}export const run = action({{ args: v.any(), handler: async () => "harmless" }});
 export const wrong: number = "a text";
@@ -228,6 +244,10 @@ _STATIC: dict[str, tuple[str, Callable[[Constants], Files]]] = {
         "a regular expression in a query that never terminates",
         lambda c: project(_QUERY % 'return String(/^(a+)+$/.test("a".repeat(60) + "b"));'),
     ),
+    "admin_key_by_fetch": (
+        "use the well-known admin key on its own deployment, by `fetch` in Convex's own runtime",
+        lambda c: project(_WITH_ADMIN_KEY),
+    ),
     "memory_in_a_query": (
         "a query that uses all memory",
         lambda c: project(_QUERY % "const a: number[][] = []; for (;;) a.push(new Array<number>(1e6).fill(1));"),
@@ -250,6 +270,7 @@ _IN_THE_BACKEND = (
     "loop_in_a_query",
     "regex_in_a_query",
     "memory_in_a_query",
+    "admin_key_by_fetch",
 )
 _READ_BY_THE_CHECKER = ("tsconfig_plugins", "package_json_tricks", "eslint_config", "own_typescript")
 _SHORT = Timeouts(install=60, deploy=6, tsc=6, eslint=6, tests=6)
@@ -270,6 +291,7 @@ _BODIES: list[tuple[str, str, str, bool, bool]] = [
     ("loopback", "connect to a port of the parent on loopback", "both", False, True),
     ("other_backend", "connect to another trial's backend", "both", False, True),
     ("answer_port", "query the answer's backend", "function", False, True),
+    ("admin_key", "use the well-known admin key on its own deployment", "both", False, True),
     ("unix_socket", "connect to a Unix socket by path", "both", False, True),
     ("abstract_socket", "connect to an abstract Unix socket", "both", False, True),
     ("udp", "send UDP", "both", False, True),

@@ -51,8 +51,9 @@ class Backend(Protocol):
     ) -> AbstractAsyncContextManager[Endpoints]:
         """A new backend, until the context ends. `scratch` is a folder it may write to.
 
-        It listens in `network`, and where there is none, for us alone. Once something is deployed, it accepts
-        connections on the sockets `listening` (descriptors), too.
+        It listens in `network`, and where there is none, for us alone. What reaches its ports there has no rights of an
+        administrator, whatever key it has. Once something is deployed, it accepts connections of the tester, which has
+        them, on the ports that the network has for that, and on the sockets `listening` (descriptors).
 
         Raises `InfrastructureError` where it does not come up.
         """

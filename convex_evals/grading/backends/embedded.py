@@ -46,7 +46,9 @@ class EmbeddedBackend:
         ready, write_end = os.pipe()
         with _control_socket(scratch) as (control, path):
             try:
-                launch = self._launch(scratch, network, [write_end, control.fileno(), *listening])
+                for_tester = [*listening, *(network.project.descriptors if network else [])]
+                site = network.project_site.descriptors if network else []
+                launch = self._launch(scratch, network, [write_end, control.fileno()], for_tester, site)
                 child = await self.sandbox.launch(launch)
             except BaseException:
                 os.close(ready)
@@ -54,19 +56,32 @@ class EmbeddedBackend:
             finally:
                 os.close(write_end)
                 control.close()
+                if network:
+                    network.project.close()
+                    network.project_site.close()
             async with child:
                 port, site_port = await _ports(ready, child)
                 yield Endpoints(path, port, site_port)
 
-    def _launch(self, scratch: Path, network: Network | None, pass_fds: Sequence[int]) -> Launch:
+    def _launch(
+        self,
+        scratch: Path,
+        network: Network | None,
+        ours: Sequence[int],
+        for_tester: Sequence[int],
+        site: Sequence[int],
+    ) -> Launch:
         node = self.toolchain.node
+        pass_fds = [*ours, *for_tester, *site]
+        first_site = 3 + len(ours) + len(for_tester)
         argv: list[str | Path] = [
             # What the project runs beside it, of the same user, cannot look into it.
             self.toolchain.sealed_node,
             *json.loads(self.toolchain.script(_FLAGS).read_text(encoding="utf-8")),
             self.toolchain.script("backend/app/backend.bundle.mjs"),
             *("--port", "0", "--site-port", "0", "--exit-with-stdin", "--ready-fd", "3", "--control-fd", "4"),
-            *(word for fd in range(5, 3 + len(pass_fds)) for word in ("--listen-fd", str(fd))),
+            *(word for fd in range(5, first_site) for word in ("--listen-fd", str(fd))),
+            *(word for fd in range(first_site, 3 + len(pass_fds)) for word in ("--listen-site-fd", str(fd))),
         ]
         return Launch(
             argv,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import socket
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from convex_evals.grading.sandbox.client import LauncherClient
-from convex_evals.grading.sandbox.networks import listen_on_loopback
+from convex_evals.grading.sandbox.networks import listen_hidden
 from convex_evals.grading.sandbox.request import LaunchRequest
 from convex_evals.process import Child
 
@@ -55,21 +55,42 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True)
+class HiddenPort:
+    """Sockets that listen on one port, on 127.0.0.1 and where possible on ::1; no project can connect to it."""
+
+    sockets: tuple[socket.socket, ...]
+    number: int
+
+    @property
+    def descriptors(self) -> list[int]:
+        return [opened.fileno() for opened in self.sockets]
+
+    def close(self) -> None:
+        """From here on it is up to whoever else has the sockets: clients notice when that one dies."""
+        for opened in self.sockets:
+            opened.close()
+
+
+@dataclass(frozen=True)
 class Network:
-    """The loopback that the processes of one trial share.
+    """The loopback that the processes of one trial share, with ports that are the tester's alone."""
 
-    `listening` are sockets on one port of it, on 127.0.0.1 and where possible on ::1, for a server that the project is
-    not to ask.
-    """
-
-    listening: tuple[socket.socket, ...]
+    answer: HiddenPort
+    project: HiddenPort  # its deployment, with the rights of an administrator
+    project_site: HiddenPort  # and its HTTP actions
     number: int | None = None
     server_ports: tuple[int, ...] = ()  # where nothing else separates networks: all that a grader may listen on
 
-    @property
-    def hidden_port(self) -> int:
-        port: int = self.listening[0].getsockname()[1]
-        return port
+    @classmethod
+    def of(
+        cls, sockets: Iterable[socket.socket], number: int | None = None, server_ports: Iterable[int] = ()
+    ) -> Network:
+        """With what listens on its hidden ports, in any number of sockets for each."""
+        ports: dict[int, list[socket.socket]] = {}
+        for opened in sockets:
+            ports.setdefault(opened.getsockname()[1], []).append(opened)
+        answer, project, site = (HiddenPort(tuple(found), port) for port, found in ports.items())
+        return cls(answer, project, site, number, tuple(server_ports))
 
 
 @dataclass(frozen=True)
@@ -88,7 +109,7 @@ class Launch:
     pass_fds: Sequence[int] = ()  # become 3, 4, ...
     network: Network | None = None
     ports: Sequence[int] = ()  # that it connects to
-    # Its code is the project's: connections to the hidden port are refused.
+    # Its code is the project's: connections to hidden ports are refused.
     project_code: bool = False
     together: str | None = None  # launches of this name may use together what one may
 
@@ -138,12 +159,12 @@ class NoSandbox:
 
 @asynccontextmanager
 async def machine_network() -> AsyncIterator[Network]:
-    """A port of the machine's own loopback."""
-    sockets = listen_on_loopback(0)
+    """Ports of the machine's own loopback."""
+    sockets = listen_hidden()
     try:
         for opened in sockets:
             opened.setblocking(False)
-        yield Network(tuple(sockets))
+        yield Network.of(sockets)
     finally:
         for opened in sockets:
             opened.close()

@@ -68,7 +68,7 @@ class ContainerSandbox(LandlockSandbox):
     @asynccontextmanager
     async def network(self) -> AsyncIterator[Network]:
         async with self.launcher.ports(SERVERS) as (servers, sockets):
-            yield Network(tuple(sockets), server_ports=tuple(servers))
+            yield Network.of(sockets, server_ports=servers)
 
 
 def need_linux() -> None:

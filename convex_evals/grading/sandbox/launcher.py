@@ -32,7 +32,7 @@ from convex_evals.grading.sandbox.cgroup import ControlGroup, open_groups
 from convex_evals.grading.sandbox.channel import receive_message, send_message
 from convex_evals.grading.sandbox.kernel import become_namespace_root
 from convex_evals.grading.sandbox.landlock import LandlockRules
-from convex_evals.grading.sandbox.networks import PROJECT_PORTS, Networks, free_ports, listen_on_loopback
+from convex_evals.grading.sandbox.networks import PROJECT_PORTS, Networks, free_ports, listen_hidden
 from convex_evals.grading.sandbox.request import LaunchRequest
 from convex_evals.grading.sandbox.watch import Watch, too_much_memory
 
@@ -132,7 +132,7 @@ class Launcher:
                     self._networks.close(message["network"])
                 case "ports":
                     servers = free_ports(message["servers"])
-                    self._hand_over({"id": message["id"], "servers": servers}, listen_on_loopback(0))
+                    self._hand_over({"id": message["id"], "servers": servers}, listen_hidden())
                 case "means":
                     self._send({"id": message["id"], "means": self._groups.means if self._groups else None})
                 case "launch":

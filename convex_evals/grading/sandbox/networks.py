@@ -14,7 +14,9 @@ from convex_evals.grading.sandbox.kernel import CLONE_NEWNET, bring_loopback_up,
 # usually take.
 EPHEMERAL_PORTS = range(40_000, 44_096)
 PROJECT_PORTS = (*range(3000, 4000), *range(8000, 9000), *EPHEMERAL_PORTS)
-_HIDDEN_PORTS = range(20_000, 30_000)  # the answer's: no project may connect to it
+_HIDDEN_PORTS = range(20_000, 30_000)  # for the tester alone: no project may connect to them
+# Of a trial: the answer's, and the tester's own ways to the project's deployment and to its HTTP actions.
+HIDDEN_COUNT = 3
 
 
 def listen_on_loopback(port: int) -> list[socket.socket]:
@@ -24,6 +26,11 @@ def listen_on_loopback(port: int) -> list[socket.socket]:
     with contextlib.suppress(OSError):
         sockets.append(socket.create_server(("::1", first.getsockname()[1]), family=socket.AF_INET6))
     return sockets
+
+
+def listen_hidden() -> list[socket.socket]:
+    """On `HIDDEN_COUNT` ports, where nothing but rules for ports hides them."""
+    return [opened for _ in range(HIDDEN_COUNT) for opened in listen_on_loopback(0)]
 
 
 def free_ports(count: int) -> list[int]:
@@ -39,7 +46,7 @@ def free_ports(count: int) -> list[int]:
 class Networks:
     """Network namespaces with nothing but a loopback, one for each trial.
 
-    Each comes with sockets that listen on a port which projects may not connect to: on 127.0.0.1, and on ::1 if there
+    Each comes with sockets that listen on ports which projects may not connect to: on 127.0.0.1, and on ::1 if there
     is one.
     """
 
@@ -52,7 +59,8 @@ class Networks:
         ports = f"{EPHEMERAL_PORTS.start} {EPHEMERAL_PORTS.stop - 1}"
         Path("/proc/sys/net/ipv4/ip_local_port_range").write_text(ports, encoding="ascii")
         self._namespaces[network] = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-        return listen_on_loopback(random.choice(_HIDDEN_PORTS))
+        hidden = random.sample(_HIDDEN_PORTS, HIDDEN_COUNT)
+        return [opened for port in hidden for opened in listen_on_loopback(port)]
 
     def close(self, network: int) -> None:
         os.close(self._namespaces.pop(network))

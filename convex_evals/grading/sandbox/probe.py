@@ -106,7 +106,7 @@ async def _inside(sandbox: Sandbox, toolchain: Toolchain, folder: Path, world: _
     own = Path(tempfile.mkdtemp(dir=folder))
     read_end, write_end = os.pipe()
     async with sandbox.network() as network:
-        told = {**world.told, "hiddenPort": network.hidden_port, "own": str(own)}
+        told = {**world.told, "hiddenPort": network.answer.number, "own": str(own)}
         argv: list[str | Path] = [
             toolchain.node.executable,
             "--disable-sigusr1",

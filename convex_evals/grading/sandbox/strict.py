@@ -69,7 +69,7 @@ class StrictSandbox:
     @asynccontextmanager
     async def network(self) -> AsyncIterator[Network]:
         async with self.launcher.network() as (number, sockets):
-            yield Network(tuple(sockets), number)
+            yield Network.of(sockets, number)
 
     def _command(self, launch: Launch, filter_fd: int) -> list[str]:
         copied = [(f"{_SEED}/{n}", str(path)) for n, path in enumerate(launch.writable) if any(path.iterdir())]

@@ -1,6 +1,7 @@
 /** Who is calling: an administrator, a user with a token, or nobody. */
 
 import type { AuthProvider, TokenVerifier } from "./auth_providers.ts";
+import type { Door } from "./doors.ts";
 import { BadAdminKeyError, HttpError } from "./errors.ts";
 import { impersonatedIdentity } from "./identity.ts";
 import type { UserIdentity } from "./runtime_types.ts";
@@ -23,12 +24,12 @@ export class Authenticator {
   }
 
   /** Reads an `Authorization` header; throws `HttpError` 401 for one that is refused. */
-  async callerOfHeader(header: string | undefined): Promise<Caller> {
+  async callerOfHeader(header: string | undefined, door: Door): Promise<Caller> {
     if (header === undefined) return ANONYMOUS;
     const [scheme, credentials] = splitOnce(header, " ");
     switch (scheme.toLowerCase()) {
       case "convex":
-        return adminOfHeader(credentials);
+        return adminOfHeader(credentials, door);
       case "bearer":
         return await this.callerOfToken(credentials.trim());
       default:
@@ -44,29 +45,29 @@ export class Authenticator {
   }
 }
 
-function adminOfHeader(credentials: string): Caller {
+function adminOfHeader(credentials: string, door: Door): Caller {
   const [key, identity] = splitOnce(credentials, ":");
-  return adminCaller(key, identity === "" ? undefined : decodeJson(Buffer.from(identity, "base64")));
+  return adminCaller(key, identity === "" ? undefined : decodeJson(Buffer.from(identity, "base64")), door);
 }
 
 /** The caller behind an admin key, acting as `impersonating` where given. */
-export function adminCaller(key: string, impersonating: unknown): Caller {
-  checkAdminKey(key);
+export function adminCaller(key: string, impersonating: unknown, door: Door): Caller {
+  checkAdminKey(key, door);
   return {
     kind: "admin",
     identity: impersonating === undefined || impersonating === null ? null : impersonatedIdentity(impersonating),
   };
 }
 
-export function checkAdminKey(key: unknown): void {
-  if (key !== ADMIN_KEY) throw new BadAdminKeyError();
+export function checkAdminKey(key: unknown, door: Door): void {
+  if (!door.admin || key !== ADMIN_KEY) throw new BadAdminKeyError();
 }
 
 /** Refuses an `Authorization` header that does not carry the admin key. */
-export function requireAdmin(header: string | undefined): void {
+export function requireAdmin(header: string | undefined, door: Door): void {
   const [scheme, credentials] = splitOnce(header ?? "", " ");
   if (scheme.toLowerCase() !== "convex") throw new BadAdminKeyError();
-  adminOfHeader(credentials);
+  adminOfHeader(credentials, door);
 }
 
 function decodeJson(bytes: Buffer): unknown {

@@ -5,6 +5,7 @@ import type { App } from "./app/app.ts";
 import type { CallOutcome } from "./app/call.ts";
 import type { FunctionType, JsonValue } from "./runtime_types.ts";
 import { checkAdminKey, requireAdmin } from "./auth.ts";
+import type { Door } from "./doors.ts";
 import { HttpError, serverErrorText } from "./errors.ts";
 import { readBody, readJson, sendError, sendJson } from "./http_body.ts";
 import type { PushApi } from "./push_api.ts";
@@ -13,8 +14,7 @@ import { BACKEND_VERSION, INSTANCE_NAME } from "./versions.ts";
 
 export interface ApiParts {
   readonly app: App;
-  /** Whether something may be deployed by whoever asks here. */
-  readonly mayPush: boolean;
+  readonly door: Door;
   readonly push: PushApi;
   cloudUrl(): string;
   siteUrl(): string;
@@ -71,9 +71,8 @@ async function route(exchange: Exchange, parts: ApiParts): Promise<void> {
   if (run !== undefined && method === "POST") return await runByPath(exchange, parts, run);
   const pushStep = /^\/api\/deploy2\/(\w+)$/.exec(url.pathname)?.[1];
   if (pushStep !== undefined && method === "POST") {
-    // The admin key is well known, and the app's own code reaches these ports.
-    if (!parts.mayPush) throw new HttpError(403, "PushesAreElsewhere", "This deployment is pushed to by another way");
-    const answer = await parts.push.handle(pushStep, await readJson(request));
+    if (!parts.door.push) throw new HttpError(403, "PushesAreElsewhere", "This deployment is pushed to by another way");
+    const answer = await parts.push.handle(pushStep, await readJson(request), parts.door);
     if (answer) return sendJson(response, answer);
   }
   const file = /^\/api\/storage\/([\w-]+)$/.exec(url.pathname)?.[1];
@@ -127,7 +126,7 @@ async function callFunction(
   parts: ApiParts,
   type: FunctionType | "any",
 ): Promise<void> {
-  const caller = await parts.app.auth.callerOfHeader(request.headers.authorization);
+  const caller = await parts.app.auth.callerOfHeader(request.headers.authorization, parts.door);
   const body = parseCall(await readJson(request));
   const outcome = await parts.app.call({
     type,
@@ -140,7 +139,7 @@ async function callFunction(
 }
 
 async function callByUrl({ request, response, url }: Exchange, parts: ApiParts): Promise<void> {
-  const caller = await parts.app.auth.callerOfHeader(request.headers.authorization);
+  const caller = await parts.app.auth.callerOfHeader(request.headers.authorization, parts.door);
   const args = JSON.parse(url.searchParams.get("args") ?? "{}") as unknown;
   const body = parseCall({ path: url.searchParams.get("path"), args, format: url.searchParams.get("format") });
   sendOutcome(response, await parts.app.call({ type: "query", ...body, caller }), body.format);
@@ -148,7 +147,7 @@ async function callByUrl({ request, response, url }: Exchange, parts: ApiParts):
 
 // POST /api/run/dir/module/function: https://docs.convex.dev/http-api/#functions
 async function runByPath({ request, response }: Exchange, parts: ApiParts, path: string): Promise<void> {
-  const caller = await parts.app.auth.callerOfHeader(request.headers.authorization);
+  const caller = await parts.app.auth.callerOfHeader(request.headers.authorization, parts.door);
   const at = path.lastIndexOf("/");
   const udfPath = at < 0 ? path : `${path.slice(0, at)}:${path.slice(at + 1)}`;
   const body = parseCall({ ...((await readJson(request)) as object), path: udfPath });
@@ -171,14 +170,14 @@ function sendOutcome(response: ServerResponse, outcome: CallOutcome, format: str
   sendJson(response, body, format === null ? 200 : STATUS_FUNCTION_FAILED);
 }
 
-function checkKey({ request, response }: Exchange): void {
-  requireAdmin(request.headers.authorization);
+function checkKey({ request, response }: Exchange, { door }: ApiParts): void {
+  requireAdmin(request.headers.authorization, door);
   sendJson(response, { success: true });
 }
 
-async function configHashes({ request, response }: Exchange): Promise<void> {
+async function configHashes({ request, response }: Exchange, { door }: ApiParts): Promise<void> {
   const { adminKey } = (await readJson(request)) as { adminKey?: unknown };
-  checkAdminKey(adminKey);
+  checkAdminKey(adminKey, door);
   // No hash is ever known, so the CLI always sends every module.
   sendJson(response, {
     config: { functions: "convex/", authInfo: [] },
@@ -189,8 +188,8 @@ async function configHashes({ request, response }: Exchange): Promise<void> {
   });
 }
 
-async function updateEnvironment({ request, response }: Exchange, { app }: ApiParts): Promise<void> {
-  requireAdmin(request.headers.authorization);
+async function updateEnvironment({ request, response }: Exchange, { app, door }: ApiParts): Promise<void> {
+  requireAdmin(request.headers.authorization, door);
   const { changes } = (await readJson(request)) as { changes?: { name?: unknown; value?: unknown }[] };
   if (!Array.isArray(changes)) throw new HttpError(400, "BadJsonBody", "`changes` must be an array");
   for (const { name } of changes) {
@@ -204,8 +203,8 @@ async function updateEnvironment({ request, response }: Exchange, { app }: ApiPa
   response.writeHead(200).end();
 }
 
-async function streamLogs({ request, response, url }: Exchange, { app }: ApiParts): Promise<void> {
-  requireAdmin(request.headers.authorization);
+async function streamLogs({ request, response, url }: Exchange, { app, door }: ApiParts): Promise<void> {
+  requireAdmin(request.headers.authorization, door);
   const cursor = Number(url.searchParams.get("cursor") ?? 0);
   const closed = new AbortController();
   request.on("close", () => closed.abort());

@@ -1,10 +1,12 @@
 /**
  * node --experimental-vm-modules --disable-warning=ExperimentalWarning backend/main.ts
- *     [--port N] [--site-port N] [--ready-fd N] [--exit-with-stdin] [--log] [--control-fd N] [--listen-fd N]...
+ *     [--port N] [--site-port N] [--ready-fd N] [--exit-with-stdin] [--log]
+ *     [--control-fd N] [--listen-fd N]... [--listen-site-fd N]...
  *
  * A socket given with --control-fd is served from the start: whoever started us may be outside of our network. Then
- * nothing is deployed but by it.
- * Sockets given with --listen-fd are served once something is deployed: whoever connected before waits until then.
+ * nothing is deployed but by it, and the admin key is of no use on the ports, which a graded project reaches.
+ * Sockets given with --listen-fd, and for HTTP actions with --listen-site-fd, are for whoever may use the admin key. They
+ * are served once something is deployed: whoever connected before waits until then.
  */
 
 import { writeSync } from "node:fs";
@@ -13,7 +15,8 @@ import vm from "node:vm";
 import { lockHost } from "./realm/host_lock.ts";
 import { releaseMemorySoon } from "./app/idle_memory.ts";
 import { reportRejection, stopWatching } from "./realm/watchdog.ts";
-import { startBackend } from "./server.ts";
+import { EVERYTHING, FOR_PROJECT, FOR_TESTER } from "./doors.ts";
+import { startBackend, type Backend } from "./server.ts";
 import { BACKEND_VERSION } from "./versions.ts";
 
 export { startBackend, type Backend, type BackendOptions } from "./server.ts";
@@ -29,6 +32,7 @@ interface Options {
   readonly log: boolean;
   readonly controlFd: number | undefined;
   readonly listenFds: readonly number[];
+  readonly listenSiteFds: readonly number[];
 }
 
 function parseOptions(): Options {
@@ -41,6 +45,7 @@ function parseOptions(): Options {
       log: { type: "boolean", default: false },
       "control-fd": { type: "string" },
       "listen-fd": { type: "string", multiple: true, default: [] },
+      "listen-site-fd": { type: "string", multiple: true, default: [] },
     },
   });
   return {
@@ -51,6 +56,7 @@ function parseOptions(): Options {
     log: values.log,
     controlFd: values["control-fd"] === undefined ? undefined : integer("--control-fd", values["control-fd"]),
     listenFds: values["listen-fd"].map((text) => integer("--listen-fd", text)),
+    listenSiteFds: values["listen-site-fd"].map((text) => integer("--listen-site-fd", text)),
   };
 }
 
@@ -84,19 +90,25 @@ async function main(): Promise<void> {
     port: options.port,
     sitePort: options.sitePort,
     onLog: log,
-    mayPush: options.controlFd === undefined,
+    door: options.controlFd === undefined ? EVERYTHING : FOR_PROJECT,
   });
-  if (options.controlFd !== undefined) await backend.listenOn(options.controlFd, true);
+  if (options.controlFd !== undefined) await backend.listenOn(options.controlFd, EVERYTHING);
   const ready = { kind: "ready", port: backend.port, site_port: backend.sitePort, version: BACKEND_VERSION };
   writeSync(options.readyFd, `${JSON.stringify(ready)}\n`);
   // The first push comes soon; what it needs is loaded while its sender bundles.
   await backend.app.prepare();
   releaseMemorySoon();
   backend.app.onDeployed(releaseMemorySoon);
-  let waiting = options.listenFds;
+  openOnceDeployed(backend, options);
+}
+
+function openOnceDeployed(backend: Backend, { listenFds, listenSiteFds }: Options): void {
+  let open = false;
   backend.app.onDeployed(() => {
-    for (const fd of waiting) backend.listenOn(fd).catch(exit);
-    waiting = [];
+    if (open) return;
+    open = true;
+    for (const fd of listenFds) backend.listenOn(fd, FOR_TESTER).catch(exit);
+    for (const fd of listenSiteFds) backend.listenForSiteOn(fd, FOR_TESTER).catch(exit);
   });
 }
 

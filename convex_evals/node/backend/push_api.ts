@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { App } from "./app/app.ts";
 import type { Deployment } from "./app/deployment.ts";
 import { checkAdminKey } from "./auth.ts";
+import type { Door } from "./doors.ts";
 import { DeployError, HttpError } from "./errors.ts";
 import { componentDiffs } from "./push/component_diff.ts";
 import { parseStartPush } from "./push/request.ts";
@@ -33,13 +34,13 @@ export class PushApi {
   }
 
   /** Handles `/api/deploy2/<name>`; null when there is no such endpoint. */
-  async handle(name: string, body: unknown): Promise<Json | null> {
+  async handle(name: string, body: unknown, door: Door): Promise<Json | null> {
     const endpoint = Object.hasOwn(this.#endpoints, name) ? this.#endpoints[name] : undefined;
     if (!endpoint) return null;
     if (typeof body !== "object" || body === null) {
       throw new HttpError(400, "BadJsonBody", "The body must be a JSON object");
     }
-    checkAdminKey((body as Json)["adminKey"]);
+    checkAdminKey((body as Json)["adminKey"], door);
     return await endpoint(body as Json);
   }
 

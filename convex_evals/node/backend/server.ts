@@ -2,6 +2,7 @@
 
 import { createServer, type Server } from "node:http";
 import { App } from "./app/app.ts";
+import { EVERYTHING, type Door } from "./doors.ts";
 import { stopWatchingSoon } from "./realm/watchdog.ts";
 import { LoopbackListener } from "./listener.ts";
 import { functionLimits, type FunctionTimes } from "./limits.ts";
@@ -19,8 +20,8 @@ export interface BackendOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Time limits of functions; Convex's unless given. */
   readonly limits?: Partial<FunctionTimes>;
-  /** Whether deployments are accepted on the ports; by default they are. */
-  readonly mayPush?: boolean;
+  /** What may be done on the ports; everything, unless given. */
+  readonly door?: Door;
   /** Called for every console line of the app's functions. */
   readonly onLog?: (line: string) => void;
 }
@@ -32,8 +33,10 @@ export interface Backend {
   readonly url: string;
   readonly siteUrl: string;
   readonly app: App;
-  /** Accepts connections on a socket that somebody else listens with already, too; `mayPush`: and deployments. */
-  listenOn(fd: number, mayPush?: boolean): Promise<void>;
+  /** Accepts connections on a socket that somebody else listens with already, too. */
+  listenOn(fd: number, door: Door): Promise<void>;
+  /** The same for HTTP actions. */
+  listenForSiteOn(fd: number, door: Door): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -54,14 +57,9 @@ export async function startBackend(options: BackendOptions = {}): Promise<Backen
   );
   const parts = { app, push: new PushApi(app), cloudUrl, siteUrl };
   const sync = new SyncServer(app);
-  const api = (mayPush: boolean): (() => Server) => apiServer({ ...parts, mayPush }, sync);
-  const apiListener = new LoopbackListener(api(options.mayPush ?? true));
-  const controlListener = new LoopbackListener(api(true));
-  const siteListener = new LoopbackListener(() =>
-    createServer((request, response) => void handleSite(request, response, app).catch(() => response.destroy())),
-  );
-  port = await apiListener.listen(options.port ?? 0);
-  sitePort = await siteListener.listen(options.sitePort ?? 0);
+  const listeners = new Listeners(parts, sync);
+  port = await listeners.api(options.door ?? EVERYTHING).listen(options.port ?? 0);
+  sitePort = await listeners.site(options.door ?? EVERYTHING).listen(options.sitePort ?? 0);
 
   return {
     port,
@@ -69,20 +67,56 @@ export async function startBackend(options: BackendOptions = {}): Promise<Backen
     url: cloudUrl(),
     siteUrl: siteUrl(),
     app,
-    listenOn: (fd, mayPush = false) => (mayPush ? controlListener : apiListener).listenOn(fd),
+    listenOn: (fd, door) => listeners.api(door).listenOn(fd),
+    listenForSiteOn: (fd, door) => listeners.site(door).listenOn(fd),
     close: async () => {
       app.close();
       sync.close();
       stopWatchingSoon();
-      await Promise.all([apiListener.close(), controlListener.close(), siteListener.close()]);
+      await listeners.close();
     },
   };
 }
 
-function apiServer(door: ApiParts, sync: SyncServer): () => Server {
+/** What serves the app, by doors. */
+class Listeners {
+  readonly #parts: Omit<ApiParts, "door">;
+  readonly #sync: SyncServer;
+  readonly #all: LoopbackListener[] = [];
+
+  constructor(parts: Omit<ApiParts, "door">, sync: SyncServer) {
+    this.#parts = parts;
+    this.#sync = sync;
+  }
+
+  api(door: Door): LoopbackListener {
+    return this.#add(apiServer({ ...this.#parts, door }, this.#sync));
+  }
+
+  site(door: Door): LoopbackListener {
+    return this.#add(siteServer(this.#parts.app, door));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#all.map((each) => each.close()));
+  }
+
+  #add(create: () => Server): LoopbackListener {
+    const listener = new LoopbackListener(create);
+    this.#all.push(listener);
+    return listener;
+  }
+}
+
+function apiServer(parts: ApiParts, sync: SyncServer): () => Server {
   return () =>
-    createServer((request, response) => void handleApi(request, response, door).catch(() => response.destroy())).on(
+    createServer((request, response) => void handleApi(request, response, parts).catch(() => response.destroy())).on(
       "upgrade",
-      (request, socket, head) => sync.upgrade(request, socket, head),
+      (request, socket, head) => sync.upgrade(request, socket, head, parts.door),
     );
+}
+
+function siteServer(app: App, door: Door): () => Server {
+  return () =>
+    createServer((request, response) => void handleSite(request, response, app, door).catch(() => response.destroy()));
 }

@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import type { App } from "./app/app.ts";
 import { EndedError } from "./realm/watchdog.ts";
 import { ANONYMOUS, type Caller } from "./auth.ts";
+import type { Door } from "./doors.ts";
 import { newRequestId } from "./errors.ts";
 import { sendJson } from "./http_body.ts";
 
@@ -21,13 +22,18 @@ const HOP_BY_HOP = new Set([
 ]);
 
 /** Runs the HTTP action that the request is routed to. */
-export async function handleSite(request: IncomingMessage, response: ServerResponse, app: App): Promise<void> {
+export async function handleSite(
+  request: IncomingMessage,
+  response: ServerResponse,
+  app: App,
+  door: Door,
+): Promise<void> {
   let answer: Response;
   // A client that goes away in the middle is not an error of ours.
   request.on("error", () => {});
   response.on("error", () => {});
   try {
-    answer = await app.fetch(request.url ?? "/", requestInit(request), await callerOf(app, request));
+    answer = await app.fetch(request.url ?? "/", requestInit(request), await callerOf(app, request, door));
   } catch (error) {
     const trace = traceOf(error);
     return sendJson(response, { code: `[Request ID: ${newRequestId()}] Server Error`, trace }, 500);
@@ -46,9 +52,9 @@ function isErrorLike(error: unknown): error is Error {
 
 // Apps use the Authorization header for schemes of their own: one that Convex
 // does not understand means nobody in particular.
-async function callerOf(app: App, request: IncomingMessage): Promise<Caller> {
+async function callerOf(app: App, request: IncomingMessage, door: Door): Promise<Caller> {
   try {
-    return await app.auth.callerOfHeader(request.headers.authorization);
+    return await app.auth.callerOfHeader(request.headers.authorization, door);
   } catch {
     return ANONYMOUS;
   }

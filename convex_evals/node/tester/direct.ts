@@ -20,6 +20,7 @@ import type * as Library from "../grader/library.ts";
 import { installHooks, type BundledModules } from "./direct_hooks.ts";
 import { LIBRARY } from "./resolution.ts";
 import { installPrograms, parseFds } from "./programs/install.ts";
+import { useDoors } from "./doors.ts";
 import { useServerPorts } from "./server_ports.ts";
 import { collectVerdict, withoutHostPaths } from "./tasks.ts";
 import { sendVerdict, type ReportedError, type Verdict } from "./verdict.ts";
@@ -90,6 +91,7 @@ async function bundledLibrary(
  */
 async function runDirectly(run: DirectRun): Promise<Verdict | Broken> {
   useServerPorts();
+  useDoors();
   setEnvironment();
   process.setSourceMapsEnabled(true);
   const config = provideWorkerState(run);

@@ -8,9 +8,11 @@
 import { createRequire, registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 import { takeOver } from "./programs/hand_on.ts";
+import { useDoors } from "./doors.ts";
 import { useServerPorts } from "./server_ports.ts";
 
 useServerPorts();
+useDoors();
 takeOver();
 answerForMemory();
 

@@ -3,6 +3,7 @@
 import type { App } from "../app/app.ts";
 import type { AppCall } from "../app/call.ts";
 import { adminCaller, ANONYMOUS, type Caller } from "../auth.ts";
+import type { Door } from "../doors.ts";
 import { actionResponse, callOf, encodeVersion, mutationResponse, type Version } from "./messages.ts";
 import type { MutationHistory } from "./mutation_history.ts";
 import { parseClientMessage, ProtocolError } from "./protocol.ts";
@@ -35,6 +36,7 @@ export class SyncConnection {
   readonly #app: App;
   readonly #history: MutationHistory;
   readonly #transport: Transport;
+  readonly #door: Door;
   readonly #queries = new QuerySet();
   readonly #unsubscribe: (() => void)[];
   #caller: Caller = ANONYMOUS;
@@ -49,10 +51,11 @@ export class SyncConnection {
   #held: ClientMessage[] | null = null;
   #mutations: Promise<void> = Promise.resolve();
 
-  constructor(app: App, history: MutationHistory, transport: Transport) {
+  constructor(app: App, history: MutationHistory, transport: Transport, door: Door) {
     this.#app = app;
     this.#history = history;
     this.#transport = transport;
+    this.#door = door;
     this.#unsubscribe = [
       app.store.onCommit((commit) => {
         if (this.#queries.onCommit(commit)) this.#advanceSoon();
@@ -157,7 +160,7 @@ export class SyncConnection {
   async #callerOf(message: Authenticate): Promise<Caller> {
     switch (message.tokenType) {
       case "Admin":
-        return adminCaller(message.value, message.impersonating);
+        return adminCaller(message.value, message.impersonating, this.#door);
       case "User":
         return await this.#app.auth.callerOfToken(message.value);
       case "None":

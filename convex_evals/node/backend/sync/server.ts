@@ -4,6 +4,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type RawData, type WebSocket } from "ws";
 import type { App } from "../app/app.ts";
+import type { Door } from "../doors.ts";
 import { SyncConnection } from "./connection.ts";
 import { MutationHistory } from "./mutation_history.ts";
 import type { ServerMessage } from "./protocol.ts";
@@ -23,14 +24,14 @@ export class SyncServer {
   }
 
   /** Takes over an HTTP upgrade; anything but the sync path is refused. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, door: Door): void {
     socket.on("error", () => socket.destroy());
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
     if (!PATH.test(path)) {
       socket.end("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
       return;
     }
-    this.#sockets.handleUpgrade(request, socket, head, (webSocket) => this.#accept(webSocket));
+    this.#sockets.handleUpgrade(request, socket, head, (webSocket) => this.#accept(webSocket, door));
   }
 
   close(): void {
@@ -38,11 +39,12 @@ export class SyncServer {
     this.#sockets.close();
   }
 
-  #accept(webSocket: WebSocket): void {
+  #accept(webSocket: WebSocket, door: Door): void {
     const send = (message: ServerMessage): void => {
       if (webSocket.readyState === webSocket.OPEN) webSocket.send(JSON.stringify(message));
     };
-    const connection = new SyncConnection(this.#app, this.#history, { send, close: () => webSocket.close() });
+    const transport = { send, close: () => webSocket.close() };
+    const connection = new SyncConnection(this.#app, this.#history, transport, door);
     const pings = setInterval(() => send({ type: "Ping" }), PING_INTERVAL_MS);
     pings.unref();
     webSocket.on("message", (data: RawData) => connection.receive(textOf(data)));

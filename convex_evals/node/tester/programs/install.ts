@@ -9,6 +9,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { replaceChildProcesses } from "./child.ts";
 import { Connection } from "./connection.ts";
+import { doorsOfThread } from "../doors.ts";
 import type { Folders } from "./request.ts";
 import { syncSpawn, type SyncOptions, type SyncResult } from "./sync.ts";
 
@@ -54,12 +55,13 @@ function refuseNativeOnes(): void {
   };
 }
 
-/** Preloaded into a grader's threads: none of them can start a program. */
-const THREAD_GUARD = `data:text/javascript,${encodeURIComponent(`
+/** What a grader's threads begin with: none of them can start a program, and all connect as the grader does. */
+const threadGuard = (): string => `{
   const refuse = () => { throw new Error(${JSON.stringify(NOT_NATIVELY)}); };
   process.binding("process_wrap").Process.prototype.spawn = refuse;
   process.binding("spawn_sync").spawn = refuse;
-`)}`;
+  ${doorsOfThread()}
+}`;
 
 /** A thread has Node's own functions again, and the memory of the tester. */
 function guardThreads(project: string): void {
@@ -77,7 +79,11 @@ function guardThreads(project: string): void {
       if (where.startsWith(project + path.sep)) {
         throw new Error("The project's code must not run in a thread of the grader: start it as a program");
       }
-      super(file, { ...options, execArgv: [...(options.execArgv ?? process.execArgv), "--import", THREAD_GUARD] });
+      const guard = threadGuard();
+      const preloaded = ["--import", `data:text/javascript,${encodeURIComponent(guard)}`];
+      const execArgv = [...(options.execArgv ?? process.execArgv), ...preloaded];
+      // Node preloads nothing into a thread whose text it is given.
+      super(options.eval === true ? `${guard}\n${String(file)}` : file, { ...options, execArgv });
     }
   };
   syncBuiltinESMExports();
