@@ -30,6 +30,7 @@ exec 5<&- 6>&- 7>&- 8<&-
 exit $status
 """
 _CHANNEL_FD = 8
+_MOST_PORTS = 64
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,13 @@ class ProgramEnvironment:
     def base(self) -> Path:
         return self.project.parent
 
+    def given(self, reached: Sequence[int] | None) -> list[int]:
+        """The ports that a program gets, of those that it is to reach: never one that is the tester's alone."""
+        if reached is None:
+            return list(self.ports)
+        may = {*self.ports, *(self.network.server_ports if self.network else ())}
+        return [port for port in dict.fromkeys(reached) if port in may][:_MOST_PORTS]
+
 
 @dataclass(frozen=True)
 class Start:
@@ -59,6 +67,7 @@ class Start:
     ipc: bool
     results: bool
     timeout: float | None  # seconds
+    reached: list[int] | None  # the ports that it is given; None: all that the project reaches
 
     @classmethod
     def parse(cls, payload: bytes) -> Start:
@@ -69,7 +78,8 @@ class Start:
         if not said["argv"] or not all(isinstance(word, str) and "\0" not in word for word in words):
             raise ValueError("no command")
         seconds = float(said["timeout"]) / 1000 if said["timeout"] is not None else None
-        return cls(said["argv"], said["cwd"], env, said["stdin"], said["ipc"], said["results"], seconds)
+        reached = None if said["reached"] is None else [int(port) for port in said["reached"]]
+        return cls(said["argv"], said["cwd"], env, said["stdin"], said["ipc"], said["results"], seconds, reached)
 
 
 @dataclass(frozen=True)
@@ -133,7 +143,8 @@ def launch_of(place: ProgramEnvironment, start: Start, names: Names, descriptors
         fresh=folders if base == place.base else [base],
         pass_fds=descriptors,
         network=place.network,
-        ports=place.ports,
+        ports=place.given(start.reached),
+        alone=start.reached is not None,
         project_code=True,
         together=str(place.scratch),
     )

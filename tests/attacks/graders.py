@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.attacks.making import PROGRAM, Attack, Constants, Files, in_a_program, script
 
 BESIDE_SUITE, PAGE = "000-attacks/003-programs_beside_suite", "000-attacks/004-page"
+HELD_LINE = "000-attacks/006-held_line"
 _PAGE_MANIFEST = (Path(__file__).parent / "evals" / PAGE / "answer" / "package.json").read_text()
 _WRITE = """
 await attack(WORLD);
@@ -43,6 +44,27 @@ def _writing(name: str) -> Callable[[Constants], Files]:
         return {**made, "attack.test.mjs": script(name, constants) + _WRITE}
 
     return files
+
+
+# Beside a program that is held back: it answers on the loopback of the trial, and could pass on what it is sent.
+_RELAY = """"use node";
+import { action } from "./_generated/server";
+import dgram from "node:dgram";
+import net from "node:net";
+export const listen = action({
+  args: {},
+  handler: async () => {
+    net.createServer((socket) => void socket.on("error", () => {}).end("relay")).on("error", () => {}).listen(8123);
+    const udp = dgram.createSocket("udp4", (_, from) => udp.send("relay", from.port, from.address));
+    udp.on("error", () => {}).bind(8123);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  },
+});
+"""
+
+
+def _past_the_line(make: Callable[[Constants], Files]) -> Callable[[Constants], Files]:
+    return lambda constants: {**make(constants), "convex/relay.ts": _RELAY}
 
 
 def _in_a_page(name: str) -> Callable[[Constants], Files]:
@@ -81,6 +103,13 @@ GRADERS: tuple[Attack, ...] = (
     *(
         Attack(f"{name}-page", f"{what}, from a page", PAGE, _in_a_page(name))
         for name, what in (*_BODIES, ("admin_key", "use the well-known admin key on its own deployment"))
+    ),
+    *(
+        Attack(f"past_the_line-{place}", f"get past a connection that is held, from a {place}", HELD_LINE, make)
+        for place, make in (
+            ("program", _past_the_line(in_a_program("past_the_line"))),
+            ("page", _past_the_line(_in_a_page("past_the_line"))),
+        )
     ),
     Attack("planted_links", "leave links to the suite for the grader to read", BESIDE_SUITE, _writing("planted_links")),
     Attack("planted_folders", "leave links in place of folders", BESIDE_SUITE, _writing("planted_folders")),

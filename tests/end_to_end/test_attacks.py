@@ -162,6 +162,10 @@ def any_port(request: LaunchRequest) -> LaunchRequest:
     return replace(request, project_ports_only=False)
 
 
+def all_of_the_trial(request: LaunchRequest) -> LaunchRequest:
+    return replace(request, reach=None)
+
+
 def any_call(request: LaunchRequest) -> LaunchRequest:
     if request.filter_fd is None:
         return replace(request, filter_calls=False)
@@ -224,6 +228,7 @@ RULES: dict[Level, dict[str, tuple[Change, str]]] = {
         **COMMON,
         "own network": (machine_network, "loopback-program"),
         "hidden port": (any_port, "answer_port-function"),
+        "a network of one's own": (all_of_the_trial, "past_the_line-program"),
         "processes of its own": (processes_in_sight, "command_lines-program"),
     },
     Level.LANDLOCK: {

@@ -31,7 +31,7 @@ NAMELESS = (32, 33, signal.SIGRTMIN, signal.SIGRTMIN + 1, signal.SIGRTMAX - 1, s
 async def _ending(end: socket.socket, command: str, results: bool) -> dict[str, Any]:
     reader, writer = await asyncio.open_connection(sock=end)
     start = {"argv": ["/bin/sh", "-c", command], "cwd": "/", "env": ["PATH=/usr/bin:/bin"], "stdin": False}
-    payload = json.dumps({**start, "ipc": False, "results": results, "timeout": None}).encode()
+    payload = json.dumps({**start, "ipc": False, "results": results, "timeout": None, "reached": None}).encode()
     for kind, data in ((FrameKind.START, payload), (FrameKind.FILES, _NO_FILES), (FrameKind.FILES, b"")):
         writer.write(_HEAD.pack(len(data), kind, 1) + data)
     try:

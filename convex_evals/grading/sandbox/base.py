@@ -79,7 +79,7 @@ class Network:
     project: HiddenPort  # its deployment, with the rights of an administrator
     project_site: HiddenPort  # and its HTTP actions
     number: int | None = None
-    server_ports: tuple[int, ...] = ()  # where nothing else separates networks: all that a grader may listen on
+    server_ports: tuple[int, ...] = ()  # on which a grader may have servers for the project
 
     @classmethod
     def of(
@@ -109,6 +109,7 @@ class Launch:
     pass_fds: Sequence[int] = ()  # become 3, 4, ...
     network: Network | None = None
     ports: Sequence[int] = ()  # that it connects to
+    alone: bool = False  # nothing else of the network is within its reach
     # Its code is the project's: connections to hidden ports are refused.
     project_code: bool = False
     together: str | None = None  # launches of this name may use together what one may

@@ -34,7 +34,9 @@ def become(request: LaunchRequest, descriptors: list[int], networks: Networks, p
         with contextlib.suppress(OSError):  # they may have been taken away meanwhile
             os.sched_setaffinity(0, request.processors)
     end_with_parent(signal.SIGKILL)
-    if request.network is not None:
+    if request.network is not None and request.reach is not None:
+        networks.enter_alone(request.network, request.reach)
+    elif request.network is not None:
         networks.enter(request.network)
     elif request.own_network:
         unshare(CLONE_NEWNET)

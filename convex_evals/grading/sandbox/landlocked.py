@@ -67,7 +67,7 @@ class LandlockSandbox:
             rules={
                 "readable": [*SYSTEM_FOLDERS, *SYSTEM_FILES, *_ALSO_READABLE, *readable],
                 "writable": [*writable, *_WRITABLE_DEVICES],
-                "connect": [*servers, *launch.ports],
+                "connect": [*(() if launch.alone else servers), *launch.ports],
                 "bind": [0] if launch.project_code else list(servers),
             },
             filter_calls=True,

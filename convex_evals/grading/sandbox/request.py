@@ -14,6 +14,7 @@ class LaunchRequest:
     env: dict[str, str]
     cwd: str
     network: int | None = None  # which one to enter
+    reach: list[int] | None = None  # of that network: enter a new one instead, in which these ports lead there
     own_network: bool = False  # enter a new one, which no other process is in
     project_ports_only: bool = False  # connections to what projects may ask, see `networks`
     rules: dict[str, Any] | None = None  # a Landlock domain, see `LandlockRules`

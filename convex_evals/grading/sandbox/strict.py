@@ -20,6 +20,7 @@ from convex_evals.grading.sandbox.base import (
 )
 from convex_evals.grading.sandbox.client import LauncherClient
 from convex_evals.grading.sandbox.etc import ETC_FILES
+from convex_evals.grading.sandbox.networks import PROJECT_PORTS
 from convex_evals.grading.sandbox.request import LaunchRequest
 from convex_evals.process import Child
 
@@ -54,6 +55,7 @@ class StrictSandbox:
             env={},
             cwd="/",
             network=launch.network.number if launch.network else None,
+            reach=list(launch.ports) if launch.alone else None,
             own_network=launch.network is None,
             project_ports_only=launch.project_code,
             filter_fd=3 + len(launch.pass_fds),
@@ -69,7 +71,7 @@ class StrictSandbox:
     @asynccontextmanager
     async def network(self) -> AsyncIterator[Network]:
         async with self.launcher.network() as (number, sockets):
-            yield Network.of(sockets, number)
+            yield Network.of(sockets, number, PROJECT_PORTS)
 
     def _command(self, launch: Launch, filter_fd: int) -> list[str]:
         copied = [(f"{_SEED}/{n}", str(path)) for n, path in enumerate(launch.writable) if any(path.iterdir())]

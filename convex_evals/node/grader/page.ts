@@ -9,14 +9,18 @@ import { fork, type ChildProcess, type ForkOptions } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { ENDING } from "../code_cache.ts";
 import { closeAfterRun } from "./closing.ts";
-import { candidateUrl, projectDir } from "./connection.ts";
+import { candidateUrl, projectDir, siteUrl } from "./connection.ts";
 import { parseReply, type PageCommand, type PageQuestion } from "./page_protocol.ts";
-import { SEEN, type Seen } from "./seen.ts";
+import { reaching } from "./programs.ts";
+import { SEEN, type Reached, type Seen } from "./seen.ts";
 
 export interface PageOptions {
   /** The module whose default export is the app's component. */
   app?: string;
-  /** Another backend than the candidate's: with `UNREACHABLE` the app stays as it is before its first data. */
+  /**
+   * Another address than that of the candidate's backend, and all that the page may connect to: that of a line, or
+   * `UNREACHABLE`, with which the app stays as it is before its first data.
+   */
   backend?: string;
 }
 
@@ -112,15 +116,17 @@ export class Page {
 }
 
 /** Bundles the app with the project's own packages and opens it, inside a `ConvexProvider` of the candidate's backend. */
-export async function openPage({ app = "src/App.tsx", backend = candidateUrl() }: PageOptions = {}): Promise<Page> {
-  const options: ForkOptions & Seen = {
+export async function openPage({ app = "src/App.tsx", backend }: PageOptions = {}): Promise<Page> {
+  const reached = backend === undefined ? [candidateUrl(), siteUrl()] : [backend];
+  const options: ForkOptions & Seen & Reached = {
     env: { MODEL_OUTPUT_DIR: projectDir() },
     execArgv: [...PAGE_FLAGS],
     stdio: ["ignore", "ignore", "ignore", "ipc"],
     [SEEN]: [projectDir()],
+    ...reaching(...reached),
   };
   const page = new Page(fork(fileURLToPath(new URL(`./page_process${ENDING}`, import.meta.url)), options));
   closeAfterRun(() => page.close());
-  await page.start(app, backend);
+  await page.start(app, backend ?? candidateUrl());
   return page;
 }

@@ -21,12 +21,14 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { closeAfterRun } from "./closing.ts";
 import { projectDir } from "./connection.ts";
-import { SEEN, type Seen } from "./seen.ts";
+import { REACHED, SEEN, type Reached, type Seen } from "./seen.ts";
 
 export interface ProgramOptions {
   /** Where it starts, and all that it sees: the project's folder, or one that `copyProject` made. */
   folder?: string;
   env?: Record<string, string>;
+  /** All that it may connect to besides itself: `candidateUrl()`, the address of a line; nothing unless given. */
+  reach?: readonly string[];
   input?: string;
   timeoutMs?: number;
   /** Of its output and of its errors; what it prints beyond that is dropped. */
@@ -111,18 +113,24 @@ function plainEnvironment(): Record<string, string> {
   return { ...(Object.fromEntries(found) as Record<string, string>), CI: "1", NO_COLOR: "1" };
 }
 
+/** For the options of `fork` and its like, `{ ...reaching(line.url) }`: all that the program may connect to besides itself. */
+export function reaching(...addresses: string[]): Reached {
+  return { [REACHED]: addresses };
+}
+
 /** Runs a program to its end. It never fails for what the program does. */
 export function runProgram(
   command: readonly [string, ...string[]],
   options: ProgramOptions = {},
 ): Promise<ProgramResult> {
-  const { folder = projectDir(), env = {}, input = "", timeoutMs = 30_000, maxBytes = 1_000_000 } = options;
+  const { folder = projectDir(), env = {}, reach = [], input = "", timeoutMs = 30_000, maxBytes = 1_000_000 } = options;
   const [file, ...args] = command;
-  const started: SpawnOptions & Seen = {
+  const started: SpawnOptions & Seen & Reached = {
     cwd: folder,
     env: { ...plainEnvironment(), ...env },
     stdio: ["pipe", "pipe", "pipe"],
     [SEEN]: [realpathSync(folder)],
+    ...reaching(...reach),
   };
   const child = spawn(file, args, started);
   const [stdout, stderr] = [new Kept(maxBytes), new Kept(maxBytes)];

@@ -6,13 +6,14 @@ import {
   expectSameFunctions,
   expectSameSchema,
   listTable,
+  openLine,
   openPage,
   ownFields,
   UNREACHABLE,
+  type Line,
   type Page,
 } from "convex-evals/grader";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openLine, type Line } from "../line.ts";
 import { api } from "./answer/convex/_generated/api";
 import type { Id } from "./answer/convex/_generated/dataModel";
 

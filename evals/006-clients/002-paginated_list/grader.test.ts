@@ -1,6 +1,15 @@
-import { addDocuments, clearTables, eventually, expectSameFunctions, expectSameSchema, openPage, type Page } from "convex-evals/grader";
+import {
+  addDocuments,
+  clearTables,
+  eventually,
+  expectSameFunctions,
+  expectSameSchema,
+  openLine,
+  openPage,
+  type Line,
+  type Page,
+} from "convex-evals/grader";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openLine, type Line } from "../line.ts";
 
 const TOPIC = '[aria-label="Topic"]';
 const BUTTON = "button";

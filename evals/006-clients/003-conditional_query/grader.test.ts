@@ -6,11 +6,12 @@ import {
   expectSameFunctions,
   expectSameSchema,
   listTable,
+  openLine,
   openPage,
+  type Line,
   type Page,
 } from "convex-evals/grader";
 import { beforeEach, expect, test } from "vitest";
-import { openLine, type Line } from "../line.ts";
 import { api } from "./answer/convex/_generated/api";
 import type { Id } from "./answer/convex/_generated/dataModel";
 

@@ -9,12 +9,13 @@ import {
   expectSameFunctions,
   expectSameSchema,
   listTable,
+  openLine,
   ownFields,
+  reaching,
   UNREACHABLE,
 } from "convex-evals/grader";
 import { fork, type ChildProcess } from "node:child_process";
 import { beforeEach, expect, test } from "vitest";
-import { openLine } from "../line.ts";
 import { api } from "./answer/convex/_generated/api";
 
 type Product = { sku: string; name: string; stock: number };
@@ -66,10 +67,12 @@ class Program {
   readonly #changes = new Map<number, Product[][]>();
   #asked = 0;
   #errors = "";
+  readonly #url: string;
   readonly #ready = Promise.withResolvers<void>();
 
-  constructor(file: string) {
-    this.#child = fork(file, { env: {}, execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
+  constructor(file: string, url: string) {
+    this.#url = url;
+    this.#child = fork(file, { ...reaching(url), env: {}, execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
     this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.#errors = (this.#errors + text).slice(0, 2000);
     });
@@ -86,12 +89,12 @@ class Program {
     return this.#ready.promise;
   }
 
-  async import(products: Product[], url = candidateUrl()): Promise<unknown> {
-    return await this.#ask({ kind: "import", url, products });
+  async import(products: Product[]): Promise<unknown> {
+    return await this.#ask({ kind: "import", url: this.#url, products });
   }
 
-  async watch(watch: number, limit: number, url = candidateUrl()): Promise<void> {
-    await this.#ask({ kind: "watch", url, watch, limit });
+  async watch(watch: number, limit: number): Promise<void> {
+    await this.#ask({ kind: "watch", url: this.#url, watch, limit });
   }
 
   async stop(watch: number): Promise<void> {
@@ -145,10 +148,10 @@ class Program {
 
 let built: Promise<string> | undefined;
 
-/** Starts a program with the candidate's module, which is bundled once for all tests. */
-async function startProgram(): Promise<Program> {
+/** Starts a program with the candidate's module, which is bundled once for all tests; it reaches this address alone. */
+async function startProgram(url = candidateUrl()): Promise<Program> {
   built ??= bundleProgram(SOURCE, "`src/sync.ts`");
-  const program = new Program(await built);
+  const program = new Program(await built, url);
   await program.ready();
   return program;
 }
@@ -196,9 +199,9 @@ test("refused products are named, and do not keep the others from being stored",
 });
 
 test("an import is rejected when the backend cannot be reached", async () => {
-  const program = await startProgram();
+  const program = await startProgram(UNREACHABLE);
   let outcome = "pending";
-  void program.import([product("a", 1)], UNREACHABLE).then(
+  void program.import([product("a", 1)]).then(
     (result) => (outcome = `fulfilled with ${JSON.stringify(result)}`),
     () => (outcome = "rejected"),
   );
@@ -209,8 +212,8 @@ test("an import is rejected when the backend cannot be reached", async () => {
 test("a watch is told what there is, and what changes", async () => {
   const line = await openLine();
   await addDocuments("products", [product("b", 3), product("a", 1), product("c", 9)]);
-  const program = await startProgram();
-  await program.watch(1, 3, line.url);
+  const program = await startProgram(line.url);
+  await program.watch(1, 3);
   await program.sees(1, ["a 1", "b 3"], "`onChange` to be called with what there is at first");
   // From here on no request reaches the backend: only what it sends by itself arrives.
   line.hold();
@@ -242,9 +245,9 @@ test("ending a watch does not affect the others", async () => {
 
 test("a watch can be ended before anything has arrived", async () => {
   const line = await openLine();
-  const program = await startProgram();
+  const program = await startProgram(line.url);
   line.hold();
-  await program.watch(1, 3, line.url);
+  await program.watch(1, 3);
   const stopped = program.stop(1);
   line.release();
   await stopped;

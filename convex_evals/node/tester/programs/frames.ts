@@ -28,6 +28,8 @@ export interface Start {
   results: boolean;
   /** Milliseconds; null: as long as the tester runs. */
   timeout: number | null;
+  /** The ports that it is to reach; null: all that the project reaches. */
+  reached: number[] | null;
 }
 
 /** How a program ended; `error` where it could not be started, or was ended for what it used. */

@@ -3,7 +3,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { pack } from "./archive.ts";
-import { SEEN } from "../../grader/seen.ts";
+import { REACHED, SEEN } from "../../grader/seen.ts";
 import type { Start } from "./frames.ts";
 
 /** Where a grader may write, and programs with it: folders of `base`. */
@@ -22,6 +22,7 @@ export interface SpawnOptions {
   cwd?: string | URL | null | undefined;
   envPairs?: readonly string[] | undefined;
   [SEEN]?: readonly string[] | undefined;
+  [REACHED]?: readonly string[] | undefined;
 }
 
 /** What tells where the answer is, and how the tester is run. */
@@ -73,9 +74,21 @@ export function requestOf(
   const seen = options[SEEN];
   const { base, project, scratch, hidden } = folders;
   return {
-    start: { argv: [found.program, ...args], cwd: within(cwd, folders), env, ...more, results: seen === undefined },
+    start: {
+      argv: [found.program, ...args],
+      cwd: within(cwd, folders),
+      env,
+      ...more,
+      results: seen === undefined,
+      reached: options[REACHED]?.map(portOf) ?? null,
+    },
     files: pack(base, seen ?? [project, scratch], hidden),
   };
+}
+
+/** The port of an address; 0, which nobody has, for one without. */
+function portOf(address: string): number {
+  return Number(URL.parse(address)?.port ?? 0);
 }
 
 /** Elsewhere than in these folders a program finds what its own place has, which need not be there. */

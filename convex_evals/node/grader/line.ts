@@ -1,6 +1,8 @@
 /** A connection to the candidate's backend that a grader can hold, to see an app while its requests are under way. */
-import { candidateUrl, closeAfterRun } from "convex-evals/grader";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { connect, createServer, type AddressInfo, type Socket, type TcpNetConnectOpts } from "node:net";
+import { closeAfterRun } from "./closing.ts";
+import { candidateUrl } from "./connection.ts";
+import { AS_PROJECT } from "./seen.ts";
 
 /**
  * What comes from the app while the line is held reaches the backend when it is released. What the backend sends always
@@ -13,12 +15,14 @@ export interface Line {
   release(): void;
 }
 
+/** A line that is not held. A page, or a program that reaches nothing but the line, has no other way to the backend. */
 export async function openLine(): Promise<Line> {
   const backend = new URL(candidateUrl());
   const apps = new Set<Socket>();
   let held = false;
   const server = createServer((app) => {
-    const toBackend = connect(Number(backend.port), backend.hostname);
+    const options = { port: Number(backend.port), host: backend.hostname, [AS_PROJECT]: true };
+    const toBackend = connect(options as TcpNetConnectOpts);
     const end = (): void => {
       apps.delete(app);
       app.destroy();
