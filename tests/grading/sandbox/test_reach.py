@@ -90,7 +90,12 @@ def tools(toolchain: Path) -> Toolchain:
     return locate_toolchain(toolchain)
 
 
-def test_a_network_of_its_own_has_what_was_given(tools: Toolchain, tmp_path: Path) -> None:
+@pytest.mark.parametrize("as_root", [True, False], ids=["as-is", "without-root"])
+def test_a_network_of_its_own_has_what_was_given(
+    as_root: bool, tools: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not as_root:  # then all is done in a user namespace
+        monkeypatch.setattr("convex_evals.grading.sandbox.levels.is_root_with", lambda *_: False)
     if not shutil.which("bwrap"):
         pytest.skip("bubblewrap is not installed")
     tmp_path.chmod(0o755)
@@ -99,17 +104,18 @@ def test_a_network_of_its_own_has_what_was_given(tools: Toolchain, tmp_path: Pat
     async def look() -> tuple[Any, str, list[int]]:
         async with open_sandbox(Level.STRICT, tools, tmp_path) as sandbox, sandbox.network() as network:
             servers = await sandbox.launch(_launch(tools, work, SERVERS_OF_THE_TRIAL, network, None))
-            program = await sandbox.launch(_launch(tools, work, PROGRAM, network, [GIVEN, V6_ONLY, NOBODY]))
-            async with servers, program:
+            async with servers:
                 assert await _line(servers) == "ready"
-                found = json.loads(await _line(program))
-                neighbour = await sandbox.launch(_launch(tools, work, NEIGHBOUR, network, []))
-                async with neighbour:
-                    said = await _line(neighbour)
-                assert _children_of_group(program.pid)
-                program.stdin.close()
-                await program.wait()
-                return found, said, await _gone(program.pid)
+                program = await sandbox.launch(_launch(tools, work, PROGRAM, network, [GIVEN, V6_ONLY, NOBODY]))
+                async with program:
+                    found = json.loads(await _line(program))
+                    neighbour = await sandbox.launch(_launch(tools, work, NEIGHBOUR, network, []))
+                    async with neighbour:
+                        said = await _line(neighbour)
+                    assert _children_of_group(program.pid)
+                    program.stdin.close()
+                    await program.wait()
+                    return found, said, await _gone(program.pid)
 
     found, neighbour, left = asyncio.run(look())
     assert found.pop("nobody") in ("ECONNRESET", 0)
