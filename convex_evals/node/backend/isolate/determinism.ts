@@ -5,18 +5,17 @@
  */
 
 const RealDate = Date;
-const RealMath = Math;
 
 const realCrypto = globalThis.crypto;
 
 type Random = () => number;
 
-/** What replaces the globals of the same names. */
+/** What replaces the globals of the same names; `Math` gets a `random` that is seeded. */
 export function deterministicGlobals(seed: number): Record<string, unknown> {
   const random = seededRandom(seed);
+  Math.random = random;
   return {
     Date: frozenDate(RealDate.now()),
-    Math: seededMath(random),
     crypto: seededCrypto(random),
     performance: { now: () => 0, timeOrigin: RealDate.now() },
     fetch: async () => notAllowed("fetch()")(),
@@ -92,20 +91,13 @@ function frozenDate(now: number): DateConstructor {
   return FrozenDate as unknown as DateConstructor;
 }
 
-function seededMath(random: Random): Math {
-  const math = Object.create(null) as Record<string | symbol, unknown>;
-  Object.defineProperties(math, Object.getOwnPropertyDescriptors(RealMath));
-  Object.defineProperty(math, "random", { value: random, writable: true, configurable: true });
-  return Object.setPrototypeOf(math, Object.prototype) as Math;
-}
-
 function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   // mulberry32: 32 bits of state are plenty for one execution.
   return () => {
     state = (state + 0x6d2b79f5) | 0;
-    let mixed = RealMath.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + RealMath.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
