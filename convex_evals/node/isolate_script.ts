@@ -11,6 +11,9 @@ export interface IsolateScript {
   readonly map: string;
 }
 
+/** What is needed of esbuild. */
+export type Transformer = Pick<typeof Esbuild, "transform">;
+
 const META = "__importMeta";
 
 /** The parameters of the function around a script. */
@@ -21,11 +24,7 @@ const NO_TOP_LEVEL_AWAIT =
   'throw Object.assign(new Error("Top-level awaits in source files are unsupported"), { stack: "" });';
 
 /** Converts the text of an ES module. One that cannot be converted becomes a script that throws what is wrong with it. */
-export async function toScript(
-  { transform }: Pick<typeof Esbuild, "transform">,
-  name: string,
-  text: string,
-): Promise<IsolateScript> {
+export async function toScript({ transform }: Transformer, name: string, text: string): Promise<IsolateScript> {
   try {
     const { code, map } = await transform(text, {
       format: "cjs",

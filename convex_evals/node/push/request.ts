@@ -1,10 +1,11 @@
 /** A project folder as the body of `POST /api/deploy2/start_push`. */
-import { toScript, type IsolateScript } from "../isolate_script.ts";
+import type { IsolateScript } from "../isolate_script.ts";
 import type { Bundled } from "./bundled.ts";
 import { DeployError } from "./deploy_error.ts";
 import { discardGenerated, refuseOtherGenerated, writeInitial } from "./generated.ts";
 import { bundlePages } from "./pages.ts";
 import { findComponents, inProject, official, warnings, type Project } from "./project.ts";
+import { scriptOf } from "./scripts.ts";
 
 /** One bundled module. */
 export interface PushedModule {
@@ -74,7 +75,7 @@ async function addScripts({ appDefinition, componentDefinitions }: PushRequest):
     ...componentDefinitions.flatMap(({ functions }) => functions),
   ];
   const convert = async (module: PushedModule): Promise<void> => {
-    module.script = await toScript(official.esbuild, module.path, module.source);
+    module.script = await scriptOf(official.esbuild, module.path, module.source);
   };
   await Promise.all(modules.flatMap((module) => (module?.environment === "isolate" ? [convert(module)] : [])));
 }

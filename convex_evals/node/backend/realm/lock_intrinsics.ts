@@ -42,7 +42,13 @@ export function lock(roots: Iterable<unknown>, { spared, mayGrow }: LockOptions)
     seen.add(object);
     waiting.push(getPrototypeOf(object));
     const grows = mayGrow(object);
-    for (const key of ownKeys(object)) {
+    const keys = ownKeys(object);
+    // Most are functions with a length and a name, which lead nowhere.
+    if (!grows && keys.length === 2 && typeof object === "function") {
+      freeze(object);
+      continue;
+    }
+    for (const key of keys) {
       const property = getOwnPropertyDescriptor(object, key)!;
       waiting.push(property.value, property.get, property.set);
       lockProperty(object, key, property, grows);
