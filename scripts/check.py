@@ -1,7 +1,7 @@
 """All checks of this repository, in the order of their cost. The README's test command.
 
-    python scripts/check.py            the fast tier of the tests
-    python scripts/check.py --full     all tests
+    python scripts/check.py            the fast tier of the tests, lint, and the layers of imports
+    python scripts/check.py --full     all tests, types, and the generated documents
     python scripts/check.py --soak     all tests, the long ones in full size
 
 Every check runs, even after one has failed; the failed ones are named at the end, and so is what had to be skipped.
@@ -21,12 +21,15 @@ PYTHON = sys.executable
 
 def checks(tier: str | None) -> dict[str, list[str]]:
     """What is run, by name; `tier` is an option of pytest's."""
+    slow = {
+        "mypy": [PYTHON, "-m", "mypy"],
+        "docs": [PYTHON, "-m", "cogapp", "--check", "-I", ".", *map(str, sorted((ROOT / "docs").glob("*.md")))],
+    }
     return {
         "ruff check": [PYTHON, "-m", "ruff", "check", "."],
         "ruff format": [PYTHON, "-m", "ruff", "format", "--check", "."],
         "imports": [PYTHON, "-c", "from importlinter.cli import lint_imports_command as main; main()"],
-        "mypy": [PYTHON, "-m", "mypy"],
-        "docs": [PYTHON, "-m", "cogapp", "--check", "-I", ".", *map(str, sorted((ROOT / "docs").glob("*.md")))],
+        **(slow if tier else {}),
         # Tests stay together as tests/conftest.py groups them, the longest first.
         "pytest": [
             PYTHON,

@@ -93,6 +93,7 @@ def plans(suite: Path) -> list[dict[str, object]]:
     return [{key: plan[key] for key in ("model", "synthetic")} | {"evals": list(plan["evals"])} for plan in found]
 
 
+@pytest.mark.full
 @pytest.mark.grading
 @pytest.mark.usefixtures("toolchain")
 def test_choosing_and_then_the_failures_again(suite: Path) -> None:

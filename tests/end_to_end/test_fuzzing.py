@@ -63,6 +63,7 @@ def test_what_may_come_of_a_mutated_project() -> None:
     assert {(p.base.is_right, p.must_pass) for p in projects} == {(True, True), (True, False), (False, False)}
 
 
+@pytest.mark.full
 def test_a_seed_gives_the_same_projects_and_all_mutations() -> None:
     projects = [mutated(EVALS, SEED, index) for index in range(400)]
     assert [p.files for p in projects] == [mutated(EVALS, SEED, index).files for index in range(400)]

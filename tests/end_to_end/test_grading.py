@@ -78,6 +78,7 @@ def test_a_run_writes_files_and_is_not_done_twice(tmp_path: Path) -> None:
     assert len(list((tmp_path / "runs").rglob("run.json"))) == 2
 
 
+@pytest.mark.full
 def test_what_init_lays_out_validates(tmp_path: Path) -> None:
     assert cli(tmp_path, "init", "new").returncode == 0
     assert cli(tmp_path / "new", "new-eval", "fundamentals", "next").returncode == 0

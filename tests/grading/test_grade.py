@@ -171,6 +171,8 @@ class OverTcp(Endpoints):
         (400, b'{"code": "InvalidModules", "message": "no"}', DeployError, "^no$"),
         (500, b'{"code": "x"}', ProcessFault, "HTTP 500: x"),
     ],
+    # Of what is expected: some of the answers have megabytes.
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_a_backend_may_answer_to_a_push(
     status: int, body: bytes, error: type[Exception], message: str, tmp_path: Path

@@ -78,6 +78,7 @@ def test_a_failure_is_told_before_what_passed(node: Toolchain, tmp_path: Path) -
         run(node, "--test", "--test-reporter=spec", file)
 
 
+@pytest.mark.full
 @pytest.mark.grading
 def test_types(node: Toolchain) -> None:
     run(node, "node_modules/typescript/bin/tsc", "--noEmit", "-p", "tsconfig.json")

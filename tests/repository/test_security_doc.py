@@ -39,6 +39,7 @@ def collected() -> set[str]:
     return ids | {test.partition("[")[0] for test in ids}
 
 
+@pytest.mark.full
 def test_every_line_is_held_by_tests_that_exist(collected: set[str]) -> None:
     for who, whom, what, held_by in rows():
         assert who and whom and what and named(held_by), (who, whom)

@@ -123,6 +123,7 @@ def test_a_cache_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest
         asyncio.run(ensure_toolchain(cache, lambda *_: None))
 
 
+@pytest.mark.full
 @pytest.mark.grading
 def test_nobody_else_reaches_a_trial(toolchain: Path) -> None:
     if reason := missing(Level.STRICT):

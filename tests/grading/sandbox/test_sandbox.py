@@ -194,6 +194,7 @@ def without_namespaces() -> list[str]:
     return prefix
 
 
+@pytest.mark.full
 def test_without_namespaces_model_written_code_is_refused(toolchain: Path, tmp_path: Path) -> None:
     suite, replies = tmp_path / "suite", tmp_path / "replies" / "000-fundamentals" / "000-answer"
     make_eval(suite, files=STATIC)
