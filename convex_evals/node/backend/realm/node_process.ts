@@ -45,7 +45,7 @@ export class NodeProcess {
   #watch: NodeJS.Timeout | undefined;
   #silentMs = 0;
   #closed = false;
-  #retired = false;
+  #retired: (() => void) | null = null;
 
   constructor(host: NodeHost) {
     this.#host = host;
@@ -65,19 +65,16 @@ export class NodeProcess {
 
   /** Ends the process, for good. */
   close(): void {
+    if (this.#closed) return;
     this.#closed = true;
     this.#end("The deployment was replaced");
+    this.#retired?.();
   }
 
-  /** Ends the process once what runs has ended. Nothing may be asked of it afterwards. */
-  retire(): void {
-    this.#retired = true;
+  /** Ends the process once what runs has ended, and says so. Nothing may be asked of it afterwards. */
+  retire(ended: () => void): void {
+    this.#retired = ended;
     if (this.#pending.size === 0) this.close();
-  }
-
-  /** Ends what runs; the next question starts it again. */
-  end(message: string): void {
-    this.#end(message);
   }
 
   #ask(question: (id: number) => ToNode): Promise<Outcome> {
@@ -172,7 +169,7 @@ export class NodeProcess {
     if (!this.#pending.delete(id)) return;
     this.#calls.get(id)?.settle(outcome);
     if (this.#pending.size > 0) return;
-    if (this.#retired && !this.#closed) this.close();
+    if (this.#retired) this.close();
     else this.#rest();
   }
 

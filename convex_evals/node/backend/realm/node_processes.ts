@@ -6,6 +6,7 @@ export class NodeProcesses {
   readonly #host: Omit<NodeHost, "env">;
   readonly #env: (componentPath: string) => NodeHost["env"];
   readonly #processes = new Map<string, NodeProcess>();
+  readonly #retired = new Set<NodeProcess>();
 
   constructor(host: Omit<NodeHost, "env">, env: (componentPath: string) => ReturnType<NodeHost["env"]>) {
     this.#host = host;
@@ -23,12 +24,15 @@ export class NodeProcesses {
 
   /** From now on modules are loaded by new processes; what runs comes to its end. */
   renew(): void {
-    for (const process of this.#processes.values()) process.retire();
+    for (const process of this.#processes.values()) {
+      this.#retired.add(process);
+      process.retire(() => this.#retired.delete(process));
+    }
     this.#processes.clear();
   }
 
   /** Ends them, for good. */
   close(): void {
-    for (const process of this.#processes.values()) process.close();
+    for (const process of [...this.#processes.values(), ...this.#retired]) process.close();
   }
 }

@@ -64,3 +64,16 @@ test('"use node" actions', async (t) => {
     assert.ok(lines.includes("[LOG] 'from node'"), lines.join());
   });
 });
+
+test("a variable that is set reaches modules at their next call, and ends nothing that runs", async (t) => {
+  const source = `"use node"; import { action } from "./_generated/server"; const atLoad = process.env.LATE ?? null; let calls = 0;
+export const look = action({ args: {}, handler: async () => [atLoad, process.env.LATE ?? null, ++calls] });
+export const wait = action({ args: {}, handler: async () => { await new Promise((r) => setTimeout(r, 300)); return [atLoad, process.env.LATE ?? null]; } });`;
+  const { http, backend } = await deploy(t, { "convex/n.ts": source });
+  assert.deepEqual(await http.action(api.n.look), [null, null, 1]);
+  const waiting = http.action(api.n.wait);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  backend.app.setEnvironmentVariables(new Map([["LATE", "now"]]));
+  assert.deepEqual(await http.action(api.n.look), ["now", "now", 1]);
+  assert.deepEqual(await waiting, [null, null]);
+});
