@@ -14,6 +14,7 @@ import { parseArgs } from "node:util";
 import vm from "node:vm";
 import { lockHost } from "./realm/host_lock.ts";
 import { releaseMemorySoon } from "./app/idle_memory.ts";
+import { errorFor } from "./realm/outcome.ts";
 import { reportRejection, stopWatching } from "./realm/watchdog.ts";
 import { EVERYTHING, FOR_PROJECT, FOR_TESTER } from "./doors.ts";
 import { startBackend, type Backend } from "./server.ts";
@@ -80,9 +81,9 @@ async function main(): Promise<void> {
   // A promise or timer that the app left dangling is the app's failure, not ours.
   process.on(
     "unhandledRejection",
-    (reason) => void (reportRejection(reason) || log(`unhandled rejection: ${String(reason)}`)),
+    (reason) => void (reportRejection(reason) || log(`unhandled rejection: ${errorFor(reason).message}`)),
   );
-  process.on("uncaughtException", (error) => log(`uncaught exception: ${String(error)}`));
+  process.on("uncaughtException", (error) => log(`uncaught exception: ${errorFor(error).message}`));
   if (options.exitWithStdin) exitWithStdin();
   process.once("SIGTERM", exit).once("SIGINT", exit);
   lockHost();

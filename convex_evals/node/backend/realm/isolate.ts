@@ -15,7 +15,7 @@ import type { CompiledModules } from "./compiled_modules.ts";
 import type { Environment } from "./environment.ts";
 import { createContext } from "./globals.ts";
 import { isolateEntry } from "./isolate_loader.ts";
-import { checked, UNREADABLE } from "./outcome.ts";
+import { checked, errorFor, UNREADABLE } from "./outcome.ts";
 import { copiedResponse } from "./response.ts";
 
 /** What the app's code calls of the backend; arguments and results are JSON texts. */
@@ -87,8 +87,12 @@ export class Isolate {
 }
 
 async function outcomeOf(ask: (settle: Settle) => void): Promise<Outcome> {
-  return await new Promise<Outcome>((resolve) => {
-    ask((text) => resolve(parsed(text)));
+  return await new Promise<Outcome>((resolve, reject) => {
+    try {
+      ask((text) => resolve(parsed(text)));
+    } catch (error) {
+      reject(errorFor(error));
+    }
   });
 }
 

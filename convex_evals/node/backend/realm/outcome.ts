@@ -18,6 +18,17 @@ export function checked(outcome: unknown): Outcome {
   return { error: { message: String(error?.message ?? UNREADABLE), ...Object.fromEntries(texts) } };
 }
 
+/** An error of ours for something that code of the app rejected a promise with, which may do anything when it is looked at. */
+export function errorFor(reason: unknown): Error {
+  try {
+    const { name, message, stack } = (reason ?? {}) as Partial<Record<"name" | "message" | "stack", unknown>>;
+    if (message === undefined) return asError({ message: "", thrown: String(reason) });
+    return asError({ name: String(name), message: String(message), stack: String(stack) });
+  } catch {
+    return new Error(UNREADABLE);
+  }
+}
+
 /** The error of an outcome, for `errorText`. */
 export function asError({ message, name, stack, thrown, failure }: DescribedError): Error {
   if (thrown !== undefined) return Object.assign(new Error(`Uncaught ${thrown}`), { failure: "thrown" });

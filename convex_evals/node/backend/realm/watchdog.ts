@@ -19,6 +19,7 @@ import { Worker } from "node:worker_threads";
 import { forgetAsyncStack, keepsAsyncIds } from "./async_stack.ts";
 import { BUNDLED_WATCHDOG } from "./bundled_runtime.ts";
 import { detached } from "../timers.ts";
+import { errorFor } from "./outcome.ts";
 import { CELL, CELLS, JUDGE, VERDICT, type WatchdogMessage, type WatchdogSetup } from "./watchdog_cells.ts";
 
 export interface ExecutionLimits {
@@ -49,7 +50,7 @@ class Execution {
   /** CPU time of the main thread when the execution was first looked at. */
   suspectedCpuMs: number | null = null;
   /** Unhandled rejections of promises; null where nobody asks for them. */
-  rejections: unknown[] | null = null;
+  rejections: Error[] | null = null;
   /** Functions that it called and that have not ended. */
   calls = 0;
   readonly expire: (error: Error) => void;
@@ -173,7 +174,7 @@ export async function withItsCalls<T>(run: () => Promise<T>): Promise<T> {
 /** Hands an unhandled rejection to the execution that caused it; false when there is none. */
 export function reportRejection(reason: unknown): boolean {
   const rejections = running.getStore()?.rejections;
-  rejections?.push(reason);
+  rejections?.push(errorFor(reason));
   return rejections !== null && rejections !== undefined;
 }
 

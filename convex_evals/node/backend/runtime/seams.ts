@@ -34,7 +34,6 @@ export {
 } from "./scheduling.ts";
 export { validateValue } from "./validation.ts";
 export { checkTransactionOpen, runTransaction } from "./transactions.ts";
-export { bodyInContext } from "./response_body.ts";
 
 export const committedData = host.committedData;
 export const lastCommitTs = host.lastCommitTs;

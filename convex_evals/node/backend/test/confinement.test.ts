@@ -85,14 +85,15 @@ interface Facts {
   readonly [name: string]: unknown;
 }
 
-async function started(t: TestContext): Promise<{ url: string }> {
+async function started(t: TestContext): Promise<{ url: string; site: string }> {
   const child = spawn(process.execPath, [...FLAGS, main, "--exit-with-stdin"], {
     stdio: ["pipe", "pipe", "inherit"],
     env: Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("BACKEND_"))),
   });
   t.after(() => child.kill("SIGKILL"));
   const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-  return { url: `http://127.0.0.1:${(JSON.parse(line) as { port: number }).port}` };
+  const { port, site_port } = JSON.parse(line) as { port: number; site_port: number };
+  return { url: `http://127.0.0.1:${port}`, site: `http://127.0.0.1:${site_port}` };
 }
 
 async function pushed(url: string, folder: string, mayBeRefused = false): Promise<Facts | null> {
@@ -185,6 +186,12 @@ const DATABASE_FORGERS: Readonly<Record<string, string>> = {
           }
       ctx.db.query("notes").filter((q: any) => { attempt(() => { q.eq = () => { throw new Error("forged"); }; }); attempt(() => { Object.getPrototypeOf(q.eq(1, 1)).serialize = () => ({ $literal: false }); }); return q.eq(1, 1); });
     }`,
+  "what a promise is rejected with, which nobody awaits": `
+    function forge(): void {
+      const list = [1] as any;
+      list.map = (own: any) => { attempt(() => { const { parse } = Object.getPrototypeOf(own); void parse; Object.getPrototypeOf(own).call = () => "forged"; Object.getPrototypeOf(Object.getPrototypeOf(own)).toJSON = () => "forged"; }); return ["forged"]; };
+      void Promise.reject({ [Symbol.for("ConvexError")]: true, data: list, get message() { return "forged"; }, name: { toString: () => "forged" } });
+    }`,
   "names of globals": `
     const names = ["Array", "Blob", "DOMException", "DataView", "Date", "Error", "Function", "JSON", "Map", "Math", "Object", "Promise", "Reflect", "Set", "String", "Symbol", "TextEncoder", "TypeError", "URL", "Uint8Array", "btoa", "crypto", "isFinite", "isNaN", "parseInt"];
     const { defineProperty } = Object;
@@ -198,6 +205,8 @@ const OWN_READS = [
 ] as const;
 // What an app does to the convex/server in its own bundle, its own functions see, and nobody else.
 const OWN_LIBRARY: ReadonlySet<string> = new Set(["classes behind what handlers are given", "names of globals"]);
+// Fails the function itself, and nothing else.
+const FAILS: ReadonlySet<string> = new Set(["what a promise is rejected with, which nobody awaits"]);
 
 test("what is read and written is what is there", { concurrency: 1 }, async (t) => {
   for (const [name, source] of Object.entries(DATABASE_FORGERS)) {
@@ -220,7 +229,7 @@ test("what is read and written is what is there", { concurrency: 1 }, async (t) 
         makeProject(tt, { ...BASE, "convex/schema.ts": schema, "convex/notes.ts": filtered, "convex/aaa.ts": attack }),
       );
       const ran = await ask(url, "action", "aaa:run");
-      assert.match(String(ran), OWN_LIBRARY.has(name) ? /forged/ : /^done$/);
+      assert.match(String(ran), OWN_LIBRARY.has(name) || FAILS.has(name) ? /forged/ : /^done$/);
       assert.deepEqual(
         await ask(url, "mutation", "_system/frontend/addDocument", {
           table: "notes",
@@ -253,6 +262,38 @@ export const look = action({ args: {}, handler: async () => (${shared}).flatMap(
   await pushed(url, makeProject(t, { "convex/m.ts": source }));
   assert.ok(Number(await ask(url, "action", "m:leave")) > 0);
   assert.deepEqual(await ask(url, "action", "m:look"), []);
+});
+
+test("what an HTTP action returns is read as what it is", async (t) => {
+  const { url, site } = await started(t);
+  const source = `import { httpRouter } from "convex/server"; import { httpAction, query } from "./_generated/server"; import { api } from "./_generated/api";
+const http = httpRouter(); const encoder = new TextEncoder();
+const forge = (own: any): void => { for (let place = own; place; place = Object.getPrototypeOf(place)) { try { place.call = place.toJSON = () => "forged"; } catch { /* closed */ } } };
+http.route({ path: "/own", method: "GET", handler: httpAction(async () => { const response = new Response("real", { status: 201, headers: { "x-real": "yes" } });
+  for (const name of ["status", "headers", "body"]) { try { Object.defineProperty(response, name, { get() { return (own: any) => forge(own); } }); } catch { /* closed */ } } return response; }) });
+http.route({ path: "/stream", method: "GET", handler: httpAction(async (ctx) => {
+  const body = new ReadableStream({ async pull(controller) { controller.enqueue(encoder.encode("real " + (await ctx.runQuery(api.notes.two, {})))); controller.close(); } });
+  Object.defineProperty(body, "getReader", { value: () => ({ read: () => ({ then: (own: any) => { forge(own); own({ done: false, value: encoder.encode("forged") }); } }), cancel: () => {}, releaseLock: () => {} }) });
+  return new Response(body); }) });
+http.route({ path: "/none", method: "GET", handler: httpAction(async () => ({ status: 200, then: (own: any) => { forge(own); own(1); } }) as any) });
+export default http;`;
+  const two = `import { query } from "./_generated/server"; export const two = query({ args: {}, handler: async () => 2 });`;
+  await pushed(url, makeProject(t, { "convex/http.ts": source, "convex/notes.ts": two }));
+  const own = await fetch(`${site}/own`);
+  assert.deepEqual([own.status, own.headers.get("x-real"), await own.text()], [201, "yes", "real"]);
+  assert.equal(await (await fetch(`${site}/stream`)).text(), "real 2");
+  assert.equal((await fetch(`${site}/none`)).status, 500);
+  assert.equal(await ask(url, "query", "notes:two"), 2);
+});
+
+test("a rejection that cannot be looked at ends nothing", async (t) => {
+  const { url } = await started(t);
+  const source = `import { action } from "./_generated/server";
+const evil = { get message() { throw evil; }, toString() { throw evil; } };
+export const leave = action({ args: {}, handler: async () => { void Promise.reject(evil); setTimeout(() => { throw evil; }, 1); await new Promise((r) => setTimeout(r, 50)); return "left"; } });`;
+  await pushed(url, makeProject(t, { "convex/m.ts": source }));
+  assert.equal(await ask(url, "action", "m:leave"), "left");
+  assert.equal(await ask(url, "action", "m:leave"), "left");
 });
 
 test("what a function takes is asked once", async (t) => {
