@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from statsmodels.stats.proportion import proportion_confint
+import scipy.stats
 
 from convex_evals.stats import Conclusion, Confirmation, EvalPair, Paired, confirm, paired
 from scripts import simulate_aa
@@ -58,7 +58,8 @@ def test_verdicts_that_are_wrong_too_often_are_found(
 @pytest.mark.parametrize(("claims", "of"), [(0, 50), (50, 50), (3, 100), (600, 10_000)])
 def test_the_interval_of_a_rate(claims: int, of: int) -> None:
     rate = results.Rate("", "", claims, of, 0.05)
-    assert rate.interval == pytest.approx(proportion_confint(claims, of, method="beta"), abs=1e-9)
+    theirs = scipy.stats.binomtest(claims, of).proportion_ci(method="exact")
+    assert rate.interval == pytest.approx((theirs.low, theirs.high), abs=1e-9)
     assert rate.ok == (rate.interval[0] <= 0.05)
 
 
