@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -48,8 +49,8 @@ export const shout = action({ args: { text: v.string() }, handler: async (_ctx, 
 
 
 @asynccontextmanager
-async def deployed(folder: Path, toolchain_cache: Path) -> AsyncIterator[Endpoints]:
-    """A backend process with `FILES` deployed."""
+async def deployed(folder: Path, toolchain_cache: Path) -> AsyncIterator[tuple[Endpoints, int]]:
+    """A backend process with `FILES` deployed, and the port at which it honours the admin key."""
     toolchain = locate_toolchain(toolchain_cache)
     project, scratch, bundle = folder / "project", folder / "scratch", folder / "push.json"
     scratch.mkdir()
@@ -60,11 +61,18 @@ async def deployed(folder: Path, toolchain_cache: Path) -> AsyncIterator[Endpoin
     async with (
         open_sandbox(Level.NONE, toolchain, scratch) as sandbox,
         Checker(toolchain, sandbox, scratch, folder) as checker,
-        EmbeddedBackend(toolchain, sandbox).start(scratch) as at,
+        _for_tester(EmbeddedBackend(toolchain, sandbox), scratch) as (at, admin_port),
     ):
         await checker.request("bundle", project=project, out=bundle, timeout=60)
         await push(at, bundle, timeout=60)
-        yield at
+        yield at, admin_port
+
+
+@asynccontextmanager
+async def _for_tester(backend: EmbeddedBackend, scratch: Path) -> AsyncIterator[tuple[Endpoints, int]]:
+    with socket.create_server(("127.0.0.1", 0)) as way_in:
+        async with backend.start(scratch, listening=[way_in.fileno()]) as at:
+            yield at, way_in.getsockname()[1]
 
 
 def use(url: str) -> None:
@@ -101,6 +109,13 @@ def use(url: str) -> None:
         client.mutation("notes:hide")
 
     client.set_admin_auth(ADMIN_KEY)
+    with pytest.raises(Exception, match="Could not find public function"):
+        client.mutation("notes:hide")
+
+
+def administrate(url: str) -> None:
+    client = convex.ConvexClient(url)
+    client.set_admin_auth(ADMIN_KEY)
     assert client.mutation("notes:hide") == "hidden"
     client.clear_auth()
     with pytest.raises(Exception, match="Could not find public function"):
@@ -133,9 +148,10 @@ async def subscribe_async(url: str) -> None:
 
 def test_the_python_client(tmp_path: Path, toolchain: Path) -> None:
     async def run() -> None:
-        async with deployed(tmp_path, toolchain) as at:
+        async with deployed(tmp_path, toolchain) as (at, admin_port):
             # Blocking calls of the client keep the interpreter lock only while Python runs.
             await asyncio.to_thread(use, f"http://127.0.0.1:{at.port}")
+            await asyncio.to_thread(administrate, f"http://127.0.0.1:{admin_port}")
             await asyncio.to_thread(subscribe, f"http://127.0.0.1:{at.port}")
             await subscribe_async(f"http://127.0.0.1:{at.port}")
 
