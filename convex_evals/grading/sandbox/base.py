@@ -66,7 +66,7 @@ class HiddenPort:
         return [opened.fileno() for opened in self.sockets]
 
     def close(self) -> None:
-        """From here on it is up to whoever else has the sockets: clients notice when that one dies."""
+        """Leave the sockets to the other process that has them: clients notice when it dies."""
         for opened in self.sockets:
             opened.close()
 

@@ -161,7 +161,7 @@ class _Forwarder:
 
 
 def _connect(near: socket.socket) -> socket.socket | None:
-    """To the port that `near` came to, by its protocol, or the other one where nobody listens."""
+    """To the port that `near` connected to, over IPv4 or IPv6 as it did, or over the other where that fails."""
     port = near.getsockname()[1]
     addresses = {socket.AF_INET: "127.0.0.1", socket.AF_INET6: "::1"}
     for family in sorted(addresses, key=lambda family: family != near.family):

@@ -37,7 +37,7 @@ def listen_hidden() -> list[socket.socket]:
 
 
 def free_ports(count: int) -> list[int]:
-    """Numbers of ports on which nothing listens, and which the system hands out to nobody who asks for any port."""
+    """Numbers of free ports outside the range that the system assigns from."""
     first, last = map(int, _PORT_RANGE.read_text(encoding="ascii").split())
     numbers = [port for port in range(10_000, 65_536) if not first <= port <= last]
     random.shuffle(numbers)

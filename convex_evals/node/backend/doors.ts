@@ -1,5 +1,5 @@
 /**
- * What may be done by whoever comes in one way or another: the admin key is well known, so it is the way in that counts.
+ * What a client may do depends on the way in that it uses: the admin key is well known, so it proves nothing.
  *
  * Sockets that only the tester reaches are doors for it; the ports that a graded project reaches are another.
  */

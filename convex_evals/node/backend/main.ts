@@ -5,8 +5,8 @@
  *
  * A socket given with --control-fd is served from the start: whoever started us may be outside of our network. Then
  * nothing is deployed but by it, and the admin key is of no use on the ports, which a graded project reaches.
- * Sockets given with --listen-fd, and for HTTP actions with --listen-site-fd, are for whoever may use the admin key. They
- * are served once something is deployed: whoever connected before waits until then.
+ * Sockets given with --listen-fd, and for HTTP actions with --listen-site-fd, are for clients that may use the admin key.
+ * They are served once something is deployed: clients that connect earlier wait until then.
  */
 
 import { writeSync } from "node:fs";

@@ -33,7 +33,7 @@ export interface Backend {
   readonly url: string;
   readonly siteUrl: string;
   readonly app: App;
-  /** Accepts connections on a socket that somebody else listens with already, too. */
+  /** Also accepts connections on a socket that another process already listens on. */
   listenOn(fd: number, door: Door): Promise<void>;
   /** The same for HTTP actions. */
   listenForSiteOn(fd: number, door: Door): Promise<void>;

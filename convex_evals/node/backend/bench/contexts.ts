@@ -9,7 +9,7 @@
 import { parseArgs } from "node:util";
 import { esbuild } from "../../push/esbuild.ts";
 import { relativeIdentifier } from "../push/module_ids.ts";
-import { CompiledModules, type PushedModule } from "../realm/compiled_modules.ts";
+import { CompiledModules, type SourceModule } from "../realm/compiled_modules.ts";
 import { Isolate } from "../realm/isolate.ts";
 import { prepareIsolates } from "../realm/isolate_loader.ts";
 
@@ -22,7 +22,7 @@ const ROUNDS = 5;
 const { values } = parseArgs({ options: { calls: { type: "string", default: "300" } } });
 const calls = Number(values.calls);
 
-async function bundled(): Promise<PushedModule> {
+async function bundled(): Promise<SourceModule> {
   const { outputFiles } = await esbuild.build({
     stdin: { contents: MODULE, resolveDir: import.meta.dirname },
     bundle: true,

@@ -8,7 +8,7 @@ import { described } from "./described.ts";
 import { installGlobals } from "./globals.ts";
 import { inspectAuthConfig, inspectDefinition, inspectModule, inspectSchema } from "./inspection.ts";
 import { moduleLoader } from "./loader.ts";
-import type { Door, Settle, Surroundings, View } from "./types.ts";
+import type { IsolateApi, Settle, Surroundings, View } from "./types.ts";
 
 type Exports = Readonly<Record<string, unknown>>;
 
@@ -22,7 +22,7 @@ const VIEWS: Readonly<Record<View, (exports: Exports) => string>> = {
 const { stringify } = JSON;
 
 /** Prepares the context; the app's modules are loaded when the first one is asked for. */
-export function open(surroundings: Surroundings): Door {
+export function open(surroundings: Surroundings): IsolateApi {
   let loading = true;
   installGlobals(surroundings, () => loading);
   const loadModule = moduleLoader(surroundings);

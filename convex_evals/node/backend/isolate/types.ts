@@ -1,6 +1,6 @@
 /**
  * What crosses the border between the host and the context of one call: texts, functions that only `entry.ts` holds, and
- * objects of the web's classes, which all contexts share and nobody can change.
+ * objects of the web's classes, which all contexts share and which cannot be changed.
  */
 
 import type { LogLevel } from "../runtime_types.ts";
@@ -11,18 +11,20 @@ export type IsolateKind = "query" | "mutation" | "action" | "analysis";
 /** What is asked of a module when it is pushed. */
 export type View = "module" | "definition" | "schema" | "authConfig";
 
+/** A module as a function of the context that it was run in. */
+export type ModuleFunction = (
+  require: (specifier: string) => object,
+  module: { exports: object },
+  exports: object,
+  meta: object,
+) => void;
+
 /** A module that an import leads to; a text says why it leads nowhere. */
 export type Resolved =
   | string
   | {
       readonly identifier: string;
-      /** The module as a function of this context. */
-      readonly run: (
-        require: (specifier: string) => object,
-        module: { exports: object },
-        exports: object,
-        meta: object,
-      ) => void;
+      readonly run: ModuleFunction;
     }
   /** A module whose default export is this JSON text. */
   | { readonly identifier: string; readonly defaultExport: string };
@@ -52,7 +54,7 @@ export type SyscallResult = { readonly value: string } | { readonly message: str
 export type Settle = (outcome: string) => void;
 
 /** What the host asks of a context. */
-export interface Door {
+export interface IsolateApi {
   /** `identifier`s are those of modules. */
   inspect(identifier: string, view: View, settle: Settle): void;
   invoke(identifier: string, name: string, args: string, settle: Settle): void;
@@ -68,5 +70,5 @@ export interface Door {
 
 /** What the script of `entry.ts` exports. */
 export interface IsolateEntry {
-  open(surroundings: Surroundings): Door;
+  open(surroundings: Surroundings): IsolateApi;
 }

@@ -2,22 +2,15 @@
 
 import vm from "node:vm";
 import { SCRIPT_PARAMETERS, toScript, type IsolateScript } from "../../isolate_script.ts";
+import type { ModuleFunction } from "../isolate/types.ts";
 
 /** A module as it was pushed; one of ours comes with its script. */
-export interface PushedModule {
+export interface SourceModule {
   readonly environment: "isolate" | "node";
   readonly path: string;
   readonly source: string;
   readonly script?: IsolateScript;
 }
-
-/** A module as a function of the context that it was run in. */
-export type ModuleFunction = (
-  require: (specifier: string) => object,
-  module: { exports: object },
-  exports: object,
-  meta: object,
-) => void;
 
 export class CompiledModules {
   readonly #texts: ReadonlyMap<string, IsolateScript>;
@@ -28,7 +21,7 @@ export class CompiledModules {
   }
 
   /** Converts the modules that came without a script. Keys are the identifiers of modules. */
-  static async of(modules: Iterable<readonly [string, PushedModule]>): Promise<CompiledModules> {
+  static async of(modules: Iterable<readonly [string, SourceModule]>): Promise<CompiledModules> {
     const texts = new Map<string, IsolateScript>();
     for (const [identifier, { environment, path, source, script }] of modules) {
       if (environment === "node") continue;

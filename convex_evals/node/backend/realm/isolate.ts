@@ -8,7 +8,7 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomInt } from "node:crypto";
-import type { Door, IsolateKind, Resolved, Settle, Surroundings, SyscallResult, View } from "../isolate/types.ts";
+import type { IsolateApi, IsolateKind, Resolved, Settle, Surroundings, SyscallResult, View } from "../isolate/types.ts";
 import type { Outcome } from "../node_messages.ts";
 import type { LogLevel } from "../runtime_types.ts";
 import type { CompiledModules } from "./compiled_modules.ts";
@@ -44,13 +44,13 @@ export interface IsolateOptions {
 const MAX_SEED = 2 ** 32;
 
 export class Isolate {
-  readonly #door: Door;
+  readonly #inside: IsolateApi;
 
   constructor(options: IsolateOptions) {
     const context = createContext();
     const entry = isolateEntry(context);
     const { kind, modules, resolve, env, missing, log } = options;
-    this.#door = entry.open({
+    this.#inside = entry.open({
       kind,
       seed: randomInt(MAX_SEED),
       env: JSON.stringify(env),
@@ -64,12 +64,12 @@ export class Isolate {
 
   /** What a module exports, as JSON text. */
   async inspect(identifier: string, view: View): Promise<Outcome> {
-    return await outcomeOf((settle) => this.#door.inspect(identifier, view, settle));
+    return await outcomeOf((settle) => this.#inside.inspect(identifier, view, settle));
   }
 
   /** Calls a function; `args` and the outcome's value are JSON texts. */
   async invoke(identifier: string, name: string, args: string): Promise<Outcome> {
-    return await outcomeOf((settle) => this.#door.invoke(identifier, name, args, settle));
+    return await outcomeOf((settle) => this.#inside.invoke(identifier, name, args, settle));
   }
 
   /** Calls the HTTP action of a route; null where the module has none. */
@@ -80,7 +80,7 @@ export class Isolate {
   ): Promise<{ readonly response: Response | null } | Extract<Outcome, { error: unknown }>> {
     let response: unknown = null;
     const outcome = await outcomeOf((settle) =>
-      this.#door.fetch(identifier, route, request, (given) => (response = given), settle),
+      this.#inside.fetch(identifier, route, request, (given) => (response = given), settle),
     );
     return "error" in outcome ? outcome : { response: response === null ? null : copiedResponse(response) };
   }
