@@ -28,6 +28,11 @@ export interface ModulePlace {
   readonly module: ModuleConfig;
 }
 
+export interface Analysis {
+  /** What a module exports, as JSON text. Rejects with what the module throws. */
+  inspect(id: string, view: View): Promise<string>;
+}
+
 interface CodeOptions {
   /** By identifier. */
   readonly sources: ReadonlyMap<string, ModuleConfig>;
@@ -68,12 +73,16 @@ export class AppCode {
     return new AppCode(options, compiled);
   }
 
-  /** What a module exports, as JSON text; `missing` is told of the variables that it reads in vain. Rejects with what it throws. */
-  async inspect(id: string, view: View, missing?: (name: string) => void): Promise<string> {
-    const { env } = this.#options;
-    const outcome = await this.#isolate("analysis", env(""), missing).inspect(id, view);
-    if ("error" in outcome) throw asError(outcome.error);
-    return outcome.value;
+  /** A context in which modules are only looked at. `missing` is told of the variables that they read in vain. */
+  analysis(missing?: (name: string) => void): Analysis {
+    const isolate = this.#isolate("analysis", this.#options.env(""), missing);
+    return {
+      inspect: async (id, view) => {
+        const outcome = await isolate.inspect(id, view);
+        if ("error" in outcome) throw asError(outcome.error);
+        return outcome.value;
+      },
+    };
   }
 
   /** The same of a module for Node.js, which says itself what it exports. */

@@ -1,6 +1,10 @@
-/** Looks at the modules of a push, each in a context of its own. */
+/**
+ * Looks at what was pushed: at definitions, schemas and the configuration of authentication each in a context of its own,
+ * at the modules of a component in one, as Convex does.
+ * get-convex/convex-backend crates/isolate/src/environment/analyze.rs
+ */
 
-import { AppCode, type AppSurroundings } from "./app_code.ts";
+import { AppCode, type Analysis, type AppSurroundings } from "./app_code.ts";
 import { DeployError } from "../errors.ts";
 import { environmentOf, type Environment } from "../realm/environment.ts";
 import { ModuleResolutionError } from "../realm/modules.ts";
@@ -91,13 +95,14 @@ export class PushEvaluation {
   async #definition(config: DefinitionConfig): Promise<EvaluatedDefinition> {
     const exported = await this.#definitionExport(config);
     const schema = config.schema ? await this.#schema(config, config.schema) : null;
+    const analysis = this.#code.analysis();
     const modules: EvaluatedModule[] = [];
     let authConfig: unknown = null;
     for (const module of config.functions) {
       if (module.path.startsWith("_deps/")) continue;
       const name = module.path.replace(/\.[^./]+$/, "");
       if (config.definitionPath === "" && name === AUTH_CONFIG) authConfig = await this.#authConfig(module);
-      else modules.push(await this.#module(config, module, name));
+      else modules.push(await this.#module(config, module, name, analysis));
     }
     return { path: config.definitionPath, config, export: exported, schema, modules, authConfig };
   }
@@ -125,7 +130,7 @@ export class PushEvaluation {
     const where = config.definitionPath === "" ? "convex.config.js" : `${config.definitionPath}/convex.config.js`;
     const id = definitionIdentifier(config.definitionPath);
     const text = await this.#failingAs("InvalidDefinition", `Failed to evaluate ${where}`, () =>
-      this.#code.inspect(id, "definition"),
+      this.#code.analysis().inspect(id, "definition"),
     );
     return JSON.parse(text) as DefinitionExport;
   }
@@ -133,7 +138,9 @@ export class PushEvaluation {
   // get-convex/convex-backend crates/isolate/src/environment/schema.rs
   async #schema(config: DefinitionConfig, schema: ModuleConfig): Promise<SchemaJson> {
     const id = identifier(config.definitionPath, schema.path);
-    const text = await this.#failingAs("InvalidSchema", SCHEMA_FAILURE, () => this.#code.inspect(id, "schema"));
+    const text = await this.#failingAs("InvalidSchema", SCHEMA_FAILURE, () =>
+      this.#code.analysis().inspect(id, "schema"),
+    );
     const refused = (code: string, reason: string): DeployError =>
       new DeployError(code, `${SCHEMA_FAILURE}\n${reason} ${SEE_SCHEMA_DOCS}`);
     if (text === MISSING_EXPORT) throw refused("MissingSchemaExportError", "Schema file missing default export.");
@@ -147,7 +154,7 @@ export class PushEvaluation {
   async #authConfig(module: ModuleConfig): Promise<unknown> {
     let missing: string | null = null;
     const text = await this.#failingAs("InvalidAuthConfig", "Failed to evaluate auth.config.js", () =>
-      this.#code.inspect(identifier("", module.path), "authConfig", (name) => (missing ??= name)),
+      this.#code.analysis((name) => (missing ??= name)).inspect(identifier("", module.path), "authConfig"),
     );
     if (text === MISSING_EXPORT) {
       throw new DeployError(
@@ -164,12 +171,17 @@ export class PushEvaluation {
     return JSON.parse(text) as unknown;
   }
 
-  async #module(config: DefinitionConfig, module: ModuleConfig, name: string): Promise<EvaluatedModule> {
+  async #module(
+    config: DefinitionConfig,
+    module: ModuleConfig,
+    name: string,
+    analysis: Analysis,
+  ): Promise<EvaluatedModule> {
     const id = identifier(config.definitionPath, module.path);
     const inspection = await this.#failingAs("InvalidModules", analyzing(module), async () =>
       module.environment === "node"
         ? checkedInspection(await this.#code.inspectForNode(id))
-        : (JSON.parse(await this.#code.inspect(id, "module")) as ModuleInspection),
+        : (JSON.parse(await analysis.inspect(id, "module")) as ModuleInspection),
     );
     return { config: module, name, inspection };
   }
