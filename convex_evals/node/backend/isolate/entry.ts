@@ -6,6 +6,7 @@
 import type { Outcome } from "../node_messages.ts";
 import { described } from "./described.ts";
 import { installGlobals } from "./globals.ts";
+import { setHost } from "./host.ts";
 import { inspectAuthConfig, inspectDefinition, inspectModule, inspectSchema } from "./inspection.ts";
 import { moduleLoader } from "./loader.ts";
 import type { IsolateApi, Settle, Surroundings, View } from "./types.ts";
@@ -24,6 +25,7 @@ const { stringify } = JSON;
 /** Prepares the context; the app's modules are loaded when the first one is asked for. */
 export function open(surroundings: Surroundings): IsolateApi {
   let loading = true;
+  setHost(surroundings.host);
   installGlobals(surroundings, () => loading);
   const loadModule = moduleLoader(surroundings);
   const load = (identifier: string): Exports => {

@@ -4,6 +4,7 @@ import { consoleWith } from "./console_object.ts";
 import { deterministicGlobals, notAllowed } from "./determinism.ts";
 import { adoptHostErrors } from "./host_errors.ts";
 import type { Surroundings } from "./types.ts";
+import { defineWebGlobals } from "./web/index.ts";
 
 const TIMERS = ["setTimeout", "setInterval"] as const;
 
@@ -18,6 +19,7 @@ export function installGlobals(surroundings: Surroundings, isLoading: () => bool
     Convex: Object.freeze(syscalls(surroundings)),
     ...(isTransaction ? deterministicGlobals(seed) : actionGlobals(surroundings, isLoading)),
   });
+  defineWebGlobals();
   adoptHostErrors();
 }
 

@@ -31,8 +31,30 @@ export type Resolved =
 
 type Reject = (message: string, data: string | null) => void;
 
+/** What an `AsyncLocalStorage` of a context keeps at the host. */
+export interface HostStorage {
+  run(store: unknown, call: () => void): void;
+  enterWith(store: unknown): void;
+  disable(): void;
+  getStore(): unknown;
+}
+
+/** Runs `call` with the stores of the moment at which the snapshot was taken. */
+export type RunInSnapshot = (call: () => void) => void;
+
+export interface AsyncHost {
+  openStorage(): HostStorage;
+  snapshot(): RunInSnapshot;
+}
+
+/** What the classes of the web ask of the host; see `host.ts` for what may cross. */
+export interface Host {
+  readonly async: AsyncHost;
+}
+
 /** What a context is given. None of these throws. */
 export interface Surroundings {
+  readonly host: Host;
   readonly kind: IsolateKind;
   readonly seed: number;
   /** JSON text of the variables. */

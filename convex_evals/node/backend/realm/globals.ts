@@ -1,7 +1,6 @@
 /** The globals of the host that Convex's default runtime offers beyond the language itself. */
 
 import vm from "node:vm";
-import { AsyncLocalStorage, AsyncResource } from "node:async_hooks";
 import { lockShared } from "./host_lock.ts";
 
 // https://docs.convex.dev/functions/runtimes#default-convex-runtime
@@ -59,11 +58,6 @@ const HOST_GLOBALS = [
 // With the first of them Node loads an HTTP client, which takes longer than the rest of a backend's start.
 const LAZY_GLOBALS: ReadonlySet<string> = new Set(["FormData", "Headers", "Request", "Response"]);
 
-// The official bundler makes `node:async_hooks` of these.
-const ASYNC_HOOKS = Object.entries({ AsyncLocalStorage, AsyncResource }).map(
-  ([name, value]) => [name, { ...defined(value), enumerable: false }] as const,
-);
-
 type Descriptors = Record<string, PropertyDescriptor>;
 
 function defined(value: unknown): PropertyDescriptor {
@@ -97,12 +91,8 @@ function hostGlobals(): Descriptors {
   const lazy = HOST_GLOBALS.filter((name) => LAZY_GLOBALS.has(name)).map(
     (name) => [name, definedLazily(name)] as const,
   );
-  lockShared([...values, AsyncLocalStorage, AsyncResource, ...lazy.flatMap(([, { get, set }]) => [get, set])]);
-  descriptors = Object.fromEntries([
-    ...eager.map((name, at) => [name, defined(values[at])] as const),
-    ...lazy,
-    ...ASYNC_HOOKS,
-  ]);
+  lockShared([...values, ...lazy.flatMap(([, { get, set }]) => [get, set])]);
+  descriptors = Object.fromEntries([...eager.map((name, at) => [name, defined(values[at])] as const), ...lazy]);
   return descriptors;
 }
 

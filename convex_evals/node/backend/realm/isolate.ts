@@ -17,6 +17,7 @@ import { createContext } from "./globals.ts";
 import { isolateEntry } from "./isolate_loader.ts";
 import { checked, errorFor, UNREADABLE } from "./outcome.ts";
 import { copiedResponse } from "./response.ts";
+import { HOST } from "./web/index.ts";
 
 /** What the app's code calls of the backend; arguments and results are JSON texts. */
 export interface Syscalls {
@@ -52,6 +53,7 @@ export class Isolate {
     const { kind, modules, resolve, env, missing, log } = options;
     this.#inside = entry.open({
       kind,
+      host: HOST,
       seed: randomInt(MAX_SEED),
       env: JSON.stringify(env),
       missing: missing ?? null,
