@@ -1,8 +1,8 @@
 """Guidelines as sections and rules. Pure.
 
 A rule is a top-level list item or paragraph, with the code and tables that follow it. It ends at the comment that
-names its evals: `<!-- evals: 000-x/001-y, ... -->`. Models never get comments, so rules are read from what is left
-without them.
+names its evals, and maybe its sources: `<!-- evals: 000-x/001-y, ... -->` (`sources.py`). Models never get comments, so
+rules are read from what is left without them.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
+from convex_evals.guidelines.sources import Note, read_note
 from convex_evals.suite.prompt import comments as find_comments
 from convex_evals.suite.prompt import given_guidelines
 
-_EVALS = re.compile(r"<!--\s*evals:(.*?)-->", re.DOTALL)
-_NAME = re.compile(r"[^\s,]+")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 _MARK = re.compile(r"^(?:[-*+]|\d+[.)])\s+")
 # What illustrates the rule above it, and is none by itself.
@@ -32,7 +31,12 @@ class Rule:
     source: str  # its lines, and whatever stands between it and what is next
     text: str
     line: int  # where it begins in the file, from 1
-    evals: tuple[str, ...]  # that it names
+    notes: tuple[Note, ...]  # the comments about it
+
+    @property
+    def evals(self) -> tuple[str, ...]:
+        """That it names."""
+        return tuple(dict.fromkeys(name for note in self.notes for name in note.evals))
 
     @property
     def wording(self) -> str:
@@ -97,7 +101,7 @@ class _Comment:
 
     at: int  # in the text without comments
     origin: int  # in the text
-    evals: tuple[str, ...]
+    note: Note
 
 
 @dataclass
@@ -131,9 +135,8 @@ def read_guidelines(text: str) -> Guidelines:
         own = [c for c in comments if low < c.at <= high]
         placed.update(c.origin for c in own)
         wording = "".join(lines[piece.first : piece.after if piece.ruler is None else piece.ruler])
-        evals = tuple(dict.fromkeys(e for c in own for e in c.evals))
-        rules.append(Rule(len(sections) - 1, source, wording.strip(), line, evals))
-    misplaced = tuple(Misplaced(places.line(c.origin), c.evals) for c in comments if c.origin not in placed)
+        rules.append(Rule(len(sections) - 1, source, wording.strip(), line, tuple(c.note for c in own)))
+    misplaced = tuple(Misplaced(places.line(c.origin), c.note.evals) for c in comments if c.origin not in placed)
     return Guidelines(text, tuple(sections), tuple(rules), misplaced)
 
 
@@ -148,9 +151,9 @@ def _split(text: str) -> tuple[str, list[_Comment], _Places]:
         length += start - done
         done = end
         seams.append((length, done))
-        named = _EVALS.match(text[start:end])
-        if named:
-            comments.append(_Comment(length, start, tuple(_NAME.findall(named[1]))))
+        note = read_note(text[start:end])
+        if note:
+            comments.append(_Comment(length, start, note))
     return "".join([*kept, text[done:]]), comments, _Places(text, seams)
 
 

@@ -35,7 +35,8 @@ def guidelines() -> None:
 def coverage(ctx: click.Context, experiment: str, runs_dir: Path | None, form: str) -> int:
     """List the rules that no eval exercises, the evals that no rule names, and, from runs, those that no rule helps.
 
-    A rule names its evals in a comment after it, which models do not see: `<!-- evals: 002-queries/001-joins -->`.
+    A rule names its evals in a comment after it, which models do not see: `<!-- evals: 002-queries/001-joins -->`;
+    `evals: none` names none.
     Exit code 1 if such a comment names an eval that does not exist.
 
     \b
