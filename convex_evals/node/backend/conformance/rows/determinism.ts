@@ -103,7 +103,7 @@ const refused: readonly Row[] = [
   bodyRow(
     "query",
     "storage-store",
-    "Files are stored in actions only.",
+    "Queries store no files.",
     "https://docs.convex.dev/file-storage/store-files",
     'return await ctx.storage.store(new Blob(["x"]));',
     { rejects: /is not a function|Can't use storage\.store\(\)/ },

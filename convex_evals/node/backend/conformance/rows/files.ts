@@ -7,6 +7,8 @@ const SERVE = "https://docs.convex.dev/file-storage/serve-files";
 const METADATA = "https://docs.convex.dev/file-storage/file-metadata";
 const UPLOAD = "https://docs.convex.dev/file-storage/upload-files";
 const DELETE = "https://docs.convex.dev/file-storage/delete-files";
+// "1.48.0": "`ctx.storage.store()` and `ctx.storage.get()` are now available in mutations, not just actions."
+const IN_MUTATIONS = "https://github.com/get-convex/convex-backend/blob/main/npm-packages/convex/CHANGELOG.md";
 
 // SHA-256 of "abc", in base 16 as the documentation says.
 const ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
@@ -17,6 +19,9 @@ const FILES = {
     "f",
     `
 export const store = action({ args: { text: v.string(), type: v.optional(v.string()) }, handler: async (ctx, { text, type }): Promise<any> => await ctx.storage.store(new Blob([text], type ? { type } : {})) });
+export const keep = mutation({ args: {}, handler: async (ctx) => { const id = await ctx.storage.store(new Blob(["abc"], { type: "text/plain" })); const blob = await ctx.storage.get(id); return blob && [await blob.text(), blob.type]; } });
+export const keepAndFail = mutation({ args: {}, handler: async (ctx) => { await ctx.storage.store(new Blob(["abc"])); throw new Error("no"); } });
+export const tryKeep = action({ args: {}, handler: async (ctx): Promise<any> => { try { await ctx.runMutation(api.f.keepAndFail, {}); } catch {} return await ctx.runQuery(api.f.all, {}); } });
 export const url = query({ args: { id: v.id("_storage") }, handler: async (ctx, { id }) => (await ctx.storage.getUrl(id)) !== null });
 export const text = action({ args: { id: v.id("_storage") }, handler: async (ctx, { id }) => { const blob = await ctx.storage.get(id); return blob && [await blob.text(), blob.type]; } });
 export const download = action({ args: { id: v.id("_storage") }, handler: async (ctx, { id }): Promise<any> => { const response = await fetch((await ctx.storage.getUrl(id))!, { headers: { range: "bytes=1-1" } }); return [response.status, await response.text(), response.headers.get("content-type"), response.headers.get("content-range")]; } });
@@ -50,6 +55,24 @@ export const rows: readonly Row[] = [
   row("store", "Actions store blobs and read them back.", STORE, [store, withId("action", "text")], {
     value: ["abc", "text/plain"],
   }),
+  row(
+    "store-mutation",
+    "Mutations store blobs and read them back.",
+    IN_MUTATIONS,
+    [{ call: "mutation", path: "f:keep" }],
+    {
+      value: ["abc", "text/plain"],
+    },
+  ),
+  row(
+    "store-rollback",
+    "A mutation that fails stores nothing.",
+    IN_MUTATIONS,
+    [{ call: "action", path: "f:tryKeep" }],
+    {
+      value: 0,
+    },
+  ),
   row(
     "metadata",
     "A file's digest, size and type are in a system table.",
