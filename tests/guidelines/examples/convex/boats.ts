@@ -1,0 +1,3 @@
+import { v } from "convex/values";
+import { query } from "./_generated/server";
+// example

@@ -1,0 +1,3 @@
+import { defineApp } from "convex/server";
+import { v } from "convex/values";
+// example

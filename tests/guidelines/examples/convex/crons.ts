@@ -1,0 +1,3 @@
+import { cronJobs } from "convex/server";
+import { internal } from "./_generated/api";
+// example

@@ -1,0 +1,3 @@
+// example
+import { expect, test } from "vitest";
+import { api } from "./_generated/api";
