@@ -21,6 +21,8 @@ from convex_evals.suite.prompt import given_guidelines
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 _MARK = re.compile(r"^(?:[-*+]|\d+[.)])\s+")
+# To Markdown, other white space is text, and may be all that a paragraph has.
+_BLANK = " \t\r\n"
 # What illustrates the rule above it, and is none by itself.
 _ILLUSTRATIONS = {"fence", "code_block", "table_open"}
 
@@ -135,7 +137,7 @@ def read_guidelines(text: str) -> Guidelines:
         own = [c for c in comments if low < c.at <= high]
         placed.update(c.origin for c in own)
         wording = "".join(lines[piece.first : piece.after if piece.ruler is None else piece.ruler])
-        rules.append(Rule(len(sections) - 1, source, wording.strip(), line, tuple(c.note for c in own)))
+        rules.append(Rule(len(sections) - 1, source, wording.strip(_BLANK), line, tuple(c.note for c in own)))
     misplaced = tuple(Misplaced(places.line(c.origin), c.note.evals) for c in comments if c.origin not in placed)
     return Guidelines(text, tuple(sections), tuple(rules), misplaced)
 

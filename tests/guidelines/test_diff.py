@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from convex_evals.guidelines.diff import ChangeKind, GuidelineDiff, RuleChange, diff_guidelines
@@ -105,6 +105,7 @@ def test_own_guidelines_have_a_rule_for_each_comment() -> None:
 
 
 @given(TEXTS)
+@example("\u2028\n\n---\n")
 @settings(max_examples=400)
 def test_rules_and_sections_are_a_partition_of_what_models_get(text: str) -> None:
     found = read_guidelines(text)
