@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import os
 import re
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,12 +29,15 @@ _FLAGS = (
     "--no-update-notifier",
     "--json",
     "--loglevel=warn",
-    # A package may depend on a repository: nothing but the registry is asked.
+    # A package of the registry may depend on a repository, an address, or a place on this machine.
+    *(f"--allow-{kind}=none" for kind in ("directory", "file", "git", "remote")),
     "--git=no-git-here",
     "--fetch-retries=2",
     "--fetch-retry-mintimeout=500",
     "--fetch-retry-maxtimeout=4000",
 )
+# A package depends on something that is not in the registry, and that `_FLAGS` do not allow.
+_OUTSIDE_THE_REGISTRY = ("EALLOWDIRECTORY", "EALLOWFILE", "EALLOWGIT", "EALLOWREMOTE")
 # The package or the version is not there, or the request makes no sense: npm's codes for the project's own fault.
 _PROJECT_FAULTS = frozenset(
     {
@@ -49,18 +52,18 @@ _PROJECT_FAULTS = frozenset(
         "EBADPLATFORM",
         "EOVERRIDE",
         "ETOOLARGE",
+        *_OUTSIDE_THE_REGISTRY,
     }
 )
 # npm takes a file that it cannot unpack for a warning and ends well. Authors of packages can have it print anything,
 # but not at the beginning of a line.
 _TORN = re.compile(r"^npm warn tar TAR_ENTRY_ERROR (E\w+)", re.M | re.I)
 _FULL = re.compile(r"^npm (?:error|ERR!) (?:code |nospc )?ENOSPC\b", re.M)
-# No place to write to: what a set of packages has no part in.
-_MACHINE_FAULTS = {"ENOSPC": errno.ENOSPC, "EROFS": errno.EROFS, "EACCES": errno.EACCES}
 _ELSEWHERE = "choose another cache folder with CONVEX_EVALS_CACHE"
 # What all packages of one project may unpack.
 _LARGEST_BYTES, _MOST_FILES = 2 * 2**30, 300_000
 _HEAP_MIB = 2048
+_TRIED_BYTES = 64 * 1024
 _LOOK_SECONDS = 0.5
 _SPECS_SECONDS = 30.0
 _SPECS = Path(__file__).parents[1] / "node" / "install" / "registry_specs.ts"
@@ -91,19 +94,29 @@ class NpmFailure:
     def is_project_fault(self) -> bool:
         return self.code in _PROJECT_FAULTS
 
-    @property
-    def is_machines_fault(self) -> bool:
-        return self.code in _MACHINE_FAULTS
+    def advice(self, folder: Path) -> str:
+        """One clause: what happened while packages were unpacked into `folder`, and what to do.
 
-    @property
-    def advice(self) -> str:
-        """One clause: what happened and what to do."""
+        npm's word for a full disk or a missing permission may be about a place that a package has named: whether there
+        is a place to write to is tried.
+        """
         if self.code in _NETWORK:
             return (
                 f"the npm registry cannot be reached ({self.code}); connect to the network once, then it works offline"
             )
-        advice = write_advice(_MACHINE_FAULTS.get(self.code), _ELSEWHERE)
-        return advice or f"npm says {self.code}: {self.summary}"
+        return write_advice(_cannot_write(folder), _ELSEWHERE) or f"npm says {self.code}: {self.summary}"
+
+
+def _cannot_write(folder: Path) -> int | None:
+    """The `errno` with which a file of a few blocks cannot be written into `folder`; None where it can."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(_TRIED_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        return error.errno
+    return None
 
 
 async def npm(

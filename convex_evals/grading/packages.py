@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from convex_evals.clock import step_timeout
-from convex_evals.errors import InfrastructureError, InstallFault
+from convex_evals.errors import InstallFault
 from convex_evals.grading.node import Node
 from convex_evals.grading.npm import NpmFailure, Progress, not_in_a_registry, npm, remove_tree
 from convex_evals.grading.once import make_once
@@ -63,8 +63,8 @@ class PackageStore:
     async def install(self, package_json: str, *, timeout: float = 180, progress: Progress | None = None) -> Path:
         """The `node_modules` with what `package_json` (the file's text) asks for.
 
-        Raises `PackageError` for the project's fault, `InfrastructureError` where there is no registry or no place, and
-        `InstallFault` for anything else: the project may have caused it.
+        Raises `PackageError` for the project's fault, and `InstallFault` for anything else, a missing registry and a
+        full disk included: the project may have caused it.
         """
         wanted = parse_dependencies(package_json)
         key = sha256_parts([self.before.isoformat(), json.dumps(wanted, sort_keys=True)])[:16]
@@ -106,8 +106,7 @@ class PackageStore:
             return
         if failure.is_project_fault:
             raise PackageError(failure.summary)
-        fault = InfrastructureError if failure.is_machines_fault else InstallFault
-        raise fault(f"npm install failed: {failure.advice}")
+        raise InstallFault(f"npm install failed: {failure.advice(self.root)}")
 
     async def _run_npm(
         self, folder: Path, wanted: Dependencies, timeout: float, more: Sequence[str] = ()

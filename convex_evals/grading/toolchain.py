@@ -101,7 +101,7 @@ async def _install(node: Node, folder: Path, progress: Progress) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await watcher
     if failure:
-        raise UserError(f"cannot install the toolchain: {failure.advice}")
+        raise UserError(f"cannot install the toolchain: {failure.advice(folder)}")
 
 
 async def _seal(node: Node, folder: Path) -> None:

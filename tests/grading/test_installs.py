@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import errno
 import gzip
 import hashlib
 import io
@@ -21,6 +22,7 @@ from typing import Any, cast
 import pytest
 
 from convex_evals.grading import npm as npm_module
+from convex_evals.grading import packages as packages_module
 from convex_evals.grading.gate import Gate
 from convex_evals.grading.node import find_node
 from convex_evals.grading.packages import PackageError, PackageStore, parse_dependencies
@@ -61,6 +63,7 @@ _DEPENDENCIES = {
     "by-url": {"x": "http://127.0.0.1:1/x.tgz"},
     "by-git": {"x": "git+http://127.0.0.1:1/x.git"},
     "by-folder": {"x": "file:../../../.."},
+    "by-file": {"x": "file:/root/not-for-you/x.tgz"},
 }
 
 
@@ -130,8 +133,6 @@ def grade(ev: Eval, store: PackageStore, folder: Path, dependencies: dict[str, s
     [
         ({"heavy": "*"}, ("heavy",), ()),
         ({"torn": "^1.0.0"}, (), ("torn",)),
-        ({"by-url": "*"}, (), ()),
-        ({"by-git": "*"}, (), ()),
     ],
 )
 def test_a_project_whose_packages_alone_cannot_be_installed_has_failed(
@@ -150,6 +151,40 @@ def test_a_project_whose_packages_alone_cannot_be_installed_has_failed(
     assert (verdict.outcome, verdict.caught_by) == (Outcome.FAILED, StepName.INSTALL), verdict
     assert "twice, while a canary project passed" in str(verdict.steps[1].reason)
     assert not list(store.root.glob("*tmp-*")), "nothing of an installation is left"
+
+
+@pytest.mark.parametrize("name", sorted(_DEPENDENCIES))
+def test_a_package_cannot_lead_out_of_the_registry(
+    name: str, ev: Eval, store: PackageStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with registry() as address:
+        monkeypatch.setenv("npm_config_registry", address)
+        monkeypatch.setenv("npm_config_cache", str(tmp_path / "npm"))
+        verdict = grade(ev, store, tmp_path, {name: "*"})
+    assert (verdict.outcome, verdict.caught_by) == (Outcome.FAILED, StepName.INSTALL), verdict
+    assert not [path for path in store.root.rglob("*") if path.is_symlink() and ".bin" not in path.parts]
+
+
+def test_npms_word_for_a_missing_permission_is_not_taken(
+    ev: Eval, store: PackageStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A package may name a place for which there is none."""
+    failure = npm_module.NpmFailure("EACCES", "permission denied")
+
+    async def npm(*args: object, cwd: Path, **_: object) -> npm_module.NpmFailure | None:
+        (cwd / "node_modules").mkdir(exist_ok=True)
+        return None if "convex" in (cwd / "package.json").read_text() else failure
+
+    monkeypatch.setattr(packages_module, "npm", npm)
+    verdict = grade(ev, store, tmp_path, {"evil": "*"})
+    assert (verdict.outcome, verdict.caught_by) == (Outcome.FAILED, StepName.INSTALL), verdict
+
+
+def test_a_full_disk_is_named(store: PackageStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    failure = npm_module.NpmFailure("ENOSPC", "no space left")
+    assert failure.advice(store.root) == "npm says ENOSPC: no space left"
+    monkeypatch.setattr(npm_module, "_cannot_write", lambda folder: errno.ENOSPC)
+    assert "the disk is full" in failure.advice(store.root)
 
 
 def test_a_registry_that_is_slow_for_everybody_is_nobodys_fault(
