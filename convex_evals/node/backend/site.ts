@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { App } from "./app/app.ts";
-import { EndedError } from "./realm/watchdog.ts";
+import { EndedError } from "./realm/executions.ts";
 import { ANONYMOUS, type Caller } from "./auth.ts";
 import type { Door } from "./doors.ts";
 import { newRequestId } from "./errors.ts";

@@ -23,7 +23,7 @@ import { routeRequest } from "./http_mounts.ts";
 import type { DocumentRead, DocumentWrite, FunctionResult, RuntimeHost, ScheduledJob } from "../runtime_types.ts";
 import { loadRuntime } from "../realm/runtime_loader.ts";
 import { readDocuments } from "./stored_documents.ts";
-import { ownTurn } from "../realm/watchdog.ts";
+import { ownTurn } from "../realm/executions.ts";
 
 export interface AppUrls {
   cloudUrl(): string;
@@ -88,7 +88,7 @@ export class App {
   /** Loads the engine ahead of the next push. */
   prepare(): Promise<PreparedContext> {
     this.#prepared ??= detached(async () => {
-      const context = Object.assign(createContext(), { setTimeout, setInterval });
+      const context = Object.assign(createContext(), { setTimeout, setInterval, clearTimeout, clearInterval });
       return { context, entry: await loadRuntime(context, this.#host) };
     });
     return this.#prepared;

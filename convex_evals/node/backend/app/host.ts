@@ -10,13 +10,13 @@ import { FunctionHandles } from "./function_handles.ts";
 import { TableNumbers } from "./table_numbers.ts";
 import {
   called,
-  guarded,
-  setCommitting,
+  endedByRejections,
   settled,
   signOfLife,
   withItsCalls,
   type ExecutionLimits,
-} from "../realm/watchdog.ts";
+} from "../realm/executions.ts";
+import { guarded, setCommitting } from "../realm/watchdog.ts";
 
 /** How long functions may run. */
 export interface FunctionLimits {
@@ -67,7 +67,7 @@ export function createHost(parts: HostParts): RuntimeHost {
     guardTransaction: (run) => guarded(parts.limits.transaction, () => settled(() => withItsCalls(run))),
     guardNested: (run) => settled(run),
     called,
-    guardAction: (run) => guarded(parts.limits.action, run),
+    guardAction: (run) => guarded(parts.limits.action, () => endedByRejections(run)),
     signOfLife,
     randomSeed: () => randomInt(2 ** 32),
     tableNumber: (table) => tables.numberOf(table),

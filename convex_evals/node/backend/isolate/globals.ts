@@ -6,8 +6,6 @@ import { adoptHostErrors } from "./host_errors.ts";
 import type { Surroundings } from "./types.ts";
 import { defineWebGlobals } from "./web/index.ts";
 
-const TIMERS = ["setTimeout", "setInterval"] as const;
-
 /** Defines them. `isLoading` tells whether modules are still being loaded, and no function runs yet. */
 export function installGlobals(surroundings: Surroundings, isLoading: () => boolean): void {
   const { kind, seed, log } = surroundings;
@@ -52,17 +50,23 @@ function environment({ env, missing }: Surroundings): object {
   );
 }
 
+type Start = (callback: (...args: unknown[]) => void, delayMs?: unknown, ...args: unknown[]) => number;
+
+// get-convex/convex-backend npm-packages/udf-runtime/src/02_timers.ts
+function timer(surroundings: Surroundings, repeats: boolean): Start {
+  return (callback, delayMs, ...args) =>
+    surroundings.startTimer(() => callback(...args), delayMs ? Number(delayMs) : 0, repeats);
+}
+
 function actionGlobals(surroundings: Surroundings, isLoading: () => boolean): Record<string, unknown> {
   const timeOrigin = Date.now();
   const hostNow = performance.now.bind(performance);
   const startedMs = hostNow();
-  const timers = TIMERS.map((name) => [
-    name,
-    (callback: (...args: unknown[]) => void, delayMs?: unknown, ...args: unknown[]): number =>
-      surroundings.startTimer(() => callback(...args), delayMs, name === "setInterval"),
-  ]);
   return {
-    ...(Object.fromEntries(timers) as Record<string, unknown>),
+    setTimeout: timer(surroundings, false),
+    setInterval: timer(surroundings, true),
+    clearTimeout: (id: unknown) => surroundings.clearTimer(Number(id)),
+    clearInterval: (id: unknown) => surroundings.clearTimer(Number(id)),
     performance: { now: () => hostNow() - startedMs, timeOrigin },
     fetch: async (...args: unknown[]): Promise<Response> => {
       if (isLoading()) notAllowed("fetch()")();

@@ -67,7 +67,8 @@ export interface Surroundings {
   asyncSyscall(op: string, args: string, resolve: (value: string) => void, reject: Reject): void;
   jsSyscall(op: string, args: string, blob: unknown, resolve: (value: unknown) => void, reject: Reject): void;
   fetch(args: readonly unknown[], resolve: (response: Response) => void, reject: (error: unknown) => void): void;
-  startTimer(callback: () => void, delayMs: unknown, repeats: boolean): number;
+  startTimer(callback: () => void, delayMs: number, repeats: boolean): number;
+  clearTimer(id: number): void;
 }
 
 export type SyscallResult = { readonly value: string } | { readonly message: string; readonly data: string | null };

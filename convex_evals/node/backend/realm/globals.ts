@@ -33,8 +33,6 @@ const HOST_GLOBALS = [
   "WritableStreamDefaultWriter",
   "atob",
   "btoa",
-  "clearInterval",
-  "clearTimeout",
   "crypto",
   "performance",
   "queueMicrotask",

@@ -15,8 +15,10 @@ import type { CompiledModules } from "./compiled_modules.ts";
 import type { Environment } from "./environment.ts";
 import { createContext } from "./globals.ts";
 import { isolateEntry } from "./isolate_loader.ts";
+import { CallLife } from "./call_life.ts";
 import { checked, errorFor, UNREADABLE } from "./outcome.ts";
 import { copiedResponse } from "./response.ts";
+import { whenEnded } from "./executions.ts";
 import { HOST } from "./web/index.ts";
 
 /** What the app's code calls of the backend; arguments and results are JSON texts. */
@@ -46,6 +48,7 @@ const MAX_SEED = 2 ** 32;
 
 export class Isolate {
   readonly #inside: IsolateApi;
+  readonly #life = new CallLife();
 
   constructor(options: IsolateOptions) {
     const context = createContext();
@@ -59,8 +62,8 @@ export class Isolate {
       missing: missing ?? null,
       resolve: (specifier, importer) => found(specifier, importer, resolve, modules, context),
       log,
-      ...syscallsFor(options.syscalls),
-      ...OUTSIDE,
+      ...syscallsFor(options.syscalls, this.#life),
+      ...outside(this.#life),
     });
   }
 
@@ -71,6 +74,7 @@ export class Isolate {
 
   /** Calls a function; `args` and the outcome's value are JSON texts. */
   async invoke(identifier: string, name: string, args: string): Promise<Outcome> {
+    whenEnded(() => this.#life.end());
     return await outcomeOf((settle) => this.#inside.invoke(identifier, name, args, settle));
   }
 
@@ -124,7 +128,7 @@ function found(
 }
 
 /** The syscalls belong to the call in which the context was made, whichever code of it makes them. */
-function syscallsFor(syscalls: Syscalls): Pick<Surroundings, "syscall" | "asyncSyscall" | "jsSyscall"> {
+function syscallsFor(syscalls: Syscalls, life: CallLife): Pick<Surroundings, "syscall" | "asyncSyscall" | "jsSyscall"> {
   const inCall = AsyncLocalStorage.snapshot();
   const failed = (reject: (message: string, data: string | null) => void) => (error: unknown) => {
     const { message, data } = failure(error);
@@ -139,9 +143,11 @@ function syscallsFor(syscalls: Syscalls): Pick<Surroundings, "syscall" | "asyncS
       }
     },
     asyncSyscall: (op, args, resolve, reject) => {
+      if (life.hasEnded) return;
       inCall(async () => String(await syscalls.asyncSyscall(op, args))).then(resolve, failed(reject));
     },
     jsSyscall: (op, args, blob, resolve, reject) => {
+      if (life.hasEnded) return;
       inCall(async () => {
         const given = { ...(JSON.parse(args) as object), ...(blob === undefined ? {} : { blob: copiedBlob(blob) }) };
         const value = await syscalls.jsSyscall(op, given);
@@ -165,12 +171,13 @@ function messageOf(error: unknown): string {
   return String((error as { message?: unknown } | null | undefined)?.message);
 }
 
-// Timers are numbers in Convex. Their callbacks run as microtasks, because what
-// Node calls from its own JavaScript cannot be ended without leaving traces.
-const OUTSIDE: Pick<Surroundings, "fetch" | "startTimer"> = {
-  fetch: (args, resolve, reject) => {
-    (fetch as (...args: readonly unknown[]) => Promise<Response>)(...args).then(resolve, reject);
-  },
-  startTimer: (callback, delayMs, repeats) =>
-    Number((repeats ? setInterval : setTimeout)(() => void Promise.resolve().then(callback), delayMs as number)),
-};
+function outside(life: CallLife): Pick<Surroundings, "fetch" | "startTimer" | "clearTimer"> {
+  return {
+    fetch: (args, resolve, reject) => {
+      if (life.hasEnded) return;
+      (fetch as (...args: readonly unknown[]) => Promise<Response>)(...args).then(resolve, reject);
+    },
+    startTimer: (callback, delayMs, repeats) => life.startTimer(callback, delayMs, repeats),
+    clearTimer: (id) => life.clearTimer(id),
+  };
+}

@@ -12,53 +12,18 @@
  * app therefore starts in a turn of the event loop of its own (`ownTurn`).
  */
 
-import { AsyncLocalStorage } from "node:async_hooks";
 import { readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { Worker } from "node:worker_threads";
 import { forgetAsyncStack, keepsAsyncIds } from "./async_stack.ts";
 import { BUNDLED_WATCHDOG } from "./bundled_runtime.ts";
 import { detached } from "../timers.ts";
-import { errorFor } from "./outcome.ts";
+import { EndedError, Execution, ownTurn, running, type ExecutionLimits } from "./executions.ts";
 import { CELL, CELLS, JUDGE, VERDICT, type WatchdogMessage, type WatchdogSetup } from "./watchdog_cells.ts";
-
-export interface ExecutionLimits {
-  /** Milliseconds without a sign of life (a syscall, a turn of the event loop). */
-  readonly busyMs: number;
-  /** Milliseconds between start and end in which the event loop never turned. */
-  readonly totalMs: number;
-  /** Milliseconds that the promise may stay pending while nothing runs. */
-  readonly idleMs: number;
-  /** What a promise that stays pending is reported as. */
-  readonly idleMessage: string;
-}
-
-/** Thrown for code that was ended; its text reaches clients as it is. */
-export class EndedError extends Error {
-  readonly failure = "ended";
-}
 
 // get-convex/convex-backend crates/isolate/src/termination.rs
 function timedOut(limitMs: number): EndedError {
   return new EndedError(`Function execution timed out (maximum duration: ${limitMs / 1000}s)`);
-}
-
-class Execution {
-  readonly limits: ExecutionLimits;
-  readonly startedMs = performance.now();
-  aliveMs = this.startedMs;
-  /** CPU time of the main thread when the execution was first looked at. */
-  suspectedCpuMs: number | null = null;
-  /** Unhandled rejections of promises; null where nobody asks for them. */
-  rejections: Error[] | null = null;
-  /** Functions that it called and that have not ended. */
-  calls = 0;
-  readonly expire: (error: Error) => void;
-
-  constructor(limits: ExecutionLimits, expire: (error: Error) => void) {
-    this.limits = limits;
-    this.expire = expire;
-  }
 }
 
 const BEAT_MS = 200;
@@ -70,7 +35,6 @@ const UNATTRIBUTED_LIMIT_MS = 30_000;
 
 // "use node" code sees another `process`; ours is captured before it can.
 const { threadCpuUsage } = process;
-const running = new AsyncLocalStorage<Execution>();
 const cells = new Int32Array(new SharedArrayBuffer(CELLS * Int32Array.BYTES_PER_ELEMENT));
 
 let worker: Worker | null = null;
@@ -81,19 +45,15 @@ let committing = false;
 // Terminated, and not told so yet; more than one, when the loop finds no time between.
 const condemned: { readonly execution: Execution | null; readonly limitMs: number }[] = [];
 
-/** Waits for the next turn of the event loop. */
-export function ownTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
 /** Runs code of the app; rejects with `EndedError` once it has been given up. */
 export async function guarded<T>(limits: ExecutionLimits, run: () => Promise<T>): Promise<T> {
   startWatching();
-  let ended = (): void => {};
+  let endings: readonly (() => void)[] = [];
   try {
     return await new Promise<T>((resolve, reject) => {
       const execution = new Execution(limits, reject);
-      ended = giveUpWhenIdle(execution);
+      execution.endings.push(giveUpWhenIdle(execution));
+      endings = execution.endings;
       // What shares its stack and its microtasks is ended with it.
       running
         .run(execution, async () => {
@@ -103,7 +63,7 @@ export async function guarded<T>(limits: ExecutionLimits, run: () => Promise<T>)
         .then(resolve, reject);
     });
   } finally {
-    ended();
+    for (const end of endings) end();
   }
 }
 
@@ -128,62 +88,6 @@ function giveUpWhenIdle(execution: Execution): () => void {
     ended = true;
     clearTimeout(timer);
   };
-}
-
-/**
- * Runs a query or mutation to the end of everything that it started: promises
- * that nobody awaits run too, and fail the function when they are rejected.
- * get-convex/convex-backend crates/isolate/src/environment/udf/mod.rs
- */
-export async function settled<T>(run: () => Promise<T>): Promise<T> {
-  const execution = running.getStore();
-  if (execution) execution.rejections ??= [];
-  const result = await run();
-  // All they can wait for are microtasks, and those come before the next turn.
-  await ownTurn();
-  const [rejected] = execution?.rejections ?? [];
-  if (rejected !== undefined) throw rejected;
-  return result;
-}
-
-/** Counts a function that the running one called. */
-export async function called<T>(call: Promise<T>): Promise<T> {
-  const execution = running.getStore();
-  if (!execution) return await call;
-  execution.calls += 1;
-  try {
-    return await call;
-  } finally {
-    execution.calls -= 1;
-  }
-}
-
-/**
- * Runs a function to the end of all that it called: one that ended later would find its transaction gone, or another
- * in its place.
- */
-export async function withItsCalls<T>(run: () => Promise<T>): Promise<T> {
-  const execution = running.getStore();
-  try {
-    return await run();
-  } finally {
-    while (execution && execution.calls > 0) await ownTurn();
-  }
-}
-
-/** Hands an unhandled rejection to the execution that caused it; false when there is none. */
-export function reportRejection(reason: unknown): boolean {
-  const rejections = running.getStore()?.rejections;
-  rejections?.push(errorFor(reason));
-  return rejections !== null && rejections !== undefined;
-}
-
-/** Notes that the running execution does something for its time. */
-export function signOfLife(): void {
-  const execution = running.getStore();
-  if (!execution) return;
-  execution.aliveMs = performance.now();
-  execution.suspectedCpuMs = null;
 }
 
 /** Between `true` and `false` nothing is terminated: half a commit must not happen. */

@@ -116,7 +116,11 @@ export const leave = action({ args: {}, handler: async () => {
 } });`,
       "convex/bad2.ts": `
 import { action, mutation } from "./_generated/server";
-export const leave = action({ args: {}, handler: async () => { void Promise.reject(1); setTimeout(() => { throw new Error("isolate timer"); }, 1); return null; } });`,
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+export const rejects = action({ args: {}, handler: async () => { void Promise.reject(new Error("not awaited")); await pause(5_000); } });
+export const rejectsAtTheEnd = action({ args: {}, handler: async () => { void Promise.reject(new Error("not awaited")); return null; } });
+export const throwsInATimer = action({ args: {}, handler: async () => { setTimeout(() => { throw new Error("isolate timer"); }, 1); await pause(5_000); } });
+export const catchesLate = action({ args: {}, handler: async () => { const late = Promise.reject(new Error("caught")); await null; return await late.catch((error) => error.message); } });`,
     });
     const url = `http://127.0.0.1:${ready.port}`;
     await run(process.execPath, [command, "dev", "--once", "--url", url, "--admin-key", ADMIN_KEY], {
@@ -128,14 +132,12 @@ export const leave = action({ args: {}, handler: async () => { void Promise.reje
       return await (await fetch(`${url}/api/action`, { method: "POST", body })).text();
     };
     assert.doesNotMatch(await call("bad:leave"), /s3cret/);
-    assert.match(await call("bad2:leave"), /"success"/);
-    await eventually(
-      () =>
-        output.stderr.includes("in a timer") &&
-        output.stderr.includes("isolate timer") &&
-        output.stderr.includes("dangling"),
-    );
-    assert.match(await call("bad2:leave"), /"success"/);
+    await eventually(() => output.stderr.includes("in a timer") && output.stderr.includes("dangling"));
+    // get-convex/convex-backend crates/isolate/src/environment/action/mod.rs run_inner
+    assert.match(await call("bad2:rejects"), /"error".*Uncaught Error: not awaited/);
+    assert.match(await call("bad2:rejectsAtTheEnd"), /"error".*Uncaught Error: not awaited/);
+    assert.match(await call("bad2:throwsInATimer"), /"error".*Uncaught Error: isolate timer/);
+    assert.match(await call("bad2:catchesLate"), /"success".*"caught"/);
     assert.match(output.stderr, /model text/);
     assert.equal(output.stdout, "");
   });

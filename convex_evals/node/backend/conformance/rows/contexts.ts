@@ -24,6 +24,13 @@ export const spoils = mutation({ args: {}, handler: async () => {
   Array.prototype.map = () => ["spoiled"]; JSON.stringify = (() => { const real = JSON.stringify; return (value: any) => real(value); })();
   (Promise.prototype as any).extra = 1; (globalThis as any).Map = class {}; Object.freeze(Math); return null; } });
 export const intact = query({ args: {}, handler: async () => [[1].map((n) => n + 1), "extra" in Promise.prototype, new Map([[1, 2]]).get(1), Object.isFrozen(Math)] });
+export const add = internalMutation({ args: { text: v.string() }, handler: async (ctx, { text }) => { await ctx.db.insert("items", { key: text }); } });
+export const items = query({ args: {}, handler: async (ctx) => (await ctx.db.query("items").collect()).length });
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+export const afterTimeout = action({ args: {}, handler: async (ctx) => { setTimeout(() => void ctx.runMutation(internal.m.add, { text: "late" }), 20); return null; } });
+export const afterInterval = action({ args: {}, handler: async (ctx) => { setInterval(() => void ctx.runMutation(internal.m.add, { text: "late" }), 20); return null; } });
+export const afterPause = action({ args: {}, handler: async (ctx) => { void (async () => { await pause(20); await ctx.runMutation(internal.m.add, { text: "late" }); })(); return null; } });
+export const clears = action({ args: {}, handler: async () => { let ran = 0; const id = setInterval(() => { ran += 1; }, 1); clearTimeout(id); clearTimeout({} as any); clearInterval(undefined); await pause(20); return [ran, typeof id]; } });
 export const storeBlob = action({ args: {}, handler: async (ctx) => { const id = await ctx.storage.store(new Blob(["kept"])); ((await ctx.storage.get(id)) as any).text = async () => "forged"; return await ((await ctx.storage.get(id)))!.text(); } });
 `,
   ),
@@ -34,9 +41,20 @@ export const storeBlob = action({ args: {}, handler: async (ctx) => { const id =
   ),
 };
 
-function row(id: string, rule: string, steps: readonly Step[], expected: Expected): Row {
-  return { id: `contexts/${id}`, rule, citation: CONTEXTS, files: APP, steps, expected };
+function row(id: string, rule: string, steps: readonly Step[], expected: Expected, citation = CONTEXTS): Row {
+  return { id: `contexts/${id}`, rule, citation, files: APP, steps, expected };
 }
+
+const ACTIONS = "get-convex/convex-backend crates/isolate/src/environment/action/mod.rs run_inner";
+
+const nothingLater = (id: string, what: string, name: string): Row =>
+  row(
+    id,
+    `${what} ends with its action.`,
+    [call("action", name), { waitMs: 100 }, call("query", "items")],
+    { value: 0 },
+    ACTIONS,
+  );
 
 const call = (kind: "query" | "mutation" | "action", name: string): Step => ({ call: kind, path: `m:${name}` });
 const FRESH = [1, 1, 1, 1, 1];
@@ -90,5 +108,15 @@ export const rows: readonly Row[] = [
     {
       value: "kept",
     },
+  ),
+  nothingLater("timeout-ends", "A timer", "afterTimeout"),
+  nothingLater("interval-ends", "An interval", "afterInterval"),
+  nothingLater("unawaited-ends", "What nobody awaits", "afterPause"),
+  row(
+    "timers-of-others",
+    "A timer is a number; nothing else ends one.",
+    [call("action", "clears")],
+    { value: [0, "number"] },
+    "get-convex/convex-backend npm-packages/udf-runtime/src/02_timers.ts",
   ),
 ];
