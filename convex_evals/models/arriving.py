@@ -38,9 +38,20 @@ class ArrivingReply:
 
     def listen(self, response: Any) -> Any:
         """LiteLLM's `response`, listened to below its translation, which leaves out refusals and searches."""
-        self._facts.events = tap(response.completion_stream)
-        response.completion_stream = _Peek(response.completion_stream, self._facts)
+        if response.completion_stream is not None:
+            response.completion_stream = self._listened(response.completion_stream)
+            return response
+        ask = response.make_call  # as for Gemini: the request is sent when the first chunk is wanted
+
+        async def ask_and_listen(**options: Any) -> Any:
+            return self._listened(await ask(**options))
+
+        response.make_call = ask_and_listen
         return response
+
+    def _listened(self, stream: Any) -> Any:
+        self._facts.events = tap(stream)
+        return _Peek(stream, self._facts)
 
     def take(self, chunk: Any) -> None:
         """Raises `ProviderFault` for a text that is too long, or quotes a key."""
@@ -59,7 +70,7 @@ class ArrivingReply:
     def end(self, said: object) -> Reply:
         """The reply; `said` is the provider's own word for why it ended. Raises `ProviderFault` where it did not."""
         facts, first = self._facts, self._first
-        finish = _finish_reason(facts.refused or said)
+        finish = _finish_reason(facts.refused or said or facts.finished)
         return Reply(
             text=well_formed("".join(self._pieces)),
             finish_reason=finish,
@@ -100,7 +111,8 @@ class _Facts:
     def __init__(self) -> None:
         self.usage = Usage()
         self.counted_searches = 0
-        self.cost: float | None = None
+        self.cost: float | None = None  # what the provider says; LiteLLM adds an estimate of its own
+        self.finished: str | None = None
         self.refusal: str | None = None
         self.events: ResponseEvents | None = None  # of the Responses API
         self.cited = False
@@ -142,7 +154,14 @@ class _Facts:
             or _count(usage, "num_search_queries")
             or self.counted_searches
         )
-        cost = getattr(usage, "cost", None)
+
+    def overhear(self, chunk: Any) -> None:
+        """What is in the provider's own chunks, and not, or not as it was, in LiteLLM's."""
+        choice = next(iter(getattr(chunk, "choices", None) or ()), None)
+        if getattr(getattr(choice, "delta", None), "refusal", None):
+            self.refusal = "refusal"
+        self.finished = getattr(choice, "finish_reason", None) or self.finished
+        cost = getattr(getattr(chunk, "usage", None), "cost", None)
         if isinstance(cost, int | float) and 0 < cost < math.inf:
             self.cost = float(cost)
 
@@ -169,7 +188,5 @@ class _Peek:
 
     async def __anext__(self) -> Any:
         chunk = await anext(self._iterator)
-        choices = getattr(chunk, "choices", None)
-        if choices and getattr(getattr(choices[0], "delta", None), "refusal", None):
-            self._facts.refusal = "refusal"
+        self._facts.overhear(chunk)
         return chunk

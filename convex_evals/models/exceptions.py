@@ -10,12 +10,14 @@ from urllib.parse import quote
 
 from convex_evals.config import is_secret
 from convex_evals.models.faults import Fault, ProviderFault
+from convex_evals.models.provider_words import fault_in_words
 from convex_evals.records.models import ModelEntry
 
 LONGEST_RETRY_AFTER = 600.0  # seconds; a provider that wants more is left for the next command
 _MOST_ERROR = 256 * 1024  # characters of an exception, which quotes what came
 _MOST_TEXT = 4_000  # characters of it that are looked at
-_QUOTA = re.compile(r"insufficient_quota|insufficient credits|exceeded your current quota|credit balance|billing", re.I)
+# Where a provider's own words stand in its answer.
+_TOLD = [re.compile(rf'"{key}": ?"((?:[^"\\]|\\.)+)') for key in ("message", "error", "detail")]
 
 
 def fault_of(error: Exception, entry: ModelEntry) -> ProviderFault:
@@ -25,16 +27,19 @@ def fault_of(error: Exception, entry: ModelEntry) -> ProviderFault:
 
     if isinstance(error, ProviderFault):
         return error
+    whole = str(error)[:_MOST_ERROR]
     # Before anything is cut: a key that is cut in two is not found, and most of it is left.
-    said = _redacted(str(error)[:_MOST_ERROR], entry)[:_MOST_TEXT]
-    message = _first_line(said, error)
+    said = _redacted(whole, entry)[:_MOST_TEXT]
+    message = _message(said, error)
     status = getattr(error, "status_code", None)
     wait = _retry_after(error)
     if isinstance(error, lite.MidStreamFallbackError):
         inner = error.original_exception
         return fault_of(inner, entry) if isinstance(inner, Exception) else ProviderFault(Fault.CUT, message)
+    told = fault_in_words(whole[:_MOST_TEXT], status, entry.litellm_name.partition("/")[0])
+    if told:
+        return ProviderFault(told, message, wait)
     table: list[tuple[bool, Fault]] = [
-        (status in (402, 429) and bool(_QUOTA.search(said)), Fault.QUOTA),
         (status == 402, Fault.QUOTA),
         (isinstance(error, lite.RateLimitError) or status == 429, Fault.RATE_LIMIT),
         (isinstance(error, TimeoutError | lite.Timeout | httpx.TimeoutException), Fault.TIMEOUT),
@@ -71,9 +76,12 @@ def _is_connection(said: str) -> bool:
     return any(word in said for word in words)
 
 
-def _first_line(said: str, error: Exception) -> str:
-    line = (said.strip().splitlines() or [type(error).__name__])[0]
-    line = re.sub(r"^litellm\.(\w+): ?(\1: ?)?", "", line)
+def _message(said: str, error: Exception) -> str:
+    """The provider's own words where its answer has some, on one line."""
+    found = next((match for words in _TOLD if (match := words.search(said))), None)
+    text = found[1].replace('\\"', '"').replace("\\n", "\n") if found else said
+    line = (text.strip().splitlines() or [""])[0]
+    line = re.sub(r"^(?:(?:litellm\.)?\w+(?:Error|Exception)(?: -|:) ?)+", "", line)
     return line[:300] or type(error).__name__
 
 
@@ -85,7 +93,8 @@ def _redacted(text: str, entry: ModelEntry) -> str:
         if len(key) >= 8:
             for spelled in {key, quote(key, safe="")}:
                 text = re.sub(re.escape(spelled), "[key]", text, flags=re.IGNORECASE)
-    return re.sub(r"\b(sk|pk|key|Bearer)[-_ ][\w*.-]{8,}", "[key]", text)
+    # "Incorrect API key provided" quotes none.
+    return re.sub(r"\b(sk|pk|key|Bearer)[-_ ](?!provided\b)[\w*.-]{8,}", "[key]", text)
 
 
 def _retry_after(error: Exception) -> float | None:

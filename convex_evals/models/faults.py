@@ -44,10 +44,13 @@ class Fault(Enum):
     REQUEST = _Row("bad_request", "the provider refuses the request as it is", Meaning.RETRY)
     INTERRUPTED = _Row("interrupted", "we were stopped while it streamed", Meaning.RETRY)
     BUDGET = _Row("budget", "not sent: its worst price does not fit into what is left", Meaning.WAIT, "raise --budget")
-    AUTH = _Row("auth", "HTTP 401 or 403", Meaning.STOP, "check the key")
+    AUTH = _Row("auth", "no key, or one that the provider does not take", Meaning.STOP, "check the key")
     QUOTA = _Row("quota", "the account has no credit left", Meaning.STOP, "top up the account, or choose another key")
     UNKNOWN_MODEL = _Row(
-        "unknown_model", "the provider has no such model", Meaning.STOP, "check `litellm` in models.yaml"
+        "unknown_model",
+        "the provider has no such model",
+        Meaning.STOP,
+        "check the name (`cli models list`; `litellm` in models.yaml)",
     )
     REDIRECT = _Row(
         "redirect",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from convex_evals.errors import UserError
 from convex_evals.models.arriving import ArrivingReply
 from convex_evals.models.exceptions import fault_of
 from convex_evals.models.faults import Fault, ProviderFault
+from convex_evals.models.keys import key_value
 from convex_evals.models.litellm_loader import load_litellm
 from convex_evals.models.responses import stream_for_real
 from convex_evals.models.servers import refuse_stranger, sent_keys
@@ -24,6 +24,7 @@ BETWEEN_SECONDS = 120.0
 SECONDS_PER_TOKEN = 0.1
 LONGEST_WAIT = 600.0
 _UNGUARDED = frozenset({"aiohttp_openai"})  # providers that LiteLLM asks without httpx
+_RETRYING = frozenset({"zai"})  # whose `max_retries` LiteLLM drops, so that the SDK below it tries three times
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,9 @@ def _arguments(entry: ModelEntry, call: Call) -> dict[str, Any]:
         provider, _, rest = name.partition("/")
         name = f"{provider}/responses/{rest}"
     parameters = entry.parameters
+    # LiteLLM drops what it does not expect of a model: searching must be refused aloud, not left out.
+    expected = ["web_search_options"] if call.web_search else []
+    expected += ["max_retries"] if name.partition("/")[0] in _RETRYING else []
     optional = {
         "temperature": parameters.temperature,
         "reasoning_effort": parameters.reasoning_effort,
@@ -90,8 +94,7 @@ def _arguments(entry: ModelEntry, call: Call) -> dict[str, Any]:
         "num_retries": 0,
         "max_retries": 0,
         **({"extra_body": {"usage": {"include": True}}} if name.startswith("openrouter/") else {}),
-        # LiteLLM drops what it does not expect of a model: searching must be refused aloud, not left out.
-        **({"allowed_openai_params": ["web_search_options"]} if call.web_search else {}),
+        **({"allowed_openai_params": expected} if expected else {}),
         **{key: value for key, value in optional.items() if value is not None},
         **call.extra,
     }
@@ -104,11 +107,7 @@ def api_key(entry: ModelEntry) -> str | None:
     """
     try:
         refuse_stranger(entry)
+        value = key_value(entry)
     except UserError as error:
         raise ProviderFault(Fault.AUTH, str(error)) from None
-    if entry.key_env:
-        key = os.environ.get(entry.key_env)
-        if not key:
-            raise ProviderFault(Fault.AUTH, f"{entry.key_env} is not set")
-        return key
-    return "none" if entry.base_url else None
+    return value or ("none" if entry.base_url else None)

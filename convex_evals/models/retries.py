@@ -15,6 +15,7 @@ from convex_evals.models.budget import Budget, Reservation
 from convex_evals.models.charge import charge, estimated_usage
 from convex_evals.models.faults import HOPELESS, Fault, Meaning, ModelStopped, ProviderFault
 from convex_evals.models.interfaces import send
+from convex_evals.models.keys import key_of
 from convex_evals.models.limits import ProviderLimit
 from convex_evals.models.price import Tariff
 from convex_evals.models.provider import Call
@@ -207,7 +208,7 @@ class _Attempts:
         """What a fault means for the next request."""
         model = self.model
         if fault.fault.meaning is Meaning.STOP:
-            stopped = ModelStopped(f"{model.model}: {fault}; {fault.fault.remedy}")
+            stopped = ModelStopped(f"{model.model}: {str(fault).rstrip('.')}; {self._remedy(fault.fault)}")
             model.halt(stopped)
             raise stopped from None
         if fault.fault is Fault.RATE_LIMIT:
@@ -217,6 +218,10 @@ class _Attempts:
         pause = min(_LONGEST_PAUSE, model.first_pause * 2 ** (len(self.attempts) - 1)) * random.uniform(0.5, 1.5)
         with suppress(TimeoutError):
             await asyncio.wait_for(model.halted.wait(), max(pause, fault.retry_after or 0))
+
+    def _remedy(self, fault: Fault) -> str:
+        variable = key_of(self.model.entry).variable
+        return f"{fault.remedy} in {variable}" if fault is Fault.AUTH and variable else fault.remedy
 
     def _received(self, reply: Reply) -> TrialReply:
         fault = None

@@ -12,32 +12,11 @@ import os
 from urllib.parse import urlsplit
 
 from convex_evals.errors import UserError
+from convex_evals.models.keys import key_owners
 from convex_evals.records.models import ModelEntry
 
 _SHORTEST_KEY = 16  # characters
 VARIABLE = "CONVEX_EVALS_SERVERS"
-# Providers whose key has another name than PROVIDER_API_KEY.
-_OTHER_NAMES = {
-    "GEMINI_API_KEY": {"gemini"},
-    "GOOGLE_API_KEY": {"gemini"},
-    "OPENROUTER_API_KEY": {"openrouter"},
-    "TOGETHERAI_API_KEY": {"together_ai"},
-    "TOGETHER_API_KEY": {"together_ai"},
-    "FIREWORKS_API_KEY": {"fireworks_ai"},
-    "COHERE_API_KEY": {"cohere", "cohere_chat"},
-    "CO_API_KEY": {"cohere", "cohere_chat"},
-    "PERPLEXITYAI_API_KEY": {"perplexity"},
-    "DASHSCOPE_API_KEY": {"dashscope"},
-    "HF_API_KEY": {"huggingface"},
-}
-_PROVIDERS = frozenset(
-    {
-        *("ai21", "anthropic", "azure", "azure_ai", "cerebras", "cohere", "cohere_chat", "dashscope", "databricks"),
-        *("deepinfra", "deepseek", "fireworks_ai", "gemini", "groq", "huggingface", "hyperbolic", "meta_llama"),
-        *("minimax", "mistral", "moonshot", "nebius", "novita", "nvidia_nim", "openai", "openrouter", "perplexity"),
-        *("replicate", "sambanova", "together_ai", "vertex_ai", "volcengine", "watsonx", "xai", "zai"),
-    }
-)
 # What speaks OpenAI's protocol, and gets the key that it is given and no other.
 _COMPATIBLE = frozenset({"openai", "hosted_vllm", "lm_studio", "ollama", "ollama_chat", "openai_like"})
 
@@ -61,14 +40,6 @@ def refuse_stranger(entry: ModelEntry) -> None:
             f"models.yaml: {entry.slug}: would send {entry.key_env} to {origin(entry.base_url)}; if that server is "
             f"yours, say so in your shell: export {VARIABLE}={origin(entry.base_url)}"
         )
-
-
-def key_owners(variable: str) -> frozenset[str]:
-    """The providers that a variable is the usual key of; none for a name of the user's own."""
-    if variable in _OTHER_NAMES:
-        return frozenset(_OTHER_NAMES[variable])
-    name = variable.removesuffix("_API_KEY").lower()
-    return frozenset({name}) if variable.endswith("_API_KEY") and name in _PROVIDERS else frozenset()
 
 
 def sent_keys(entry: ModelEntry) -> list[str]:

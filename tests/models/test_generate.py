@@ -229,7 +229,7 @@ def test_silence_is_a_timeout(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize(
     ("way", "words"),
-    [("auth", "check the key"), ("quota", "top up the account"), ("unknown_model", "check `litellm` in models.yaml")],
+    [("auth", "check the key"), ("quota", "top up the account"), ("unknown_model", "check the name")],
 )
 def test_what_stops_a_model(way: str, words: str, bench: Bench) -> None:
     bench.stub.behave = lambda n, body: way
