@@ -10,7 +10,7 @@ from pathlib import Path
 from convex_evals.analysis.compare import Side
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
-from convex_evals.models.catalog import find_ran, load_models
+from convex_evals.models.catalog import find_ran, load_catalog
 from convex_evals.records import RunPlan
 from convex_evals.store.runs import Run, RunStore
 from convex_evals.suite.prompt import guidelines_sha256
@@ -28,7 +28,7 @@ def select(text: str, workspace: Workspace) -> Side:
         return Side(text, (store.find(text),))
     words = parse(text)
     if "model" in words:
-        listed = [m.slug for m in load_models(workspace.home)]
+        listed = [m.slug for m in load_catalog(workspace.home).own]
         runs = store.of_model(find_ran(words["model"], listed, store.models()))
     else:
         runs = list(store.all())

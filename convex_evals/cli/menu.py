@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from convex_evals.config import Workspace
-from convex_evals.models.catalog import load_models
+from convex_evals.models.catalog import load_catalog
+from convex_evals.models.keys import key_of
 from convex_evals.models.reference import SLUG as REFERENCE_SLUG
 from convex_evals.models.replay import DEMO_SLUG, open_demo
 from convex_evals.runs.options import DEFAULT_EXPERIMENT, RunOptions, named_experiment
@@ -58,11 +59,16 @@ def _ask(options: RunOptions, workspace: Workspace) -> RunOptions:
 def _models(evals: Sequence[Eval], workspace: Workspace) -> list[str]:
     import questionary
 
-    titles = {e.slug: f"{e.name or e.slug}  ({e.slug})" for e in load_models(workspace.home)}
+    entries = load_catalog(workspace.home).entries
+    askable = [e for e in entries if key_of(e).is_set]
+    titles = {e.slug: f"{e.name or e.slug}  ({e.slug})" for e in askable}
     titles |= {name: f"{name}  ({what})" for name, what in _STAND_INS.items()}
     if not any(map(open_demo().has, evals)):
         del titles[_DEMO]
-    return _picked("Models:", [questionary.Choice(_shown(title), value) for value, title in titles.items()])
+    choices = [questionary.Choice(_shown(title), value) for value, title in titles.items()]
+    if len(askable) < len(entries):
+        choices.append(questionary.Separator(f"({len(entries) - len(askable)} more with keys: cli models list)"))
+    return _picked("Models:", choices)
 
 
 def _experiments(workspace: Workspace) -> tuple[str, ...]:
@@ -125,7 +131,7 @@ def _failures(options: RunOptions, workspace: Workspace) -> RunOptions | None:
     if run is None or summary is None:
         return None
     failed = [e for e, found in summary.evals.items() if found.counts.failed]
-    askable = {DEMO_SLUG, REFERENCE_SLUG, *(e.slug for e in load_models(workspace.home))}
+    askable = {DEMO_SLUG, REFERENCE_SLUG, *(e.slug for e in load_catalog(workspace.home).entries)}
     experiment = workspace.config.experiments.get(run.plan.experiment)
     here = [e.id for e in load_suite(workspace.suite).evals if e.id in failed]
     if not here or run.plan.model not in askable or experiment is None:

@@ -13,7 +13,7 @@ from convex_evals.guidelines.effect import measure
 from convex_evals.guidelines.missing_runs import Gap, find_gaps
 from convex_evals.guidelines.revisions import Revisions, read_versions
 from convex_evals.models.budget import Budget
-from convex_evals.models.catalog import find_slug, load_models
+from convex_evals.models.catalog import find_ran_or_known, load_catalog
 from convex_evals.runs.execute import carry_out
 from convex_evals.runs.options import RunOptions
 from convex_evals.runs.request import make_resolver
@@ -64,6 +64,5 @@ class VersionComparison:
     def _slugs(self, store: RunStore) -> list[str] | None:
         if not self.models:
             return None
-        known = [m.slug for m in load_models(self.workspace.home)]
-        advice = "`cli models list` shows what is there"
-        return [find_slug(name, [*known, *store.models()], advice) for name in self.models]
+        catalog, ran = load_catalog(self.workspace.home), store.models()
+        return [find_ran_or_known(name, catalog, ran) for name in self.models]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,14 +10,14 @@ from typing import Any
 from convex_evals.errors import UserError
 from convex_evals.models import Solver
 from convex_evals.models.budget import Budget
-from convex_evals.models.catalog import find_model
+from convex_evals.models.catalog import Catalog, find_model
+from convex_evals.models.keys import refuse_missing_keys
 from convex_evals.models.limits import ProviderLimit
 from convex_evals.models.price import can_search, most_output_tokens, tariff_of
 from convex_evals.models.reference import SLUG, ReferenceSolver
 from convex_evals.models.replay import DEMO_SLUG, open_demo, open_replay
 from convex_evals.models.retries import ModelSolver
 from convex_evals.models.servers import refuse_stranger
-from convex_evals.records.models import ModelEntry
 
 REPLAY = "replay:"
 
@@ -26,11 +26,16 @@ REPLAY = "replay:"
 REVIEWED_MODELS = frozenset({SLUG, DEMO_SLUG})
 
 
+def refuse_without_keys(solvers: Iterable[Solver]) -> None:
+    """Raise `UserError`, on one line for all, where one of these would ask a model without its key."""
+    refuse_missing_keys([solver.entry for solver in solvers if isinstance(solver, ModelSolver)])
+
+
 @dataclass
 class SolverFactory:
     """Makes solvers; those of one provider share its limit, all share the budget."""
 
-    models: Sequence[ModelEntry]
+    models: Catalog
     concurrency: int
     budget: Budget
     _limits: dict[str, ProviderLimit] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from convex_evals.grading.sandbox.choice import REVIEWED, Containment
 from convex_evals.grading.service import GradingService
 from convex_evals.grading.setup import ready_service
 from convex_evals.models.retries import ModelSolver
-from convex_evals.models.solvers import REVIEWED_MODELS
+from convex_evals.models.solvers import REVIEWED_MODELS, refuse_without_keys
 from convex_evals.records import Summary
 from convex_evals.records.journal import JournalEntry
 from convex_evals.render.terminal import Display
@@ -73,10 +73,12 @@ class Work:
     async def do(self, *batches: Sequence[RunRequest]) -> None:
         """All requests of a batch at the same time, one batch after the other, while models may be asked.
 
-        Raises `KeyboardInterrupt` once they ended after a Ctrl-C.
+        Raises `KeyboardInterrupt` once they ended after a Ctrl-C, and `UserError` where a key is missing, before
+        anything is begun.
         """
         space, display = self.workspace, self.display
         requests = [request for batch in batches for request in batch]
+        refuse_without_keys(r.solver for r in requests if not (r.planned and r.planned.is_complete))
         count = self.workers or space.workers
         self._places = asyncio.Semaphore(count)
         reviewed = space.is_own and all(r.solver.model in REVIEWED_MODELS for r in requests)

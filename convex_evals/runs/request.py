@@ -17,7 +17,7 @@ from convex_evals.errors import UserError
 from convex_evals.inputs.suite_files import is_there, read_inside
 from convex_evals.models import Solver
 from convex_evals.models.budget import Budget
-from convex_evals.models.catalog import load_models
+from convex_evals.models.catalog import load_catalog
 from convex_evals.models.replay import ReplaySolver
 from convex_evals.models.solvers import SolverFactory
 from convex_evals.runs.options import DEFAULT_EXPERIMENT, RunOptions
@@ -47,7 +47,7 @@ class Resolved:
 def make_solvers(workspace: Workspace, budget: Budget, concurrency: int | None = None) -> SolverFactory:
     """The models of `workspace`, with keys from its .env, and a budget that all of them share. Raises `UserError`."""
     load_environment(workspace.home)
-    return SolverFactory(load_models(workspace.home), concurrency or workspace.config.concurrency, budget)
+    return SolverFactory(load_catalog(workspace.home), concurrency or workspace.config.concurrency, budget)
 
 
 def make_resolver(workspace: Workspace, budget: Budget) -> Callable[[RunOptions], Resolved]:

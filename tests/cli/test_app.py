@@ -73,8 +73,9 @@ def test_unknown_names(invoke: Invoke, tmp_path: Path) -> None:
     make_eval(tmp_path)
     for arguments, message in [
         (
-            ["run", "-m", "gpt-5"],
-            "error: gpt-5: no such model; add it to models.yaml; `cli models list` shows what is there\n",
+            ["run", "-m", "zzz/model"],
+            "error: zzz/model: no such model; LiteLLM does not know it either; add it to models.yaml; "
+            "`cli models list` shows what is there\n",
         ),
         (
             ["run", "-m", "reference", "-c", "fundamental"],

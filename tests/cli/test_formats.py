@@ -62,7 +62,7 @@ def suite(tmp_path: Path) -> Path:
     [
         ("list", ["run_id", "date", "model", "experiment"]),
         ("list evals", ["eval", "pipeline", "wrong", "accept", "tags", "path"]),
-        ("models list", ["slug", "name", "first_seen", "tags"]),
+        ("models list", ["slug", "name", "key_variable", "key_state", "first_seen", "tags", "shipped"]),
         ("status", ["run_id", "model", "experiment", "category", "passed", "failed", "unscored", "pass_rate"]),
         ("show before", ["eval", "trial", "outcome", "duration_ms", "caught_by", "reason"]),
         ("history -m model-1", ["date", "run_id", "experiment", "evals", "missing", "passed", "scored", "pass_rate"]),

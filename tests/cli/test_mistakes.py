@@ -87,7 +87,7 @@ def test_a_damaged_record_is_restored_from_git(suite: Path, invoke: Invoke) -> N
     assert complaint(invoke, "models", "list").endswith("models.yaml: models: input should be a valid list")
 
 
-@pytest.mark.parametrize("command", ["list", "models list", "leaderboard", "prune --keep 1"])
+@pytest.mark.parametrize("command", ["list", "leaderboard", "prune --keep 1"])
 def test_nothing_at_all_in_each_format(command: str, tmp_path: Path, invoke: Invoke) -> None:
     make_eval(tmp_path)
     texts = {form: invoke(*command.split(), "--format", form).out for form in ("markdown", "json", "csv")}

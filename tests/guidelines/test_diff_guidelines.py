@@ -175,7 +175,8 @@ def test_no_runs(suite: Path, invoke: Invoke) -> None:
     )
 
 
-def test_one_side_alone_says_what_to_run(suite: Path, invoke: Invoke) -> None:
+def test_one_side_alone_says_what_to_run(suite: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STUB_KEY", "x")
     ran(suite, TWO, "pf")
     result = invoke("diff-guidelines", "HEAD", cwd=suite)
     (command,) = [line.strip() for line in result.out.splitlines() if line.strip().startswith("cli run")]

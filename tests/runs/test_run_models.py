@@ -99,6 +99,11 @@ def test_what_changed_is_asked_again_and_nothing_else(suite: Path, stub: Provide
     assert {h["authorization"] for h in map(_lower, stub.headers)} == {f"Bearer {KEY}"}
 
 
+def commit_as_somebody(folder: Path) -> None:
+    for name, value in (("user.name", "Test"), ("user.email", "test@example.org")):
+        subprocess.run(["git", "config", name, value], cwd=folder, check=True)
+
+
 def _lower(headers: dict[str, str]) -> dict[str, str]:
     return {name.lower(): value for name, value in headers.items()}
 
@@ -122,6 +127,22 @@ def test_no_key_in_any_file(suite: Path, stub: Provider) -> None:
     for path in suite.rglob("*"):
         if path.is_file() and path.name != ".env":
             assert KEY.encode() not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize("arguments", [[], ["--dry-run"], ["--trials", "2", "--commit"]])
+def test_a_missing_key_is_one_line_and_nothing_is_begun(arguments: list[str], suite: Path, stub: Provider) -> None:
+    write_files(suite, {".env": "", ".gitignore": ".cache/\n"})
+    commit_as_somebody(make_git_repo(suite))
+    done = command(suite, "run", "-m", "stub/model", "-m", "gpt-5", "-m", "xai/grok-4.3", *arguments)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "error: 3 keys are not set: STUB_KEY (stub/model), OPENAI_API_KEY (openai/gpt-5), XAI_API_KEY (xai/grok-4.3); "
+        "set them in your shell or in .env, or choose another model (`cli models list`)\n"
+    )
+    one = command(suite, "run", "-m", "gpt-5", *arguments)
+    assert one.stderr.startswith("error: OPENAI_API_KEY is not set: openai/gpt-5 asks OpenAI; set it in your shell")
+    assert stub.requests == [] and not (suite / "runs").exists()
+    assert command(suite, "run", "-m", "gpt-5", "--dry-run", env=clean_environment(OPENAI_API_KEY=KEY)).returncode == 0
 
 
 @pytest.mark.full

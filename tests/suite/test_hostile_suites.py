@@ -375,7 +375,8 @@ def test_nothing_is_written_through_links(tmp_path: Path, invoke: Invoke) -> Non
     assert read_generated(ev.path / "answer") == {} and sorted((tmp_path / "host").iterdir()) == before
 
 
-def test_a_reading_command_changes_nothing(tmp_path: Path, invoke: Invoke) -> None:
+def test_a_reading_command_changes_nothing(tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
     suite = make_suite(tmp_path)
     make_run(tmp_path / "mine/runs", {EVAL: "f"})
 

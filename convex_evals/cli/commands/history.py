@@ -28,13 +28,13 @@ def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Pa
     from convex_evals.analysis.history import history_section, history_to_data, read_history
     from convex_evals.config import open_workspace
     from convex_evals.errors import UserError
-    from convex_evals.models.catalog import find_ran, load_models
+    from convex_evals.models.catalog import find_ran, load_catalog
     from convex_evals.runs.options import DEFAULT_EXPERIMENT, RunOptions, named_experiment
     from convex_evals.store.runs import RunStore
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     store = RunStore(workspace.runs_dir)
-    listed = [m.slug for m in load_models(workspace.home)]
+    listed = [m.slug for m in load_catalog(workspace.home).own]
     slug = find_ran(model, listed, store.models())
     found = read_history(store, slug, experiment)
     if not (found.points or found.incomplete):

@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from convex_evals.cli.options import output_option, print_lines, print_result, suite_path
-from convex_evals.render.formats import FORMATS
 from convex_evals.render.output import say
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
+    from convex_evals.models.catalog import Catalog
     from convex_evals.models.check import SignOfLife
+    from convex_evals.models.keys import Key
     from convex_evals.records.models import ModelEntry, Price
-    from convex_evals.render.model import Table
+    from convex_evals.render.model import Row, Table
 
 
 @click.group()
 def models() -> None:
-    """List the models of models.yaml, show one, or check that one answers.
+    """List the models that can be named, show one, or check that one answers.
 
     \b
     Examples:
@@ -35,21 +36,40 @@ def models() -> None:
 @output_option
 @click.pass_context
 def list_(ctx: click.Context, form: str) -> None:
-    """List the models of models.yaml."""
+    """List the models of models.yaml and those that ship, and whether their keys are set; never what they are."""
+    from convex_evals.models.keys import key_of
     from convex_evals.render.model import Column, Section, Table
 
-    entries = _entries(ctx)
+    catalog = _catalog(ctx)
     columns = [
         Column("slug", "slug"),
         Column("name", "name", right=True),
+        Column("key_variable", "key", right=True),
+        Column("key_state", "", right=True),
         Column("first_seen", "first seen", right=True),
         Column("tags", "tags", right=True),
+        Column("shipped", None),
     ]
-    days = [e.first_seen.isoformat() if e.first_seen else None for e in entries]
-    rows = [[e.slug, e.name or e.slug, day, tuple(e.tags)] for e, day in zip(entries, days, strict=True)]
-    none = "No models: models.yaml is missing or empty; docs/running.md shows how to write it."
-    section = Section.of(Table.of(columns, rows) if entries or FORMATS[form].for_machines else none)
-    print_result(form, section, lambda: [e.model_dump(mode="json") for e in entries])
+    keys = {e.slug: key_of(e) for e in catalog.entries}
+
+    def row(e: ModelEntry) -> Row:
+        key, day = keys[e.slug], e.first_seen.isoformat() if e.first_seen else None
+        return [e.slug, e.name or e.slug, key.variable, key.state, day, tuple(e.tags), e in catalog.shipped]
+
+    def data(e: ModelEntry) -> dict[str, Any]:
+        key = keys[e.slug]
+        return {**e.model_dump(mode="json"), "key": _key_data(key), "shipped": e in catalog.shipped}
+
+    note = "-m provider/name takes other models, too, if LiteLLM knows them. Set keys in your shell or in .env."
+    print_result(
+        form,
+        Section.of(Table.of(columns, [row(e) for e in catalog.entries]), note),
+        lambda: [data(e) for e in catalog.entries],
+    )
+
+
+def _key_data(key: Key) -> dict[str, Any]:
+    return {"variable": key.variable, "set": key.is_set}
 
 
 @models.command()
@@ -59,12 +79,14 @@ def list_(ctx: click.Context, form: str) -> None:
 def show(ctx: click.Context, name: str, form: str) -> None:
     """Show one model: its settings and its price."""
     from convex_evals.models.catalog import find_model
+    from convex_evals.models.keys import key_of
     from convex_evals.models.price import can_search, most_output_tokens, tariff_of
 
-    entry = find_model(name, _entries(ctx))
+    entry = find_model(name, _catalog(ctx))
     price = tariff_of(entry).price
     data = {
         **entry.model_dump(mode="json"),
+        "key": _key_data(key_of(entry)),
         "price": price.model_dump(mode="json") if price else None,
         "most_output_tokens": most_output_tokens(entry),
         "web_search": can_search(entry),
@@ -76,6 +98,8 @@ def _lines(data: Mapping[str, Any], price: Price | None) -> Iterator[str]:
     for key, value in data.items():
         if key == "price":
             value = f"${price.input:g} in, ${price.output:g} out, per million tokens" if price else "not known"
+        elif key == "key":
+            value = f"{value['variable']}: {'set' if value['set'] else 'missing'}" if value["variable"] else None
         if isinstance(value, dict):
             value = ", ".join(f"{k} {v}" for k, v in value.items() if v is not None)
         if value not in (None, [], ""):
@@ -84,7 +108,7 @@ def _lines(data: Mapping[str, Any], price: Price | None) -> Iterator[str]:
 
 def _settings(data: Mapping[str, Any]) -> Table:
     """One row for each setting, `price.input` among them."""
-    from convex_evals.render.model import Column, Row, Table
+    from convex_evals.render.model import Column, Table
 
     rows: list[Row] = []
     for key, value in data.items():
@@ -117,8 +141,8 @@ def check(ctx: click.Context, names: tuple[str, ...], smoke: bool, form: str) ->
     from convex_evals.models.catalog import find_model
     from convex_evals.models.check import check_model
 
-    entries = _entries(ctx)
-    chosen = [find_model(name, entries) for name in names]
+    catalog = _catalog(ctx)
+    chosen = [find_model(name, catalog) for name in names]
     found = [asyncio.run(check_model(entry)) for entry in chosen]
     if smoke:
         for f in found:
@@ -160,13 +184,13 @@ def _smoke(ctx: click.Context, slugs: list[str], form: str) -> int:
     return status
 
 
-def _entries(ctx: click.Context) -> tuple[ModelEntry, ...]:
-    from convex_evals.models.catalog import load_models
+def _catalog(ctx: click.Context) -> Catalog:
+    from convex_evals.models.catalog import load_catalog
     from convex_evals.runs.request import load_environment
 
     workspace = _workspace(ctx)
     load_environment(workspace.home)
-    return load_models(workspace.home)
+    return load_catalog(workspace.home)
 
 
 def _workspace(ctx: click.Context) -> Workspace:

@@ -153,9 +153,12 @@ def _write_index(folder: Folder) -> None:
 
 def _solver(workspace: Workspace, model: str, budget: float | None) -> ModelSolver:
     from convex_evals.models.budget import Budget
+    from convex_evals.models.solvers import refuse_without_keys
     from convex_evals.runs.request import make_solvers
 
-    return make_solvers(workspace, Budget(budget)).model(model, web_search=False, extra={})
+    solver = make_solvers(workspace, Budget(budget)).model(model, web_search=False, extra={})
+    refuse_without_keys([solver])
+    return solver
 
 
 def _line(path: Path, made: Report) -> str:

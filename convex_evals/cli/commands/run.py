@@ -86,6 +86,7 @@ def run(options: RunOptions) -> int:
 
 def _run(options: RunOptions, workspace: Workspace, solvers: SolverFactory, containment: Containment) -> int:
     from convex_evals.errors import ExitCode
+    from convex_evals.models.solvers import refuse_without_keys
     from convex_evals.render.terminal import Display
     from convex_evals.runs.execute import make_work
     from convex_evals.runs.request import resolve
@@ -95,6 +96,7 @@ def _run(options: RunOptions, workspace: Workspace, solvers: SolverFactory, cont
         for line in resolved.skipped:
             display.warn(line)
         if options.dry_run:
+            refuse_without_keys(request.solver for request in resolved.requests)
             _print_estimate(resolved.requests, options)
             return ExitCode.OK
         delivery = open_delivery(workspace.runs_dir, options.commit, options.push)
