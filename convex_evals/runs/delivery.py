@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from convex_evals.errors import UserError
 from convex_evals.records import Counts
 from convex_evals.render.numbers import percent
 from convex_evals.runs.shard import Shard
@@ -21,12 +22,20 @@ class Delivery:
     push: bool
 
     def deliver(self, runs: Sequence[Run], verb: str = "add", shard: Shard | None = None) -> list[str]:
-        """Commit (and push) the files of `runs`; lines that say what was done. Raises `UserError`."""
+        """Commit (and push) the files of `runs`; lines that say what was done. Raises `UserError`.
+
+        A run that scored nothing says nothing of its model, and is not committed unless it is a plan.
+        """
         if not runs:
             return []
+        left = [] if verb == "plan" else [run for run in runs if _says_nothing(run, shard)]
+        runs = [run for run in runs if run not in left]
+        if not runs:
+            raise UserError("nothing was committed: no trial was scored")
         committed = self.branch.commit([run.folder for run in runs], message(runs, verb, shard))
         name = self.branch.name
-        lines = [f"Committed to {name}: {committed.commit[:10]}" if committed.new else f"Nothing to commit to {name}"]
+        lines = [f"Not committed, since no trial was scored: {run.plan.run_id}" for run in left]
+        lines += [f"Committed to {name}: {committed.commit[:10]}" if committed.new else f"Nothing to commit to {name}"]
         if self.push:
             pushed = self.branch.push(committed, frozenset([SUMMARY_NAME]))
             where = f"{self.branch.remote}/{self.branch.upstream}"
@@ -48,6 +57,12 @@ def message(runs: Sequence[Run], verb: str, shard: Shard | None) -> str:
     part = f", shard {shard}" if shard else ""
     rate = "" if verb == "plan" else f": {_rate(total)}"
     return "\n".join([f"chore(runs): {verb} {what}{part}{rate}", "", *lines, ""])
+
+
+def _says_nothing(run: Run, shard: Shard | None) -> bool:
+    """Whether there was something to do, and nothing came of it. The share of a shard may be empty."""
+    share = run.plan.evals if shard is None else shard.share(run.plan.evals)
+    return bool(share) and not _counts(run, shard).scored
 
 
 def _counts(run: Run, shard: Shard | None) -> Counts:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from convex_evals.analysis.totals import category_table, unscored_lines
 from convex_evals.records import Summary
+from convex_evals.records.generation import MISSING
+from convex_evals.render.formats import DEFAULT
 from convex_evals.render.model import Section, Table
 from convex_evals.render.numbers import dollars
-from convex_evals.runs.options import resume
+from convex_evals.runs.options import RunOptions, resume
 from convex_evals.store.runs import Run
+from convex_evals.store.summary import given_up
+from convex_evals.text import counted
 
 
-def run_section(run: Run, summary: Summary | None, so_far: Summary | None = None) -> Section:
-    """The totals and where they are; `so_far` is what there is of a run without a summary."""
+def run_section(
+    run: Run, summary: Summary | None, so_far: Summary | None = None, again: list[str] | None = None
+) -> Section:
+    """The totals and where they are; `so_far` is what there is of a run without a summary, `again` more to say."""
     plan = run.plan
     known = summary or so_far
     parts = [f"{plan.model}  {plan.experiment}{'  (synthetic: no model was asked)' if plan.synthetic else ''}"]
@@ -28,10 +36,41 @@ def run_section(run: Run, summary: Summary | None, so_far: Summary | None = None
             f"How far it is: cli status {plan.run_id}",
         ]
     else:
-        rest = _missing(run, summary)
+        rest = [*_missing(run, summary), *(again or [])]
     if known and "none" in known.sandbox:
         rest.append("Sandbox: none (what was graded could do whatever you can)")
     return Section.of(*parts, *totals, *rest, f"Results: {run.folder}", f"Look at them: cli show {plan.run_id}")
+
+
+def retry_command(run: Run, summary: Summary | None, options: RunOptions) -> str | None:
+    """What asks again for trials of a complete run that have no verdict; `options` made the run."""
+    if summary is None or summary.missing or not _waiting(summary):
+        return None
+    if options.runs or options.run_id:
+        return f"cli status {run.plan.run_id}"  # which knows what means the same in another run
+    return replace(options, fresh=False, retry_unscored=given_up(run, summary), form=DEFAULT).command()
+
+
+def retry_lines(run: Run, summary: Summary | None, options: RunOptions) -> list[str]:
+    """What is stuck, and the command that tries it again."""
+    command = retry_command(run, summary, options)
+    if summary is None or command is None:
+        return []
+    waiting = _waiting(summary)
+    trials = counted(sum(waiting.values()), "trial")
+    why = ", ".join(f"{n} x {reason}" for reason, n in waiting.items())
+    if not given_up(run, summary):
+        return [f"Unscored: {trials} ({why}).", f"Try again: {command}"]
+    has, are = ("has", "is") if sum(waiting.values()) == 1 else ("have", "are")
+    return [
+        f"Stuck: {trials} {has} no verdict after three commands ({why}), and {are} not asked for again.",
+        f"Try again: {command}",
+    ]
+
+
+def _waiting(summary: Summary) -> dict[str, int]:
+    """Trials that asking again may help, by the reason; a recorded reply that is not there stays away."""
+    return {reason: n for reason, n in summary.unscored.items() if reason != MISSING}
 
 
 def share_section(run: Run, share: Summary, name: str) -> Section:

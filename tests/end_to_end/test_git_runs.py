@@ -259,7 +259,7 @@ def test_finish_says_what_is_missing(invoke: Invoke, tmp_path: Path) -> None:
         (["run", "--run", "default", "--trials", "2"], 2, "--run takes these from the plan; leave out --trials"),
         (["run", "--run", "default", "--shard", "3/2"], 1, "--shard 3/2: not a shard"),
         (["run", "--run", "nope"], 1, "nope: no such run in"),
-        (["run", "--run", "default", "-m", "gpt-5"], 1, "gpt-5: no such model"),
+        (["run", "--run", "default", "-m", "gpt5"], 1, "gpt5: no such model"),
         (["run", "-m", "reference", "--run-id", "A b"], 2, "--run-id A b: use lower-case letters"),
         (["plan", "-m", "reference", "--date", "2026-01-01"], 2, "--date needs --run-id"),
     ],
@@ -271,7 +271,8 @@ def test_wrong_words(arguments: list[str], status: int, message: str, invoke: In
     assert result.status == status and message in result.err, result.err
 
 
-def test_one_run_by_two_names_is_one(invoke: Invoke, tmp_path: Path) -> None:
+def test_one_run_by_two_names_is_one(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STUB_KEY", "x")
     make_eval(tmp_path)
     write_files(tmp_path, {"models.yaml": models_yaml("http://127.0.0.1:1")})
     words = ["-e", "no_guidelines", "--dry-run", "--json"]

@@ -163,12 +163,30 @@ def test_three_runs_of_faults_and_then_only_on_request(suite: Path, stub: Provid
     assert found["summary"]["counts"] == {"passed": 0, "failed": 2, "unscored": 1}
     assert found["summary"]["unscored"] == {"context_overflow": 1}
     assert asked(stub) == ["Task 0.", "Task 1.", "Task 1.", "Task 1.", "Task 2."]
-    run(suite)
-    assert asked(stub) == []
+    done = command(suite, "run", "-m", "model")
+    assert asked(stub) == [] and done.returncode == 0
+    line = "Stuck: 1 trial has no verdict after three commands (1 x context_overflow), and is not asked for again."
+    assert f"{line}\nTry again: cli run -m model --retry-unscored\n" in done.stdout
+    assert run(suite)["go_on"] == "cli run -m model --retry-unscored" and asked(stub) == []
     stub.behave = lambda n, body: "ok"
     again = run(suite, "--retry-unscored")
+    assert again["go_on"] is None
     assert asked(stub) == ["Task 1."]
     assert again["summary"]["counts"]["failed"] == 3 and again["summary"]["reused"] == 2
+
+
+@pytest.mark.parametrize(("way", "status"), [("auth", 1), ("context", 1), ("ok", 0)])
+def test_nothing_is_committed_where_nothing_is_scored(way: str, status: int, suite: Path, stub: Provider) -> None:
+    write_files(suite, {".gitignore": ".cache/\n.env\n"})
+    commit_as_somebody(make_git_repo(suite))
+    stub.behave = lambda n, body: way
+    done = command(suite, "run", "-m", "model", "--commit")
+    assert done.returncode == status, done.stderr
+    log = subprocess.run(["git", "log", "--format=%s"], cwd=suite, capture_output=True, text=True, check=True).stdout
+    assert len(log.splitlines()) == (1 if status else 2)
+    assert ("error: nothing was committed: no trial was scored\n" in done.stderr) == bool(status)
+    if way == "context":
+        assert "Unscored: 3 trials (3 x context_overflow).\nTry again: cli run -m model --commit\n" in done.stdout
 
 
 def test_dry_run_asks_nobody(suite: Path, stub: Provider) -> None:

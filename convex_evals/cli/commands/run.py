@@ -102,7 +102,7 @@ def _run(options: RunOptions, workspace: Workspace, solvers: SolverFactory, cont
         delivery = open_delivery(workspace.runs_dir, options.commit, options.push)
         work = make_work(options, workspace, display, containment)
         _do(work, resolved.requests, options)
-    _report(work, options.form)
+    _report(work, options)
     if delivery:
         for line in delivery.deliver([f.run for f in work.done], shard=options.shard):
             say(line, err=options.form != DEFAULT)
@@ -123,24 +123,27 @@ def _do(work: Work, requests: list[RunRequest], options: RunOptions) -> None:
         raise
 
 
-def _report(work: Work, form: str) -> None:
+def _report(work: Work, options: RunOptions) -> None:
     from convex_evals.analysis.totals import run_to_data
     from convex_evals.render.model import apart
-    from convex_evals.runs.outcome import run_section, share_section
+    from convex_evals.runs.outcome import retry_command, retry_lines, run_section, share_section
 
     def data() -> list[dict[str, Any]]:
         rows = [run_to_data(f.run, f.summary) for f in work.done]
         if work.shard:
             for row, finished in zip(rows, work.done, strict=True):
                 row["share"] = finished.totals.model_dump(mode="json", by_alias=True)
+        else:
+            for row, finished in zip(rows, work.done, strict=True):
+                row["go_on"] = retry_command(finished.run, finished.summary, options)
         return rows
 
     if work.shard:
         name = str(work.shard)
         sections = [share_section(f.run, f.totals, name) for f in work.done]
     else:
-        sections = [run_section(f.run, f.summary, f.so_far) for f in work.done]
-    print_result(form, apart(*sections), data)
+        sections = [run_section(f.run, f.summary, f.so_far, retry_lines(f.run, f.summary, options)) for f in work.done]
+    print_result(options.form, apart(*sections), data)
     for line in work.stopped:
         complain(line)
 
