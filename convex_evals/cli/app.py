@@ -22,7 +22,7 @@ COMMANDS = {
     "validate": "Check that graders tell right code from wrong code.",
     "codegen": "Generate `_generated/` for reference answers.",
     "new-eval": "Create an eval that validates, to start from.",
-    "models": "List the models of models.yaml; show or check one.",
+    "models": "List models and their keys; show or check a model.",
     "status": "Show the progress of the last run, or of RUN.",
     "regrade": "Grade stored replies again with today's graders.",
     "prune": "Delete the raw replies of old runs.",
@@ -36,7 +36,7 @@ COMMANDS = {
     "report": "Write a report on a run's failures for review.",
     "leaderboard": "Rank models by pass rate.",
     "doctor": "Check this machine, and install what is missing.",
-    "init": "Create a new suite with one eval.",
+    "init": "Create a new repository with one eval.",
 }
 
 

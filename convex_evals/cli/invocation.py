@@ -31,8 +31,8 @@ def model_options(command: F) -> F:
         "models",
         multiple=True,
         metavar="MODEL",
-        help="Model to run: one from models.yaml, `demo` (recorded replies, good and bad), `reference` (the "
-        "suite's own answers), or `replay:PATH`; repeatable.  [env: MODELS, comma-separated]",
+        help="Model to run: one of `cli models list`, provider/name, `demo` (recorded replies, good and bad), "
+        "`reference` (the suite's own answers), or `replay:PATH`; repeatable.  [env: MODELS, comma-separated]",
     )(command)
 
 

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
@@ -22,7 +22,9 @@ from convex_evals.grading.sandbox.probe import probe
 from convex_evals.grading.service import CANARY_SUITE
 from convex_evals.grading.setup import ready_service
 from convex_evals.grading.toolchain import locate_toolchain
+from convex_evals.models.keys import key_of
 from convex_evals.records import Outcome
+from convex_evals.records.models import ModelEntry
 from convex_evals.render.verdicts import headline
 
 _NEEDED_MIB = 700
@@ -122,6 +124,15 @@ async def _inspect_limits() -> Finding:
         return Finding("limits", "ok", f"{means}: the kernel's own, for strict and landlock")
     detail = "no cgroup of our own: memory is counted 2 to 20 times a second, and a little of the kernel's is not"
     return Finding("limits", "absent", detail, "systemd-run --user --scope -p Delegate=yes COMMAND")
+
+
+def inspect_keys(entries: Sequence[ModelEntry]) -> Finding:
+    """Which keys these models want, and whether they are set. None is needed to grade."""
+    keys = {key.variable: key for key in map(key_of, entries) if key.variable}
+    there = sum(key.is_set for key in keys.values())
+    remedy = None if there else "set the key of a provider in your shell or in .env; -m reference and -m demo need none"
+    states = {str(key.variable): str(key.state) for key in keys.values()}
+    return Finding("keys", "ok" if there else "absent", f"{there} of {len(keys)} are set", remedy, states)
 
 
 def _backend_local() -> Finding:

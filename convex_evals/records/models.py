@@ -49,7 +49,7 @@ class ModelEntry(Record):
         description="of an OpenAI-compatible server; on another machine it gets a key if CONVEX_EVALS_SERVERS names it",
     )
     key_env: str | None = Field(
-        default=None, description="variable that holds the key, `NAME_KEY`; default: LiteLLM's own"
+        default=None, description="variable that holds the key, `NAME_KEY`; default: the provider's usual one"
     )
     parameters: Parameters = Field(default=Parameters(), description="sent along with the prompt")
     most_output_tokens: int | None = Field(

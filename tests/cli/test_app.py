@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from convex_evals.cli.app import COMMANDS
+from convex_evals.models.catalog import shipped_models
+from convex_evals.models.keys import KEYS
 from tests.conftest import ROOT, Invoke, clean_environment
 from tests.factories import make_eval, make_generation_file, make_grade_file, make_plan, write_files
 
@@ -154,6 +157,11 @@ def test_init_lays_out_a_repository(invoke: Invoke, tmp_path: Path) -> None:
     result = invoke("init", "new")
     assert result.status == 0 and "Next: cd new && git init && cli validate" in result.out
     assert (tmp_path / "new" / ".gitignore").is_file()
+    requirements = (tmp_path / "new" / "requirements.txt").read_text()
+    assert requirements.endswith(f"convex-evals=={version('convex-evals')}\n")
+    assert {p.name for p in (tmp_path / "new" / ".github" / "workflows").iterdir()} == {
+        *("guidelines.yml", "models.yml", "validate.yml")
+    }
     assert "000-fundamentals/000-greeting" in invoke("list", "evals", cwd=tmp_path / "new").out
     again = invoke("init", "new")
     assert again.status == 1 and "already exists" in again.err
@@ -228,3 +236,28 @@ def test_a_bug_leaves_a_log_file(invoke: Invoke, tmp_path: Path, monkeypatch: py
     log = Path(result.err.strip().rpartition(" ")[2])
     assert "ZeroDivisionError" in log.read_text()
     log.unlink()
+
+
+def test_keys_are_shown_as_set_or_missing_and_never_as_they_are(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "planted-key-0123456789"
+    for name in ("OURS_KEY", *(name for entry in shipped_models() for name in KEYS[entry.provider])):
+        monkeypatch.setenv(name, "")  # so that what the command takes from .env is forgotten afterwards
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("CONVEX_EVALS_CACHE", str(tmp_path / "cache"))
+    (finding,) = [f for f in json.loads(invoke("doctor", "--json").out) if f["part"] == "keys"]
+    assert finding["status"] == "absent" and finding["detail"] == "0 of 11 are set" and finding["remedy"]
+    make_eval(tmp_path)
+    own = "models: [{slug: ours/x, litellm: openai/x, base_url: 'http://127.0.0.1:1/v1', key_env: OURS_KEY}]\n"
+    write_files(tmp_path, {"models.yaml": own, ".env": f"OURS_KEY={secret}\nGOOGLE_API_KEY={secret}\n"})
+    (finding,) = [f for f in json.loads(invoke("doctor", "--json").out) if f["part"] == "keys"]
+    assert finding["status"] == "ok" and finding["detail"] == "2 of 12 are set"
+    assert finding["tried"]["OURS_KEY"] == "set" and finding["tried"]["OPENAI_API_KEY"] == "missing"
+    listed = {m["slug"]: m for m in json.loads(invoke("models", "list", "--json").out)}
+    assert listed["ours/x"]["key"] == {"variable": "OURS_KEY", "set": True} and not listed["ours/x"]["shipped"]
+    assert listed["gemini/gemini-3.8-flash"]["key"] == {"variable": "GOOGLE_API_KEY", "set": True}
+    assert listed["openai/gpt-5"]["key"] == {"variable": "OPENAI_API_KEY", "set": False}
+    assert "key                  OPENAI_API_KEY: missing" in invoke("models", "show", "gpt-5").out
+    for words in (["doctor"], ["models", "list"], ["models", "list", "--json"], ["models", "show", "ours/x"]):
+        assert secret not in invoke(*words).out

@@ -26,6 +26,7 @@ from convex_evals.store.records import read_record
 from tests.conftest import REAL_CACHE, ROOT, clean_environment
 from tests.factories import GRADER, PACKAGE_JSON, make_eval, make_git_repo, write_files
 from tests.processes import processes_with
+from tests.provider import Provider, models_yaml, serve
 
 pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
 CLI = [sys.executable, str(ROOT / "cli.py")]
@@ -84,6 +85,22 @@ def test_what_init_lays_out_validates(tmp_path: Path) -> None:
     assert cli(tmp_path / "new", "new-eval", "fundamentals", "next").returncode == 0
     done = cli(tmp_path / "new", "validate")
     assert done.returncode == 0 and "All verdicts are as expected." in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.full
+def test_the_default_experiment_of_what_init_lays_out_runs(tmp_path: Path) -> None:
+    assert cli(tmp_path, "init", "new").returncode == 0
+    suite = tmp_path / "new"
+    assert "openai/gpt-5" in cli(suite, "models", "list").stdout
+    assert "OPENAI_API_KEY is not set" in cli(suite, "run", "-m", "gpt-5").stderr
+    with serve(Provider(reply="There is nothing to write.\n")) as stub:
+        write_files(suite, {"models.yaml": models_yaml(stub.url), ".env": "STUB_KEY=x\n"})
+        done = cli(suite, "run", "-m", "stub/model", "--json")
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout)
+    assert found["experiment"] == "default" and found["summary"]["counts"]["failed"] == 1
+    (body,) = stub.requests
+    assert "# Convex guidelines" in body["messages"][0]["content"]
 
 
 @pytest.mark.full

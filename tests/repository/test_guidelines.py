@@ -12,7 +12,7 @@ from convex_evals.guidelines.document import read_guidelines
 from convex_evals.guidelines.sources import source_problems
 from convex_evals.models.tokens import offline_counter
 from convex_evals.runs.options import DEFAULT_EXPERIMENT
-from convex_evals.suite.prompt import PromptSource, given_guidelines, without_comments
+from convex_evals.suite.prompt import PromptSource, given_guidelines, guidelines_sha256, without_comments
 from convex_evals.suite.starter import FILES
 from convex_evals.suite.suite import load_suite
 from tests.conftest import ROOT
@@ -63,3 +63,6 @@ def test_comments_stay_out_of_the_prompt() -> None:
 
 def test_a_new_repository_gets_the_same_prompt() -> None:
     assert (FILES / "guidelines" / "prompt.j2").read_text(encoding="utf-8") == TEMPLATE
+    guidelines = (FILES / "guidelines" / "convex.md").read_text(encoding="utf-8")
+    assert "<!--" not in guidelines, "its evals are others"
+    assert guidelines_sha256(guidelines) == guidelines_sha256(GUIDELINES)

@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 import yaml
 
-WORKFLOWS = sorted((Path(__file__).parents[2] / ".github" / "workflows").glob("*.yml"))
+from convex_evals.models.catalog import shipped_models
+from convex_evals.models.keys import KEYS
+from convex_evals.suite.starter import FILES
+from tests.conftest import ROOT
+
+OURS = ROOT / ".github" / "workflows"
+STARTER = FILES / "dot-github" / "workflows"
+WORKFLOWS = sorted([*OURS.glob("*.yml"), *STARTER.glob("*.yml")])
 
 
 def steps(workflow: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -45,3 +52,18 @@ def test_secrets_are_for_one_step() -> None:
         assert "secrets." not in str(workflow.get("env"))
         holders = [step for _, step in steps(workflow) if "secrets." in str(step)]
         assert all(step["run"].startswith("cli run ") for step in holders)
+
+
+def test_models_are_asked_with_every_key_that_ships() -> None:
+    text = (OURS / "models.yml").read_text()
+    wanted = {KEYS[entry.provider][0] for entry in shipped_models()}
+    assert set(re.findall(r"secrets\.(\w+)", text)) == wanted
+    assert all(f"{name}: ${{{{ secrets.{name} }}}}" in text for name in wanted)
+
+
+@pytest.mark.parametrize("name", ["guidelines.yml", "models.yml", "validate.yml"])
+def test_a_new_repository_gets_the_same_workflows(name: str) -> None:
+    """But for what is installed: the tool, of a version that requirements.txt names, and not this checkout."""
+    install = re.compile(r"pip install (--require-hashes .* -e \.|-e \.|-r requirements\.txt)$", re.MULTILINE)
+    ours, theirs = (install.sub("INSTALL", (folder / name).read_text()) for folder in (OURS, STARTER))
+    assert theirs == ours.replace('"convex_evals/**"', '"requirements.txt"') and "INSTALL" in theirs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 @click.option("--install", is_flag=True, help="Install the toolchain if it is missing.")
 @output_option
 def doctor(install: bool, form: str) -> int:
-    """Show what is installed, what is missing, and the command that fixes it.
+    """Show what is installed, what is missing, and the command that fixes it; and which models' keys are set.
 
     Grades a tiny project of its own if the toolchain is installed. Exit code 1 if something is missing or broken.
 
@@ -32,10 +33,28 @@ def doctor(install: bool, form: str) -> int:
     from convex_evals.grading.health import inspect_all
     from convex_evals.render.terminal import Display
 
+    keys = _inspect_keys()
     with Display() as display:
         findings = asyncio.run(inspect_all(install=install, progress=display.preparing, warn=display.warn))
+    findings.append(keys)
     _print(findings, form)
     return ExitCode.OK if all(f.status in ("ok", "absent") for f in findings) else ExitCode.USER_ERROR
+
+
+def _inspect_keys() -> Finding:
+    """Of the models that can be named here; outside of a suite, of those that ship."""
+    from convex_evals.config import open_workspace
+    from convex_evals.errors import UserError
+    from convex_evals.grading.health import inspect_keys
+    from convex_evals.models.catalog import load_catalog, shipped_models
+    from convex_evals.runs.request import load_environment
+
+    try:
+        home = open_workspace(None, None, Path.cwd()).home
+        load_environment(home)
+        return inspect_keys(load_catalog(home).entries)
+    except UserError:  # no suite, or one whose files have a mistake that `cli models list` names
+        return inspect_keys(shipped_models())
 
 
 def _print(findings: list[Finding], form: str) -> None:

@@ -12,7 +12,7 @@ from convex_evals.render.output import say
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 def init(folder: Path) -> None:
-    """Create a new repository with one eval in DIR.
+    """Create a new repository in DIR: one eval, guidelines, models.yaml, and workflows for CI.
 
     Existing files are never changed: a file that already exists is an error.
 

@@ -36,7 +36,10 @@ def models() -> None:
 @output_option
 @click.pass_context
 def list_(ctx: click.Context, form: str) -> None:
-    """List the models of models.yaml and those that ship, and whether their keys are set; never what they are."""
+    """List the models that can be named, and whether their keys are set.
+
+    They are those of models.yaml and those that ship. No key is shown.
+    """
     from convex_evals.models.keys import key_of
     from convex_evals.render.model import Column, Section, Table
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 @containment_options
 @click.option("--dry-run", is_flag=True, help="Show what would be asked and what it may cost; send no requests.")
 @click.option("--fresh", is_flag=True, help="Ask for new replies, even if earlier runs have some.")
-@click.option("--retry-unscored", is_flag=True, help="Ask again for trials that got no reply in three runs.")
+@click.option("--retry-unscored", is_flag=True, help="Ask again for trials that got no verdict in three commands.")
 @click.option("--fail-on-failure", is_flag=True, help="Exit with 4 unless every trial passed.")
 @delivery_options
 @runs_dir_option

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 
 from convex_evals.errors import UserError
@@ -23,7 +24,7 @@ def lay_out(folder: Path) -> list[Path]:
     """Write the starter into `folder`; the paths written. Raises `UserError` first where a file is in the way."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder}: is a file; name a new folder")
-    return _copy(FILES, folder)
+    return _copy(FILES, folder, {"convex-evals==VERSION": f"convex-evals=={version('convex-evals')}"})
 
 
 def lay_out_eval(suite: Path, category: str, name: str) -> list[Path]:
