@@ -59,7 +59,11 @@ def find_model(name: str, catalog: Catalog) -> ModelEntry:
         found = _ending_in(name, [entry.slug for entry in entries])
         if found:
             return by_slug[_only(name, found)]
-    return _known_to_litellm(name) or _refuse(name, _like(name, by_slug), _NO_ENTRY)
+    known = _known_to_litellm(name)
+    if known is None:
+        new = f" A new model needs an entry in {MODELS_NAME}" if "/" in name else ""
+        _refuse(name, _like(name, by_slug), _NO_ENTRY, new)
+    return known
 
 
 _NO_ENTRY = f"LiteLLM does not know it either; add it to {MODELS_NAME}; `cli models list` shows what is there"
@@ -110,11 +114,11 @@ def _only(name: str, found: Sequence[str]) -> str:
     raise UserError(f"{name}: {len(found)} models are called that: {', '.join(found)}; give the whole slug")
 
 
-def _refuse(name: str, words: Sequence[str], advice: str) -> NoReturn:
-    """Raise `UserError`, with the nearest of `words` or else `advice`."""
+def _refuse(name: str, words: Sequence[str], advice: str, besides: str = "") -> NoReturn:
+    """Raise `UserError`, with the nearest of `words` (and `besides`) or else `advice`."""
     exact = next((word for word in words if word.rpartition("/")[2] == name), None)
     near = [exact] if exact else difflib.get_close_matches(name, words, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else advice
+    hint = f"did you mean '{near[0]}'?{besides}" if near else advice
     raise UserError(f"{name}: no such model; {hint}")
 
 

@@ -17,7 +17,10 @@ LONGEST_RETRY_AFTER = 600.0  # seconds; a provider that wants more is left for t
 _MOST_ERROR = 256 * 1024  # characters of an exception, which quotes what came
 _MOST_TEXT = 4_000  # characters of it that are looked at
 # Where a provider's own words stand in its answer.
-_TOLD = [re.compile(rf'"{key}": ?"((?:[^"\\]|\\.)+)') for key in ("message", "error", "detail")]
+_TOLD = [
+    *(re.compile(rf'"{key}": ?"((?:[^"\\]|\\.)+)') for key in ("message", "error", "detail")),
+    re.compile(r"Message: (.+?), Metadata: "),  # LiteLLM, of OpenRouter's
+]
 
 
 def fault_of(error: Exception, entry: ModelEntry) -> ProviderFault:

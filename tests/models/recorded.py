@@ -93,3 +93,37 @@ _GENERATE = _events(
     ),
 )
 REPLIES = dict.fromkeys(ASKED, _CHAT) | {"anthropic": _MESSAGES, "gemini": _GENERATE}
+# Errors that come where a reply should, with HTTP 200: https://openrouter.ai/docs/api-reference/errors,
+# https://docs.anthropic.com/en/docs/build-with-claude/streaming
+AMID = [
+    (
+        "openrouter",
+        Fault.SERVER,
+        _events(
+            {**_CHUNK, "choices": [{"index": 0, "delta": {"content": "Hel"}}]},
+            {
+                **_CHUNK,
+                "error": {"code": 502, "message": "Provider disconnected"},
+                "choices": [{"index": 0, "delta": {"content": ""}, "finish_reason": "error"}],
+            },
+            last="[DONE]",
+        ),
+    ),
+    (
+        "openrouter",
+        Fault.RATE_LIMIT,
+        _events({"error": {"code": 429, "message": "Rate limit exceeded"}}, last="[DONE]"),
+    ),
+    ("openrouter", Fault.QUOTA, _events({"error": {"code": 402, "message": "This request requires more credits"}})),
+    (
+        "anthropic",
+        Fault.SERVER,
+        _events({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+    ),
+    (
+        "gemini",
+        Fault.SERVER,
+        _events({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}}),
+    ),
+    ("openai", Fault.SERVER, _events({"error": {"message": "The server had an error", "type": "server_error"}})),
+]

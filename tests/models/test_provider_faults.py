@@ -17,7 +17,7 @@ from convex_evals.models.faults import Fault, ProviderFault
 from convex_evals.models.provider import Call, stream
 from convex_evals.records.models import ModelEntry
 from convex_evals.records.reply import Reply
-from tests.models.recorded import ASKED, RECORDED, REPLIES, Recorded
+from tests.models.recorded import AMID, ASKED, RECORDED, REPLIES, Recorded
 
 KEY = "planted-key-of-a-provider-0123456789"
 
@@ -83,6 +83,17 @@ def test_recorded_answers(
     assert len(keys) == 1 and KEY in keys[0], "asked once, with the key of this provider"
     said = next(iter(_strings(recorded.body)))
     assert str(fault)[:20] in said and KEY not in str(fault), "in the provider's words"
+
+
+@pytest.mark.parametrize(("provider", "expected", "body"), AMID)
+def test_errors_where_a_reply_should_be(
+    provider: str, expected: Fault, body: str, ask: Callable[[str, str], Reply], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ASKED[provider].key, KEY)
+    with answering(200, body) as (url, keys), pytest.raises(ProviderFault) as caught:
+        ask(provider, url)
+    assert caught.value.fault is expected, f"{caught.value.fault.word}: {caught.value}"
+    assert len(keys) == 1 and "Metadata" not in str(caught.value)
 
 
 @pytest.mark.parametrize("provider", ASKED)
