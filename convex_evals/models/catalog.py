@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
+
+from pydantic import ValidationError
 
 from convex_evals.errors import UserError
 from convex_evals.inputs.suite_files import is_there, read_inside
@@ -74,13 +77,15 @@ def _known_to_litellm(name: str) -> ModelEntry | None:
     provider, _, model = name.partition("/")
     if not model or "//" in name:
         return None
-    if provider == "openrouter" and "/" in model:
-        return ModelEntry(slug=name)
     costs = price_map()
     facts = costs.get(name) or costs.get(model) or {}
+    if provider == "openrouter" and "/" in model:
+        facts = {"litellm_provider": provider, "mode": "chat"}
     if facts.get("litellm_provider") != provider or facts.get("mode") not in _MODES:
         return None
-    return ModelEntry.model_validate({"slug": name, "api": facts["mode"]})
+    with suppress(ValidationError):  # of a name that is none
+        return ModelEntry.model_validate({"slug": name, "api": facts["mode"]})
+    return None
 
 
 def _like(name: str, slugs: Iterable[str]) -> list[str]:

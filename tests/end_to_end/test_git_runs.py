@@ -21,7 +21,15 @@ from convex_evals.vcs.commits import open_branch
 from tests import commands
 from tests.commands import Command
 from tests.conftest import Invoke, clean_environment
-from tests.factories import make_eval, make_generation_file, make_git_repo, make_grade_file, make_plan, write_files
+from tests.factories import (
+    make_eval,
+    make_generation_file,
+    make_git_repo,
+    make_grade_file,
+    make_plan,
+    make_run,
+    write_files,
+)
 from tests.provider import Provider, models_yaml, serve
 
 pytestmark = pytest.mark.full
@@ -79,6 +87,23 @@ def test_shards_split_evals_evenly(evals: set[tuple[int, int]], of: int) -> None
 def test_what_is_no_share(text: str) -> None:
     with pytest.raises(UserError, match=r"write I/N with 1 <= I <= N"):
         parse_shard(text)
+
+
+def test_a_run_that_scored_nothing_is_left_out(clone: Callable[[str], Path]) -> None:
+    mine = clone("mine")
+    scored, stuck = (make_run(mine / "runs", {EVAL: row}, run_id=f"default-{row}") for row in ("pu", "uu"))
+    delivery = Delivery(open_branch(mine, push=False), False)
+    lines = delivery.deliver([scored, stuck])
+    assert lines[0] == "Not committed, since no trial was scored: default-uu" and lines[1].startswith(
+        "Committed to main"
+    )
+    assert "default-uu" not in git(mine, "ls-files")
+    with pytest.raises(UserError, match="nothing was committed: no trial was scored"):
+        delivery.deliver([stuck])
+    # A share may be empty, and a plan has no results yet.
+    (empty,) = [Shard(i, 2) for i in (1, 2) if not Shard(i, 2).share([EVAL])]
+    assert delivery.deliver([stuck], shard=empty)[0].startswith("Committed to main")
+    assert delivery.deliver([stuck], "plan") == ["Nothing to commit to main"]
 
 
 def test_only_the_runs_files_are_committed_whatever_else_is_dirty(clone: Callable[[str], Path], origin: Path) -> None:

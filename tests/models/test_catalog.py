@@ -109,6 +109,7 @@ def test_what_litellm_knows_needs_no_entry(name: str, api: str, tmp_path: Path) 
         ("nobody/knows", "LiteLLM does not know it either; add it to models.yaml"),
         ("claude-opus-4-8", "did you mean 'anthropic/claude-opus-4-8'?"),
         ("openai/text-embedding-3-small", "LiteLLM"),
+        ("openrouter/a/name of words", "LiteLLM"),
     ],
 )
 def test_what_nobody_knows(name: str, hint: str, tmp_path: Path) -> None:
