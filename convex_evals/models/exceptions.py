@@ -16,6 +16,7 @@ from convex_evals.records.models import ModelEntry
 LONGEST_RETRY_AFTER = 600.0  # seconds; a provider that wants more is left for the next command
 _MOST_ERROR = 256 * 1024  # characters of an exception, which quotes what came
 _MOST_TEXT = 4_000  # characters of it that are looked at
+_DELAY = re.compile(r'"retryDelay": ?"(\d{1,6}(?:\.\d{1,9})?)s"')
 # Where a provider's own words stand in its answer.
 _TOLD = [
     *(re.compile(rf'"{key}": ?"((?:[^"\\]|\\.)+)') for key in ("message", "error", "detail")),
@@ -35,7 +36,7 @@ def fault_of(error: Exception, entry: ModelEntry) -> ProviderFault:
     said = _redacted(whole, entry)[:_MOST_TEXT]
     message = _message(said, error)
     status = getattr(error, "status_code", None)
-    wait = _retry_after(error)
+    wait = _retry_after(error, whole)
     if isinstance(error, lite.MidStreamFallbackError):
         inner = error.original_exception
         return fault_of(inner, entry) if isinstance(inner, Exception) else ProviderFault(Fault.CUT, message)
@@ -100,11 +101,12 @@ def _redacted(text: str, entry: ModelEntry) -> str:
     return re.sub(r"\b(sk|pk|key|Bearer)[-_ ](?!provided\b)[\w*.-]{8,}", "[key]", text)
 
 
-def _retry_after(error: Exception) -> float | None:
-    """Seconds, from the header in either of its forms, as far as anybody waits."""
+def _retry_after(error: Exception, whole: str) -> float | None:
+    """Seconds, from the header in either of its forms, or from Google's answer, as far as anybody waits."""
     headers = getattr(error, "litellm_response_headers", None)
     headers = headers or getattr(getattr(error, "response", None), "headers", None) or {}
-    milliseconds, value = headers.get("retry-after-ms"), headers.get("retry-after")
+    told = _DELAY.search(whole)
+    milliseconds, value = headers.get("retry-after-ms"), headers.get("retry-after") or (told and told[1])
     try:
         seconds = float(milliseconds) / 1000 if milliseconds else float(value) if value else None
     except (ValueError, OverflowError):

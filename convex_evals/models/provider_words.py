@@ -16,7 +16,8 @@ def _words(*phrases: str) -> re.Pattern[str]:
 
 # LiteLLM and the SDKs below it, before anything is sent.
 _NO_KEY = _words(
-    *("api_key client option must be set", "Missing credentials", r"Missing [\w ]*API[ -]key", "API key is required")
+    *("api_key client option must be set", "Missing credentials", r"Missing [\w ]*API[ -]key", "API key is required"),
+    *("Unable to locate credentials", "default credentials were not found"),  # of AWS and Google Cloud
 )
 _WRONG_KEY = _words("API key not (valid|found)", "API_KEY_INVALID", "Incorrect API key", "Invalid API[ -]key")
 _NO_QUOTA = _words(

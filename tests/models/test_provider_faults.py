@@ -85,6 +85,17 @@ def test_recorded_answers(
     assert str(fault)[:20] in said and KEY not in str(fault), "in the provider's words"
 
 
+def test_google_says_in_words_when_to_come_back(
+    ask: Callable[[str, str], Reply], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a limit by the minute, which five attempts with pauses of seconds would not outlast."""
+    monkeypatch.setenv(ASKED["gemini"].key, KEY)
+    (recorded,) = [r for r in RECORDED if r.name == "gemini, too many"]
+    with answering(429, json.dumps(recorded.body)) as (url, _), pytest.raises(ProviderFault) as caught:
+        ask("gemini", url)
+    assert caught.value.retry_after == 59
+
+
 @pytest.mark.parametrize(("provider", "expected", "body"), AMID)
 def test_errors_where_a_reply_should_be(
     provider: str, expected: Fault, body: str, ask: Callable[[str, str], Reply], monkeypatch: pytest.MonkeyPatch
