@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from convex_evals.models import provider as provider_module
+from convex_evals.models import provider_words
 from convex_evals.models.faults import Fault, ProviderFault
 from convex_evals.models.provider import Call, stream
 from convex_evals.records.models import ModelEntry
@@ -105,6 +106,14 @@ def test_errors_where_a_reply_should_be(
         ask(provider, url)
     assert caught.value.fault is expected, f"{caught.value.fault.word}: {caught.value}"
     assert len(keys) == 1 and "Metadata" not in str(caught.value)
+
+
+def test_each_phrase_is_on_record() -> None:
+    bodies = [json.dumps(r.body, ensure_ascii=False) for r in RECORDED] + [body for _, _, body in AMID]
+    tables = [words for _, words, _ in provider_words._STATUSES]
+    for words in (*tables, provider_words._BY_THE_MINUTE, provider_words._FOR_GOOD):
+        for phrase in words.phrases:
+            assert any(phrase.search(body) for body in bodies), phrase.pattern
 
 
 @pytest.mark.parametrize("provider", ASKED)
