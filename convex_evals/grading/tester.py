@@ -22,6 +22,8 @@ from convex_evals.records import TestResult
 from convex_evals.suite.suite import Eval, grader_files, package_files
 
 _VERDICT = Limits(4 * 1024 * 1024, values=50_000, depth=8)
+# A page's bundle is all that its esbuild makes: memory is collected only where there is much.
+_ESBUILD = {"GOGC": "off", "GOMEMLIMIT": "384MiB"}
 # Under which vitest lets packages choose what they export, as node/tester/resolution.ts has them.
 CONDITIONS = ("--conditions=node", "--conditions=development")
 
@@ -187,7 +189,11 @@ class _Grading:
 
     def _launch(self, network: Network, pass_fds: Sequence[int]) -> Launch:
         ports, packages = self.ports, self.tester.suite_packages
-        env = {**self.tester.toolchain.node.environment(self.scratch), "MODEL_OUTPUT_DIR": str(self.project.folder)}
+        env = {
+            **self.tester.toolchain.node.environment(self.scratch),
+            **_ESBUILD,
+            "MODEL_OUTPUT_DIR": str(self.project.folder),
+        }
         facts = [ports.answer_facts, ports.project_facts] if ports else []
         # A grader in one piece needs no more of the suite than its packages.
         needed = package_files if self.compiled and self.compiled.self_contained else grader_files
