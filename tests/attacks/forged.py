@@ -97,6 +97,24 @@ function forge(_: any): void {
 forge(undefined);
 """,
     ),
+    "engine": (
+        "change the engine, through the storages that follow a call",
+        """
+function forge(_: any): void {
+  const resource: any = new (globalThis as any).AsyncResource("x");
+  const frames = Object.getOwnPropertySymbols(resource).map((symbol) => resource[symbol]);
+  for (const frame of frames.filter((value) => typeof value?.values === "function"))
+    for (const store of frame.values())
+      attempt(() => {
+        const data = Object.getPrototypeOf(store.components[""].db._committed);
+        for (const name of ["get", "documents", "values"]) {
+          const own = data[name];
+          if (typeof own === "function") data[name] = function (...args: any[]) { return lie(own.apply(this, args)); };
+        }
+      });
+}
+""",
+    ),
 }
 
 
