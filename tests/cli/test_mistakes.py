@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -101,7 +102,11 @@ def test_ctrl_c_while_modules_load(tmp_path: Path) -> None:
     (tmp_path / "click.py").write_text("import time\nopen('loading', 'w').close()\ntime.sleep(60)\n")
     command = [sys.executable, str(ROOT / "cli.py"), "list"]
     env = clean_environment(PYTHONPATH=str(tmp_path))
-    with subprocess.Popen(command, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True) as process:
+    # What runs in the background of a script inherits that Ctrl-C means nothing.
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True, preexec_fn=heed
+    ) as process:
         while not (tmp_path / "loading").exists():
             assert process.poll() is None
             time.sleep(0.01)

@@ -22,6 +22,7 @@ from convex_evals.render.plain import plain
 from convex_evals.render.terminal import Display
 from convex_evals.text import one_line, printable, spelled_out
 from tests.conftest import Invoke
+from tests.syntax import parsed
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "convex_evals"
@@ -94,7 +95,7 @@ def test_nothing_prints_around_the_door() -> None:
         inside = path.relative_to(PACKAGE).as_posix()
         if path == DOOR or inside in PROGRAMS or inside.startswith(("suite/demo/", "suite/starter/files/")):
             continue
-        for line, name in printing(ast.parse(path.read_text(encoding="utf-8"))):
+        for line, name in printing(parsed(path.read_text(encoding="utf-8"))):
             if DRAWN.get(name) != inside:
                 found.append(f"{inside}:{line}: {name}")
     assert found == []
@@ -117,7 +118,7 @@ def test_nothing_prints_around_the_door() -> None:
     ],
 )
 def test_the_search_finds_what_prints(source: str) -> None:
-    assert list(printing(ast.parse(source)))
+    assert list(printing(parsed(source)))
 
 
 COMMANDS = [

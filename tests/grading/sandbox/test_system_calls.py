@@ -13,6 +13,7 @@ import pytest
 
 from convex_evals.grading.sandbox import launcher
 from convex_evals.grading.sandbox.system_calls import system_calls
+from tests.syntax import parsed
 
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 HEADERS = {
@@ -54,7 +55,7 @@ def test_the_launcher_has_the_standard_library_alone() -> None:
     while left:
         module = left.pop()
         seen.add(module)
-        for node in ast.walk(ast.parse((folder / f"{module}.py").read_text())):
+        for node in ast.walk(parsed((folder / f"{module}.py").read_text())):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             for name in names:
