@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from convex_evals.cli import app
 from convex_evals.config import cache_dir
 from convex_evals.grading.node import NPM_SETTINGS
+from tests import tier
 
 ROOT = Path(__file__).parents[1]
 REAL_CACHE = cache_dir()
@@ -28,6 +30,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="run all tests, not only the fast tier")
     parser.addoption("--soak", action="store_true", help="run all tests, the long ones in full size")
     parser.addoption("--update-golden", action="store_true", help="write golden files anew; review them as a diff")
+
+
+def runs_everything(config: pytest.Config) -> bool:
+    """Whether more than the fast tier runs: by an option, or because a file is named."""
+    return bool(config.getoption("full") or config.getoption("soak") or any(".py" in word for word in config.args))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    tier.is_full = runs_everything(config)
+    settings.register_profile("tier", max_examples=tier.examples(100))
+    settings.load_profile("tier")
 
 
 # Groups that take a minute and more, the longest first: the last ones to start should be short.
@@ -49,7 +62,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Tests that are marked `full` are left to --full, unless their file is named.
     """
-    if not (config.getoption("full") or config.getoption("soak") or any(".py" in word for word in config.args)):
+    if not runs_everything(config):
         left_out = [item for item in items if item.get_closest_marker("full")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]

@@ -12,6 +12,7 @@ from convex_evals.guidelines.document import read_guidelines
 from convex_evals.models.tokens import TokenCounter, offline_counter, usual_tokens
 from convex_evals.suite.prompt import without_comments
 from tests.conftest import ROOT
+from tests.tier import examples
 
 TEXT = """# Rules
 
@@ -106,7 +107,7 @@ def test_own_guidelines_have_a_rule_for_each_comment() -> None:
 
 @given(TEXTS)
 @example("\u2028\n\n---\n")
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_rules_and_sections_are_a_partition_of_what_models_get(text: str) -> None:
     found = read_guidelines(text)
     assert found.source == without_comments(text)
@@ -118,7 +119,7 @@ def test_rules_and_sections_are_a_partition_of_what_models_get(text: str) -> Non
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_differences_are_of_the_texts(before: str, after: str) -> None:
     assert diff_guidelines(before, before).changes == () == diff_guidelines(before, before).sections
     diff = diff_guidelines(before, after)
@@ -135,7 +136,7 @@ def test_differences_are_of_the_texts(before: str, after: str) -> None:
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_words_tell_both_texts(before: str, after: str) -> None:
     spans = word_diff(before, after)
     assert "".join(s.text for s in spans if s.kind != "removed") == after

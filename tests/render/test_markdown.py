@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from convex_evals.render.markdown import JOINER, cell, code, fenced, folded, inline, table
 from convex_evals.text import spelled_out
 from tests.rendering import flat, live, running_texts, structure
+from tests.tier import examples
 
 HOSTILE = [
     "![x](https://evil.example/x.png) <img src=x onerror=alert(1)> [a](javascript:1)",
@@ -64,7 +65,7 @@ PLACES: dict[str, tuple[Callable[[str], str], Callable[[str], str]]] = {
 
 
 @pytest.mark.parametrize("place", PLACES)
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(text=TEXTS)
 def test_whatever_it_is_it_stays_text(place: str, text: str) -> None:
     made, document = PLACES[place]

@@ -23,6 +23,7 @@ from convex_evals.render.terminal import Display
 from convex_evals.text import one_line, printable, spelled_out
 from tests.conftest import Invoke
 from tests.syntax import parsed
+from tests.tier import examples
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "convex_evals"
@@ -159,7 +160,7 @@ HOSTILE = st.text() | st.lists(st.sampled_from(PIECES)).map("".join)
 
 
 @given(HOSTILE)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_any_text_is_inert(text: str) -> None:
     shown = printable(text)
     assert printable(shown) == shown
@@ -169,7 +170,7 @@ def test_any_text_is_inert(text: str) -> None:
 
 
 @given(st.recursive(HOSTILE | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(HOSTILE, inner)))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_json_says_the_same_and_is_inert(value: object) -> None:
     for ascii_ in (True, False):
         out = io.StringIO()

@@ -27,6 +27,7 @@ from tests.factories import make_eval, make_run
 from tests.render.test_markdown import HOSTILE as MARKDOWN
 from tests.render.test_output import PIECES, obeyed
 from tests.rendering import flat, live, running_texts
+from tests.tier import examples
 
 WORDS = st.lists(
     st.sampled_from(
@@ -38,7 +39,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
 TEXTS = st.text() | WORDS
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 VALUES = st.none() | st.booleans() | NUMBERS | TEXTS | st.lists(st.text("ab=-")).map(tuple)
-SLOW = settings(max_examples=100, deadline=None, phases=[Phase.explicit, Phase.generate])
+SLOW = settings(max_examples=examples(100), deadline=None, phases=[Phase.explicit, Phase.generate])
 
 
 @st.composite

@@ -36,6 +36,7 @@ from tests.factories import make_eval, make_failure, make_git_repo, make_run, ma
 from tests.provider import Provider, serve
 from tests.render.test_markdown import HOSTILE, TEXTS
 from tests.rendering import flat, github, live, running_texts, structure
+from tests.tier import examples
 
 Golden = Callable[[str, str], None]
 PASSES = "000-fundamentals/000-answer"
@@ -584,7 +585,7 @@ WORDS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(data=st.data())
 def test_what_people_write_survives_byte_for_byte(world: tuple[Report, Report], data: st.DataObject) -> None:
     """Whatever they write, wherever they may, however often the report is made again, with or without the failure."""

@@ -35,6 +35,7 @@ from convex_evals.stats import (
 )
 from convex_evals.stats.quantiles import chi_squared_95, student_975
 from tests.conftest import ROOT, clean_environment
+from tests.tier import examples
 
 
 def pairs_of(*rows: tuple[int, int, int, int]) -> list[EvalPair]:
@@ -73,7 +74,7 @@ def test_single_trials_are_mcnemars_exact_test(gained: int, lost: int, same: int
         assert p == pytest.approx(scipy.stats.binomtest(gained, gained + lost).pvalue, rel=1e-9)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.lists(trials(), min_size=2, max_size=12).map(lambda rows: pairs_of(*rows)))
 def test_sign_flips_as_scipy(pairs: list[EvalPair]) -> None:
     # Whole numbers, so that scipy's ties are ties.
@@ -88,7 +89,7 @@ def test_sign_flips_as_scipy(pairs: list[EvalPair]) -> None:
     assert mine == pytest.approx(theirs.pvalue, rel=1e-9)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=9))
 def test_holm_is_bonferroni_on_every_subset(ps: list[float | None]) -> None:
     """Closed testing (Marcus, Peritz, Gabriel 1976): a hypothesis falls when every set that it is in falls."""

@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 
 from convex_evals.suite.blocks import Fenced, Heading, blocks
 from convex_evals.suite.extract import MAX_RESPONSE, extract
+from tests.tier import examples
 
 # What headings and fences are made of, and what they stand in. Numbered items that begin with another number than 1 are
 # not here: markdown-it ends a list with them where CommonMark goes on with its paragraph.
@@ -31,7 +32,7 @@ def _by_markdown_it(text: str) -> list[Heading | Fenced]:
     return found
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=examples(1_000))
 @given(st.lists(_LINES, max_size=10), st.sampled_from(["", "\n", "\n\n"]))
 @example(["1. one", "", "   ```ts", "   code", "  ```", "   ```"], "\n")
 @example(["> ## a.ts", "> ```", "> code", "lazy"], "\n")
