@@ -10,17 +10,6 @@ import type { Door } from "./doors.ts";
 import { newRequestId } from "./errors.ts";
 import { sendJson } from "./http_body.ts";
 
-// Between two hops, not part of the message.
-const HOP_BY_HOP = new Set([
-  "connection",
-  "content-length",
-  "expect",
-  "host",
-  "keep-alive",
-  "transfer-encoding",
-  "upgrade",
-]);
-
 /** Runs the HTTP action that the request is routed to. */
 export async function handleSite(
   request: IncomingMessage,
@@ -63,7 +52,7 @@ async function callerOf(app: App, request: IncomingMessage, door: Door): Promise
 function requestInit(request: IncomingMessage): RequestInit {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
-    if (HOP_BY_HOP.has(name) || value === undefined) continue;
+    if (value === undefined) continue;
     for (const item of Array.isArray(value) ? value : [value]) headers.append(name, item);
   }
   const method = request.method ?? "GET";

@@ -16,7 +16,7 @@ import { noComponent, outcomeOf, resolveCall, type AppCall, type CallOutcome } f
 import { newCallRecord, withCallRecord, type CallRecord } from "./call_record.ts";
 import { DataStore } from "../data_store.ts";
 import { Deployment, type PreparedContext } from "./deployment.ts";
-import { createContext } from "../realm/globals.ts";
+import { createEngineContext } from "../realm/globals.ts";
 import type { Syscalls } from "../realm/isolate.ts";
 import { createHost, type FunctionLimits } from "./host.ts";
 import { routeRequest } from "./http_mounts.ts";
@@ -88,7 +88,7 @@ export class App {
   /** Loads the engine ahead of the next push. */
   prepare(): Promise<PreparedContext> {
     this.#prepared ??= detached(async () => {
-      const context = Object.assign(createContext(), { setTimeout, setInterval, clearTimeout, clearInterval });
+      const context = createEngineContext();
       return { context, entry: await loadRuntime(context, this.#host) };
     });
     return this.#prepared;

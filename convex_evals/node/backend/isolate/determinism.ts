@@ -6,18 +6,13 @@
 
 const RealDate = Date;
 
-const realCrypto = globalThis.crypto;
-
-type Random = () => number;
+export type Random = () => number;
 
 /** What replaces the globals of the same names; `Math` gets a `random` that is seeded. */
-export function deterministicGlobals(seed: number): Record<string, unknown> {
-  const random = seededRandom(seed);
+export function deterministicGlobals(random: Random): Record<string, unknown> {
   Math.random = random;
   return {
     Date: frozenDate(RealDate.now()),
-    crypto: seededCrypto(random),
-    performance: { now: () => 0, timeOrigin: RealDate.now() },
     fetch: async () => notAllowed("fetch()")(),
     setTimeout: notAllowed("setTimeout"),
     setInterval: notAllowed("setInterval"),
@@ -33,44 +28,6 @@ export function notAllowed(what: string): () => never {
       `Can't use ${what} in queries and mutations. Please consider using an action. See https://docs.convex.dev/functions/actions for more details.`,
     );
   };
-}
-
-const BYTES_PER_CALL = 65_536;
-// Operations that draw random bytes of their own.
-const RANDOM_ALGORITHMS = new Set(["ECDSA", "RSA-PSS"]);
-
-// Random values come from the seed; keys and signatures that need real
-// randomness are for actions.
-function seededCrypto(random: Random): Crypto {
-  const fill = <T extends ArrayBufferView | null>(view: T): T => {
-    if (view === null) return view;
-    if (view.byteLength > BYTES_PER_CALL) {
-      throw new DOMException(`The requested length exceeds ${BYTES_PER_CALL} bytes`, "QuotaExceededError");
-    }
-    const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
-    for (let at = 0; at < bytes.length; at++) bytes[at] = random() * 256;
-    return view;
-  };
-  const randomUUID = (): string => {
-    const bytes = fill(new Uint8Array(16));
-    bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
-    bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-    const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
-  };
-  const subtle = new Proxy(realCrypto.subtle, {
-    get: (target, name) => {
-      const method: unknown = Reflect.get(target, name, target);
-      if (typeof method !== "function") return method;
-      return (...args: unknown[]) => {
-        const algorithm = typeof args[0] === "string" ? args[0] : (args[0] as { name?: string } | undefined)?.name;
-        const isRandom = name === "generateKey" || (name === "sign" && RANDOM_ALGORITHMS.has(String(algorithm)));
-        if (isRandom || (name === "encrypt" && algorithm === "RSA-OAEP")) notAllowed("cryptographic randomness")();
-        return Reflect.apply(method, target, args) as unknown;
-      };
-    },
-  });
-  return { getRandomValues: fill, randomUUID, subtle } as Crypto;
 }
 
 function frozenDate(now: number): DateConstructor {
@@ -91,7 +48,8 @@ function frozenDate(now: number): DateConstructor {
   return FrozenDate as unknown as DateConstructor;
 }
 
-function seededRandom(seed: number): Random {
+/** Chance that is the same for the same seed. */
+export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   // mulberry32: 32 bits of state are plenty for one execution.
   return () => {

@@ -7,6 +7,7 @@ import type { Outcome } from "../node_messages.ts";
 import { described } from "./described.ts";
 import { installGlobals } from "./globals.ts";
 import { setHost } from "./host.ts";
+import type * as HttpActions from "./http_action.ts";
 import { inspectAuthConfig, inspectDefinition, inspectModule, inspectSchema } from "./inspection.ts";
 import { moduleLoader } from "./loader.ts";
 import type { IsolateApi, Settle, Surroundings, View } from "./types.ts";
@@ -37,18 +38,27 @@ export function open(surroundings: Surroundings): IsolateApi {
   return {
     inspect: (identifier, view, settle) => void told(settle, async () => VIEWS[view](load(identifier))),
     invoke: (identifier, name, args, settle) => void told(settle, () => invoke(load(identifier)[name], name, args)),
-    fetch: (identifier, { path, method }, request, respond, settle) =>
+    fetch: (identifier, { path, method }, head, body, respond, settle) =>
       void told(settle, async () => {
         const { default: router } = load(identifier) as { default: Router };
         const found = router.lookup(path, method);
-        respond(found ? await found[0].invokeHttpAction(request) : null);
+        if (!found) return "";
+        const { requestOf, sentResponse } = httpActions();
+        const sent = sentResponse(await found[0].invokeHttpAction(requestOf(head, body)));
+        respond(sent.head, sent.body);
         return "";
       }),
   };
 }
 
+// Other calls need none of its classes.
+function httpActions(): typeof HttpActions {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports
+  return require("./http_action.ts") as typeof HttpActions;
+}
+
 interface Router {
-  lookup(path: string, method: string): readonly [{ invokeHttpAction(request: Request): Promise<unknown> }] | null;
+  lookup(path: string, method: string): readonly [{ invokeHttpAction(request: object): Promise<unknown> }] | null;
 }
 
 /** What a registered function has besides its handler: the library's way to call it. */

@@ -1,24 +1,61 @@
 /** The globals that a context makes for itself, from what the host gives it. */
 
 import { consoleWith } from "./console_object.ts";
-import { deterministicGlobals, notAllowed } from "./determinism.ts";
-import { adoptHostErrors } from "./host_errors.ts";
-import type { Surroundings } from "./types.ts";
+import { deterministicGlobals, notAllowed, seededRandom, type Random } from "./determinism.ts";
+import { asked } from "./host.ts";
+import type { Surroundings, SyscallResult } from "./types.ts";
+import type * as Blobs from "./web/blob.ts";
+import type * as Fetch from "./web/fetch.ts";
 import { defineWebGlobals } from "./web/index.ts";
+import type { RequestInit } from "./web/request.ts";
+import type { Response } from "./web/response.ts";
+import { setSources, type Sources } from "./web/sources.ts";
 
 /** Defines them. `isLoading` tells whether modules are still being loaded, and no function runs yet. */
 export function installGlobals(surroundings: Surroundings, isLoading: () => boolean): void {
-  const { kind, seed, log } = surroundings;
-  const isTransaction = kind === "query" || kind === "mutation";
+  const { kind, seed } = surroundings;
+  const random = kind === "query" || kind === "mutation" ? seededRandom(seed) : null;
+  setSources(random ? seededSources(random) : hostSources(isLoading));
+  const log: Surroundings["log"] = (level, text) => {
+    asked(() => {
+      surroundings.log(level, text);
+      return null;
+    });
+  };
   define({
     self: globalThis,
     console: consoleWith(log),
     process: { env: environment(surroundings) },
     Convex: Object.freeze(syscalls(surroundings)),
-    ...(isTransaction ? deterministicGlobals(seed) : actionGlobals(surroundings, isLoading)),
+    ...(random ? deterministicGlobals(random) : actionGlobals(surroundings, isLoading)),
   });
   defineWebGlobals();
-  adoptHostErrors();
+}
+
+function seededSources(random: Random): Sources {
+  return {
+    fillRandom: (bytes) => {
+      for (let at = 0; at < bytes.length; at++) bytes[at] = random() * 256;
+    },
+    requireHostRandomness: notAllowed("cryptographic randomness"),
+    now: () => 0,
+  };
+}
+
+// get-convex/convex-backend crates/isolate/src/environment/analyze.rs
+function hostSources(isLoading: () => boolean): Sources {
+  const started = asked((host) => host.now());
+  return {
+    fillRandom: (bytes) =>
+      asked((host) => {
+        host.crypto.fillRandom(bytes);
+        return null;
+      }),
+    requireHostRandomness: () => {
+      if (isLoading()) throw new Error("Cannot use cryptographic randomness at import time");
+    },
+    now: () => asked((host) => host.now()) - started,
+  };
 }
 
 function define(globals: Readonly<Record<string, unknown>>): void {
@@ -54,43 +91,91 @@ type Start = (callback: (...args: unknown[]) => void, delayMs?: unknown, ...args
 
 // get-convex/convex-backend npm-packages/udf-runtime/src/02_timers.ts
 function timer(surroundings: Surroundings, repeats: boolean): Start {
-  return (callback, delayMs, ...args) =>
-    surroundings.startTimer(() => callback(...args), delayMs ? Number(delayMs) : 0, repeats);
+  return (callback, delayMs, ...args) => {
+    const ms = delayMs ? Number(delayMs) : 0;
+    return asked(() => surroundings.startTimer(() => callback(...args), ms, repeats));
+  };
+}
+
+function clearTimer(surroundings: Surroundings): (id: unknown) => void {
+  return (id) => {
+    const cleared = Number(id);
+    asked(() => {
+      surroundings.clearTimer(cleared);
+      return null;
+    });
+  };
 }
 
 function actionGlobals(surroundings: Surroundings, isLoading: () => boolean): Record<string, unknown> {
-  const timeOrigin = Date.now();
-  const hostNow = performance.now.bind(performance);
-  const startedMs = hostNow();
   return {
     setTimeout: timer(surroundings, false),
     setInterval: timer(surroundings, true),
-    clearTimeout: (id: unknown) => surroundings.clearTimer(Number(id)),
-    clearInterval: (id: unknown) => surroundings.clearTimer(Number(id)),
-    performance: { now: () => hostNow() - startedMs, timeOrigin },
-    fetch: async (...args: unknown[]): Promise<Response> => {
+    clearTimeout: clearTimer(surroundings),
+    clearInterval: clearTimer(surroundings),
+    fetch: async (input: string, init?: RequestInit): Promise<Response> => {
       if (isLoading()) notAllowed("fetch()")();
-      return await new Promise((resolve, reject) => surroundings.fetch(args, resolve, reject));
+      const { fetchWith } = fetching();
+      const { fetch } = surroundings;
+      return await fetchWith(fetch, input, init);
     },
   };
+}
+
+// Most actions fetch nothing.
+function fetching(): typeof Fetch {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports
+  return require("./web/fetch.ts") as typeof Fetch;
 }
 
 function syscalls({ syscall, asyncSyscall, jsSyscall }: Surroundings): object {
   return {
     syscall: (op: string, args: string): string => {
-      const result = syscall(op, args);
-      if ("value" in result) return result.value;
-      throw failure(result.message, result.data);
+      let result: SyscallResult | undefined;
+      asked(() => {
+        result = syscall(op, args);
+        return null;
+      });
+      return valueOf(result!);
     },
     asyncSyscall: (op: string, args: string): Promise<string> =>
       new Promise((resolve, reject) => {
-        asyncSyscall(op, args, resolve, (message, data) => reject(failure(message, data)));
+        asked(() => {
+          asyncSyscall(op, args, resolve, (message, data) => reject(failure(message, data)));
+          return null;
+        });
       }),
     jsSyscall: (op: string, { blob, ...rest }: Record<string, unknown>): Promise<unknown> =>
       new Promise((resolve, reject) => {
-        jsSyscall(op, JSON.stringify(rest), blob, resolve, (message, data) => reject(failure(message, data)));
+        const { Blob, bytesOfBlob, typeOfBlob } = blobs();
+        const sent = bytesOfBlob(blob) ?? null;
+        let received: Uint8Array<ArrayBuffer>;
+        const args = JSON.stringify(rest);
+        asked(() => {
+          jsSyscall(
+            op,
+            args,
+            sent,
+            sent ? typeOfBlob(blob) : "",
+            (length) => (received = new Uint8Array(length)),
+            (value, type) => resolve(type === null ? JSON.parse(value) : new Blob([received], { type })),
+            (message, data) => reject(failure(message, data)),
+          );
+          return null;
+        });
       }),
   };
+}
+
+function valueOf(result: SyscallResult): string {
+  if ("value" in result) return result.value;
+  throw failure(result.message, result.data);
+}
+
+// Most calls have none.
+function blobs(): typeof Blobs {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports
+  return require("./web/blob.ts") as typeof Blobs;
 }
 
 // As the library in the app's bundle expects it: data is JSON.

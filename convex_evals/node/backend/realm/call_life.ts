@@ -4,7 +4,9 @@
  */
 
 export class CallLife {
-  readonly #timers = new Map<number, NodeJS.Timeout>();
+  /** By the numbers that stand for them in Convex; undefined until they are started. */
+  readonly #timers = new Map<number, NodeJS.Timeout | undefined>();
+  #started = 0;
   #hasEnded = false;
 
   get hasEnded(): boolean {
@@ -17,19 +19,15 @@ export class CallLife {
     this.#timers.clear();
   }
 
-  /** Numbers stand for timers, as in Convex. */
   startTimer(callback: () => void, delayMs: number, repeats: boolean): number {
-    if (this.#hasEnded) return 0;
-    // As a microtask: what Node calls from its own JavaScript cannot be ended without leaving traces.
-    const run = (): void => void Promise.resolve().then(callback);
-    const timer = repeats
-      ? setInterval(run, delayMs)
-      : setTimeout(() => {
-          this.#timers.delete(id);
-          run();
-        }, delayMs);
-    const id = Number(timer);
-    this.#timers.set(id, timer);
+    this.#started += 1;
+    const id = this.#started;
+    if (this.#hasEnded) return id;
+    this.#timers.set(id, undefined);
+    // Node's lists of timers stay half made where the stack ends amid its code: the app may have used it up.
+    void Promise.resolve().then(() => {
+      if (this.#timers.has(id)) this.#timers.set(id, this.#timer(id, callback, delayMs, repeats));
+    });
     return id;
   }
 
@@ -37,5 +35,15 @@ export class CallLife {
   clearTimer(id: number): void {
     clearTimeout(this.#timers.get(id));
     this.#timers.delete(id);
+  }
+
+  #timer(id: number, callback: () => void, delayMs: number, repeats: boolean): NodeJS.Timeout {
+    // As a microtask: what Node calls from its own JavaScript cannot be ended without leaving traces.
+    const run = (): void => void Promise.resolve().then(callback);
+    if (repeats) return setInterval(run, delayMs);
+    return setTimeout(() => {
+      this.#timers.delete(id);
+      run();
+    }, delayMs);
   }
 }

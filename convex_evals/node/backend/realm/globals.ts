@@ -1,10 +1,11 @@
-/** The globals of the host that Convex's default runtime offers beyond the language itself. */
+/**
+ * The contexts: those of an app have nothing of the host, and make the globals of the web themselves (`isolate/web`); the
+ * engine, which runs no code of an app, uses the host's.
+ */
 
 import vm from "node:vm";
-import { lockShared } from "./host_lock.ts";
 
-// https://docs.convex.dev/functions/runtimes#default-convex-runtime
-const HOST_GLOBALS = [
+const ENGINE_GLOBALS: readonly string[] = [
   "AbortController",
   "AbortSignal",
   "Blob",
@@ -37,7 +38,7 @@ const HOST_GLOBALS = [
   "performance",
   "queueMicrotask",
   "structuredClone",
-  // Host APIs return and expect the host's buffers, so the context has no others.
+  // The host's functions return and expect its buffers, so the context has no others.
   "ArrayBuffer",
   "BigInt64Array",
   "BigUint64Array",
@@ -51,12 +52,10 @@ const HOST_GLOBALS = [
   "Uint32Array",
   "Uint8Array",
   "Uint8ClampedArray",
-] as const;
+];
 
 // With the first of them Node loads an HTTP client, which takes longer than the rest of a backend's start.
 const LAZY_GLOBALS: ReadonlySet<string> = new Set(["FormData", "Headers", "Request", "Response"]);
-
-type Descriptors = Record<string, PropertyDescriptor>;
 
 function defined(value: unknown): PropertyDescriptor {
   return { value, writable: true, enumerable: true, configurable: true };
@@ -67,7 +66,6 @@ function definedLazily(name: string): PropertyDescriptor {
   return {
     get(this: object) {
       const value = (globalThis as Record<string, unknown>)[name];
-      lockShared([value]);
       Object.defineProperty(this, name, defined(value));
       return value;
     },
@@ -79,28 +77,23 @@ function definedLazily(name: string): PropertyDescriptor {
   };
 }
 
-let descriptors: Descriptors | undefined;
-
-// The same for every context, and locked once.
-function hostGlobals(): Descriptors {
-  if (descriptors) return descriptors;
-  const eager = HOST_GLOBALS.filter((name) => !LAZY_GLOBALS.has(name));
-  const values = eager.map((name) => (globalThis as Record<string, unknown>)[name]);
-  const lazy = HOST_GLOBALS.filter((name) => LAZY_GLOBALS.has(name)).map(
-    (name) => [name, definedLazily(name)] as const,
-  );
-  lockShared([...values, ...lazy.flatMap(([, { get, set }]) => [get, set])]);
-  descriptors = Object.fromEntries([...eager.map((name, at) => [name, defined(values[at])] as const), ...lazy]);
-  return descriptors;
-}
-
-/** Creates a context with the classes and functions of the web. */
+/** A context with the language itself, and nothing of the host. */
 export function createContext(): vm.Context {
   // Without an object behind them: each use of a global would ask that object first, in Node's own code.
-  const context = vm.createContext(vm.constants.DONT_CONTEXTIFY, {
+  return vm.createContext(vm.constants.DONT_CONTEXTIFY, {
     name: "convex-app",
     codeGeneration: { strings: false, wasm: true },
   });
-  Object.defineProperties(context, hostGlobals());
-  return context;
+}
+
+/** A context for the engine. */
+export function createEngineContext(): vm.Context {
+  const context = createContext();
+  for (const name of ENGINE_GLOBALS) {
+    const global = LAZY_GLOBALS.has(name)
+      ? definedLazily(name)
+      : defined((globalThis as Record<string, unknown>)[name]);
+    Object.defineProperty(context, name, global);
+  }
+  return Object.assign(context, { setTimeout, setInterval, clearTimeout, clearInterval });
 }

@@ -1,4 +1,6 @@
-/** Closes the host's realm to the app's code, which reaches it through every object that the host hands into a context. */
+/**
+ * Closes the host's realm, should code of an app ever get hold of one of its objects: none is handed into a context.
+ */
 
 import { adoptHostErrors } from "../isolate/host_errors.ts";
 import { intrinsics, lock } from "./lock_intrinsics.ts";
@@ -11,7 +13,8 @@ export function lockHost(): void {
   locked = true;
   adoptHostErrors();
   refuseToCompile();
-  lockShared(intrinsics());
+  // Node's own code changes the ones that are spared.
+  lock(intrinsics(), { spared: [globalThis, process, globalThis.performance], mayGrow: () => false });
 }
 
 /**
@@ -31,12 +34,4 @@ function refuseToCompile(): void {
     }
   }
   Reflect.deleteProperty(globalThis, "eval");
-}
-
-/** Locks objects that all contexts share, where the host is locked: what one call changed, others would see. */
-export function lockShared(objects: Iterable<unknown>): void {
-  // Node's own code changes them.
-  const spared = [globalThis, process, globalThis.performance];
-  const instances: unknown[] = [globalThis.crypto.subtle, Object.getPrototypeOf(globalThis.performance)];
-  if (locked) lock([...objects, ...instances], { spared, mayGrow: () => false });
 }

@@ -2,23 +2,34 @@
  * The code of one call: a context of its own, with the app's modules loaded into it, as in Convex. What modules keep in
  * variables and put on `globalThis` ends with the call, and no other call, component or deployment sees it.
  *
- * Nothing of a context reaches the backend but texts, and a `Response`, which is copied.
+ * Nothing of a context reaches the backend but texts and bytes, which are copied.
  * get-convex/convex-backend crates/isolate/src/context_cache.rs
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomInt } from "node:crypto";
-import type { IsolateApi, IsolateKind, Resolved, Settle, Surroundings, SyscallResult, View } from "../isolate/types.ts";
+import type {
+  IsolateApi,
+  IsolateKind,
+  Resolved,
+  SentBody,
+  Settle,
+  Surroundings,
+  SyscallResult,
+  View,
+} from "../isolate/types.ts";
 import type { Outcome } from "../node_messages.ts";
 import type { LogLevel } from "../runtime_types.ts";
 import type { CompiledModules } from "./compiled_modules.ts";
 import type { Environment } from "./environment.ts";
 import { createContext } from "./globals.ts";
+import { receivedResponse, sentRequest } from "./http_action.ts";
 import { isolateEntry } from "./isolate_loader.ts";
 import { CallLife } from "./call_life.ts";
 import { checked, errorFor, UNREADABLE } from "./outcome.ts";
-import { copiedResponse } from "./response.ts";
 import { whenEnded } from "./executions.ts";
+import { bytesOf, copyInto } from "./web/bytes.ts";
+import { sendRequest } from "./web/fetch.ts";
 import { HOST } from "./web/index.ts";
 
 /** What the app's code calls of the backend; arguments and results are JSON texts. */
@@ -84,11 +95,20 @@ export class Isolate {
     route: { readonly path: string; readonly method: string },
     request: Request,
   ): Promise<{ readonly response: Response | null } | Extract<Outcome, { error: unknown }>> {
-    let response: unknown = null;
+    const { head, body } = sentRequest(request);
+    const given: [head: unknown, body: SentBody][] = [];
+    let isStreamed = false;
+    const end = (): void => this.#life.end();
+    whenEnded(() => {
+      if (!isStreamed) end();
+    });
     const outcome = await outcomeOf((settle) =>
-      this.#inside.fetch(identifier, route, request, (given) => (response = given), settle),
+      this.#inside.fetch(identifier, route, head, body, (...response) => void given.push(response), settle),
     );
-    return "error" in outcome ? outcome : { response: response === null ? null : copiedResponse(response) };
+    if ("error" in outcome) return outcome;
+    const response = given[0] ? receivedResponse(...given[0], end) : null;
+    isStreamed = response?.body !== null && !ArrayBuffer.isView(given[0]?.[1]);
+    return { response };
   }
 }
 
@@ -146,20 +166,17 @@ function syscallsFor(syscalls: Syscalls, life: CallLife): Pick<Surroundings, "sy
       if (life.hasEnded) return;
       inCall(async () => String(await syscalls.asyncSyscall(op, args))).then(resolve, failed(reject));
     },
-    jsSyscall: (op, args, blob, resolve, reject) => {
+    jsSyscall: (op, args, blob, blobType, allocate, resolve, reject) => {
       if (life.hasEnded) return;
       inCall(async () => {
-        const given = { ...(JSON.parse(args) as object), ...(blob === undefined ? {} : { blob: copiedBlob(blob) }) };
-        const value = await syscalls.jsSyscall(op, given);
-        return value instanceof Blob ? copiedBlob(value) : value;
-      }).then(resolve, failed(reject));
+        const sent = blob && { blob: new Blob([bytesOf(blob)], { type: blobType }) };
+        const value = await syscalls.jsSyscall(op, { ...(JSON.parse(args) as object), ...sent });
+        if (!(value instanceof Blob)) return resolve(JSON.stringify(value ?? null), null);
+        copyInto(allocate, new Uint8Array(await value.arrayBuffer()));
+        resolve("null", value.type);
+      }).catch(failed(reject));
     },
   };
-}
-
-// An object of the app's may answer as it likes; so may one that it was given once.
-function copiedBlob(blob: unknown): unknown {
-  return blob instanceof Blob ? new Blob([blob], { type: String(blob.type) }) : {};
 }
 
 function failure(error: unknown): Extract<SyscallResult, { message: string }> {
@@ -173,10 +190,7 @@ function messageOf(error: unknown): string {
 
 function outside(life: CallLife): Pick<Surroundings, "fetch" | "startTimer" | "clearTimer"> {
   return {
-    fetch: (args, resolve, reject) => {
-      if (life.hasEnded) return;
-      (fetch as (...args: readonly unknown[]) => Promise<Response>)(...args).then(resolve, reject);
-    },
+    fetch: (head, body, respond, failed) => (life.hasEnded ? () => {} : sendRequest(head, body, respond, failed)),
     startTimer: (callback, delayMs, repeats) => life.startTimer(callback, delayMs, repeats),
     clearTimer: (id) => life.clearTimer(id),
   };

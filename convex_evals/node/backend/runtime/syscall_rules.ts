@@ -70,8 +70,17 @@ interface Running {
   readonly udfType: Kind;
 }
 
+interface Arguments {
+  readonly udfType?: unknown;
+  readonly blob?: unknown;
+}
+
+// get-convex/convex-backend npm-packages/udf-runtime/src/storage.ts
+const NO_BLOB =
+  "store() expects a Blob. If you are trying to store a Request, `await request.blob()` will give you the correct input.";
+
 /** Refuses what the running function may not do. Unknown operations are left to the caller. */
-export function checkSyscall(running: Running | undefined, op: unknown, args: { readonly udfType?: unknown }): void {
+export function checkSyscall(running: Running | undefined, op: unknown, args: Arguments): void {
   const kind = running?.udfType;
   if (kind === undefined || !ALLOWED[kind].has(op)) {
     if (!KNOWN.has(op) && typeof op === "string") return;
@@ -80,6 +89,7 @@ export function checkSyscall(running: Running | undefined, op: unknown, args: { 
   if (op === "1.0/runUdf" && CALLED[kind]?.has(args.udfType) !== true) {
     throw new Error(`Cannot call a ${titled(args.udfType)} function from a ${titled(kind)} function`);
   }
+  if (op === "storage/storeBlob" && !(args.blob instanceof Blob)) throw new Error(NO_BLOB);
 }
 
 function titled(kind: unknown): string {

@@ -2,5 +2,20 @@
 
 import type { Host } from "../../isolate/types.ts";
 import { ASYNC_HOST } from "./async_hooks.ts";
+import { CRYPTO_HOST } from "./crypto.ts";
+import { TEXT_HOST } from "./text.ts";
+import { URL_HOST } from "./url.ts";
 
-export const HOST: Host = { async: ASYNC_HOST };
+export const HOST: Host = {
+  async: ASYNC_HOST,
+  text: TEXT_HOST,
+  url: URL_HOST,
+  crypto: CRYPTO_HOST,
+  now: () => performance.now(),
+  // Node's own way, from where nothing of the app is running.
+  reportUncaught: (message) => {
+    setImmediate(() => {
+      throw new Error(message);
+    });
+  },
+};

@@ -1,0 +1,20 @@
+/** Where the chance and the time of a context come from: its kind decides. */
+
+export interface Sources {
+  fillRandom(bytes: Uint8Array): void;
+  /** Throws where only the host's randomness would do, and may not be used. */
+  requireHostRandomness(): void;
+  /** Milliseconds since the context was made. */
+  now(): number;
+}
+
+let given: Sources | undefined;
+
+/** Has to be called once, before a class of the web is used. */
+export function setSources(found: Sources): void {
+  given = found;
+}
+
+export function sources(): Sources {
+  return given!;
+}
