@@ -55,7 +55,7 @@ async function visitAll(visit: (object: object, path: string) => void): Promise<
     for (const key of Reflect.ownKeys(object)) {
       const property = Object.getOwnPropertyDescriptor(object, key)!;
       for (const part of ["value", "get", "set"] as const) if (part in property) waiting.push([(property as any)[part], path + "." + String(key)]);
-      if (property.get) try { waiting.push([(object as any)[key], path + "." + String(key)]); } catch {}
+      if (property.get) try { const got = (object as any)[key]; if (got instanceof Promise) got.catch(() => {}); waiting.push([got, path + "." + String(key)]); } catch {}
     }
     if (object instanceof Map) for (const [key, value] of object) waiting.push([key, path + ".key"], [value, path + ".value"]);
     if (object instanceof Set) for (const value of object) waiting.push([value, path + ".item"]);
