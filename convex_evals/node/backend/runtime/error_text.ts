@@ -10,7 +10,7 @@ export function errorText(error: unknown): string {
   if (typeof error !== "object" || error === null) return `Uncaught ${inspect(error)}`;
   const { failure, message } = error as { failure?: unknown; message?: unknown };
   if (typeof failure === "string") return String(message);
-  if (isConvexError(error)) return `Uncaught ConvexError: ${convexErrorMessage(error)}`;
+  if (isConvexError(error)) return `Uncaught ConvexError: ${String(message)}`;
   if (message === undefined) return `Uncaught ${inspect(error)}`;
   return `Uncaught ${errorName(error)}: ${String(message)}${stackFrames(error)}`;
 }
@@ -46,10 +46,6 @@ export function reportBackgroundError(what: string, error: unknown): void {
 // copies have in common.
 function isConvexError(error: object): error is { data: unknown } {
   return Symbol.for("ConvexError") in error;
-}
-
-function convexErrorMessage(error: { data: unknown }): string {
-  return typeof error.data === "string" ? error.data : JSON.stringify(dataOf(error));
 }
 
 function dataOf(error: { data: unknown }): JsonValue {

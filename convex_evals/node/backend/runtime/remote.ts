@@ -60,5 +60,6 @@ function thrownError(error: DescribedError): Error {
   const { convexData } = error;
   if (convexData === undefined) return asError(error);
   // The library makes a text of the data on its way out of a function.
-  return Object.assign(new ConvexError(jsonToConvex(JSON.parse(convexData) as JSONValue)), { data: convexData });
+  const data = jsonToConvex(JSON.parse(convexData) as JSONValue);
+  return Object.assign(new ConvexError(data), { data: convexData, message: error.message });
 }

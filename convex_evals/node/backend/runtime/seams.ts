@@ -7,6 +7,7 @@ import { host } from "embedded:host";
 
 export { checkDocument, checkSystemFields, checkWriteArguments } from "./document_limits.ts";
 export { checkDocumentId, newDocumentId, tableOfId } from "./document_ids.ts";
+export { openedCursor, sealedCursor } from "./cursors.ts";
 export { createFunctionHandle, parseFunctionHandle } from "./function_handles.ts";
 export { filterMatches } from "./filter_expressions.ts";
 export { checkIndexRange, indexFields } from "./index_ranges.ts";

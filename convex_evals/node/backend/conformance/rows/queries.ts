@@ -1,6 +1,7 @@
-/** Reading: indexes, order, filters, pages. */
+/** Reading: indexes, order, filters. */
 
-import { moduleFile, schemaFile, type Expected, type Row, type Step } from "../harness.ts";
+import type { Row } from "../harness.ts";
+import { queryRow } from "../query_row.ts";
 
 const RANGES = "get-convex/convex-backend crates/common/src/query.rs";
 const INDEXES = "https://docs.convex.dev/database/reading-data/indexes/";
@@ -8,36 +9,6 @@ const REGISTRY = "get-convex/convex-backend crates/indexing/src/index_registry.r
 const ORDER = "get-convex/convex-backend crates/value/src/sorting.rs";
 const FILTERS = "https://docs.convex.dev/database/reading-data/filters";
 const READING = "https://docs.convex.dev/database/reading-data/";
-const PAGES = "get-convex/convex-backend crates/isolate/src/environment/udf/async_syscall.rs";
-
-const SCHEMA = schemaFile(
-  't: defineTable(v.any()).index("by_a_b", ["a", "b"]).index("by_x", ["x"]).index("by_deep", ["o.p"]).index("later", { fields: ["b"], staged: true }).searchIndex("words", { searchField: "text" })',
-);
-
-/** A row whose body runs in a query, after `seed` has inserted documents. */
-function queryRow(
-  id: string,
-  rule: string,
-  citation: string,
-  documents: string,
-  body: string,
-  expected: Expected,
-  args: Record<string, unknown> = {},
-): Row {
-  const files = {
-    ...SCHEMA,
-    ...moduleFile(
-      "m",
-      `export const seed = mutation({ args: { x: v.optional(v.any()) }, handler: async (ctx: any, { x }: any) => { for (const document of ${documents} as any[]) await ctx.db.insert("t", document); } });
-export const run = query({ args: { x: v.optional(v.any()) }, handler: async (ctx: any, { x }: any) => {\n${body}\n} });`,
-    ),
-  };
-  const steps: Step[] = [
-    { call: "mutation", path: "m:seed", args },
-    { call: "query", path: "m:run", args },
-  ];
-  return { id: `queries/${id}`, rule, citation, files, steps, expected };
-}
 
 const PAIRS = "[1, 2].flatMap((a) => [1, 2, 3].map((b) => ({ a, b })))";
 const pairs = (query: string): string =>
@@ -420,115 +391,4 @@ const ends: readonly Row[] = [
   ),
 ];
 
-const pages: readonly Row[] = [
-  queryRow(
-    "pages",
-    "Pages follow each other until the end, filters included.",
-    "https://docs.convex.dev/database/pagination",
-    "[1, 2, 3, 4, 5].map((n) => ({ n }))",
-    'const page = await ctx.db.query("t").filter((q: any) => q.neq(q.field("n"), 2)).paginate({ numItems: 2, cursor: null }); return [page.page.map((d: any) => d.n), page.isDone];',
-    { value: [[1, 3], false] },
-  ),
-  queryRow(
-    "pages-twice",
-    "A function paginates once.",
-    PAGES,
-    "[{ n: 1 }, { n: 2 }]",
-    'await ctx.db.query("t").paginate({ numItems: 1, cursor: null }); await ctx.db.query("t").paginate({ numItems: 1, cursor: null });',
-    {
-      rejects:
-        "This query or mutation function ran multiple paginated queries. Convex only supports a single paginated query in each function.",
-    },
-  ),
-  queryRow(
-    "pages-zero",
-    "A page has at least one document.",
-    PAGES,
-    "[]",
-    'await ctx.db.query("t").paginate({ numItems: 0, cursor: null });',
-    { rejects: "Must request at least 1 document while paginating" },
-  ),
-  queryRow(
-    "pages-negative",
-    "The size of a page is a positive number.",
-    "npm convex/src/server/impl/query_impl.ts",
-    "[]",
-    'await ctx.db.query("t").paginate({ numItems: -1, cursor: null });',
-    { rejects: "`options.numItems` must be a positive number. Received `-1`." },
-  ),
-  {
-    id: "queries/pages-continue",
-    rule: "The next page begins where the last one ended, also when documents were inserted meanwhile.",
-    citation: "https://docs.convex.dev/database/pagination",
-    files: {
-      ...SCHEMA,
-      ...moduleFile(
-        "m",
-        'export const add = mutation({ args: { ns: v.array(v.number()) }, handler: async (ctx, { ns }) => { for (const x of ns) await ctx.db.insert("t", { x }); } });\nexport const page = query({ args: { opts: paginationOptsValidator }, handler: async (ctx, { opts }) => { const { page, ...rest } = await ctx.db.query("t").withIndex("by_x").paginate(opts); return { ...rest, xs: page.map((d: any) => d.x) }; } });\nexport const xs = query({ args: { opts: paginationOptsValidator }, handler: async (ctx, { opts }) => (await ctx.db.query("t").withIndex("by_x").paginate(opts)).page.map((d: any) => d.x) });',
-      ),
-    },
-    steps: [
-      { call: "mutation", path: "m:add", args: { ns: [1, 2, 4, 5] } },
-      { call: "query", path: "m:page", args: { opts: { numItems: 2, cursor: null } } },
-      { call: "mutation", path: "m:add", args: { ns: [0, 3] } },
-      {
-        call: "query",
-        path: "m:xs",
-        args: (results) => ({
-          opts: { numItems: 10, cursor: (results[1] as { continueCursor: string }).continueCursor },
-        }),
-      },
-    ],
-    expected: { value: [3, 4, 5] },
-  },
-  {
-    id: "queries/pages-in-action",
-    rule: "The queries of one action page on their own: a cursor leads on from where the page before it ended.",
-    citation: PAGES,
-    files: {
-      ...SCHEMA,
-      ...moduleFile(
-        "m",
-        `export const seed = mutation({ args: {}, handler: async (ctx: any) => { for (let a = 0; a < 5; a += 1) await ctx.db.insert("t", { a }); } });
-export const page = query({ args: { cursor: v.union(v.string(), v.null()) }, handler: async (ctx: any, { cursor }: any) => await ctx.db.query("t").paginate({ numItems: 2, cursor }) });
-export const run = action({ args: {}, handler: async (ctx: any) => {
-  const found: number[] = [];
-  let cursor: string | null = null;
-  for (let pages = 0; pages < 9; pages += 1) {
-    const result: any = await ctx.runQuery("m:page" as any, { cursor });
-    found.push(...result.page.map(({ a }: any) => a));
-    if (result.isDone) return found;
-    cursor = result.continueCursor;
-  }
-  return "no end";
-} });`,
-      ),
-    },
-    steps: [
-      { call: "mutation", path: "m:seed" },
-      { call: "action", path: "m:run" },
-    ],
-    expected: { value: [0, 1, 2, 3, 4] },
-  },
-  {
-    id: "queries/pages-in-component",
-    rule: "paginate() is for the app, not for components.",
-    citation: "https://docs.convex.dev/components/authoring",
-    files: {
-      "convex/convex.config.ts":
-        'import { defineApp } from "convex/server";\nimport part from "./part/convex.config";\nconst app = defineApp();\napp.use(part);\nexport default app;',
-      "convex/part/convex.config.ts":
-        'import { defineComponent } from "convex/server";\nexport default defineComponent("part");',
-      "convex/part/lib.ts":
-        'import { query } from "./_generated/server";\nexport const page = query({ args: {}, handler: async (ctx) => (await ctx.db.query("t" as never).paginate({ numItems: 1, cursor: null })).page });',
-      ...moduleFile(
-        "m",
-        "export const run = query({ args: {}, handler: async (ctx): Promise<unknown> => await ctx.runQuery((components as any).part.lib.page, {}) });",
-      ),
-    },
-    steps: [{ call: "query", path: "m:run" }],
-    expected: { rejects: "paginate() is only supported in the app." },
-  },
-];
-
-export const rows: readonly Row[] = [...ranges, ...order, ...filters, ...ends, ...pages];
+export const rows: readonly Row[] = [...ranges, ...order, ...filters, ...ends];
