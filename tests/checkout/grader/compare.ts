@@ -29,7 +29,7 @@ export async function compareFunctionSpec(): Promise<void> {
 }
 
 const schema = z.object({
-  tables: z.array(z.object({ tableName: z.string(), indexes: z.array(z.any()), documentType: z.any() })),
+  tables: z.array(z.object({ tableName: z.string(), indexes: z.array(z.any()), stagedDbIndexes: z.array(z.any()), documentType: z.any() })),
   schemaValidation: z.boolean(),
 });
 

@@ -1,6 +1,6 @@
 /** The body that `start_push` answers: `StartPushResponse` of the official CLI. */
 
-import type { SchemaJson } from "../runtime_types.ts";
+import type { IndexJson, SchemaJson } from "../runtime_types.ts";
 import { CONVEX_VERSION } from "../versions.ts";
 import type {
   ComponentExports,
@@ -106,11 +106,13 @@ function serialize(tree: ExportTree): ComponentExports {
   return { type: "branch", branch: branch.sort(([a], [b]) => (a < b ? -1 : 1)) };
 }
 
-/** A schema as the server stores it: `_creationTime` is the last field of every index. */
+/** A schema as the server stores it: `_creationTime` is the last field of every index, of staged ones too. */
 export function analyzedSchema(schema: SchemaJson): Json {
+  const stored = (index: IndexJson): IndexJson => ({ ...index, fields: [...index.fields, "_creationTime"] });
   const tables = schema.tables.map((table) => ({
     ...table,
-    indexes: table.indexes.map((index) => ({ ...index, fields: [...index.fields, "_creationTime"] })),
+    indexes: table.indexes.map(stored),
+    ...(table.stagedDbIndexes && { stagedDbIndexes: table.stagedDbIndexes.map(stored) }),
   }));
   return { tables, schemaValidation: schema.schemaValidation };
 }

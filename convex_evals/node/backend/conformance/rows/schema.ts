@@ -111,6 +111,19 @@ const accepted: readonly Row[] = [
     `${TABLE}.index("by_a", { fields: ["a"], staged: true })`,
     { accepts: true },
   ),
+  {
+    id: "schema/index-fields",
+    rule: "Every index of a stored schema ends with `_creationTime`, a staged one too.",
+    citation: PARSER,
+    files: schemaFile(`t: defineTable(v.any()).index("by_a", ["a"]).index("later", { fields: ["b"], staged: true })`),
+    steps: [{ call: "query", path: "_system/frontend/getSchemas", as: "admin" }],
+    expected: {
+      value: {
+        active:
+          '{"tables":[{"tableName":"t","indexes":[{"indexDescriptor":"by_a","fields":["a","_creationTime"]}],"stagedDbIndexes":[{"indexDescriptor":"later","fields":["b","_creationTime"]}],"searchIndexes":[],"stagedSearchIndexes":[],"vectorIndexes":[],"stagedVectorIndexes":[],"documentType":{"type":"any"}}],"schemaValidation":true}',
+      },
+    },
+  },
   schemaRow(
     "any-table",
     "The documents of a table may be `v.any()`.",

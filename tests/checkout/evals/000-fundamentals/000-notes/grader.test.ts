@@ -12,6 +12,12 @@ test("compare schema", { timeout: 10_000 }, compareSchema);
 
 test("compare function spec", compareFunctionSpec, 10_000);
 
+test("the index on titles is staged", async () => {
+  const { active } = await httpAdminClient().query("_system/frontend/getSchemas" as any, {});
+  const [notes] = JSON.parse(active).tables;
+  expect(notes.stagedDbIndexes).toEqual([{ indexDescriptor: "by_title", fields: ["title", "_creationTime"] }]);
+});
+
 test("a note is found by its slug", async () => {
   const note = { title: TITLES[0]!, slug: slug(TITLES[0]!), tags: ["film"] };
   const id = await responseClient!.mutation(api.notes.create, note);

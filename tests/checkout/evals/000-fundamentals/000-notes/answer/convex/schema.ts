@@ -7,5 +7,7 @@ export default defineSchema({
     slug: v.string(),
     tags: v.array(v.string()),
     pinned: v.optional(v.boolean()),
-  }).index("by_slug", ["slug"]),
+  })
+    .index("by_slug", ["slug"])
+    .index("by_title", { fields: ["title"], staged: true }),
 });
