@@ -25,4 +25,6 @@ export { expectError, expectNotCallable } from "./refusals.ts";
 export type { Refusal } from "./refusals.ts";
 export { findCalls, findImports, listSources } from "./source.ts";
 export type { SourceCall, SourceImport } from "./source.ts";
-export { unionMembers, validatorDifferences, validatorText } from "./validators.ts";
+export { acceptsAllOf, acceptSameValues } from "./equivalence.ts";
+export { validatorDifferences } from "./validator_differences.ts";
+export { unionMembers, validatorText } from "./validators.ts";

@@ -3,7 +3,7 @@ import { makeFunctionReference } from "convex/server";
 import type { ValidatorJSON } from "convex/values";
 import type { GraderClient } from "./clients.ts";
 import { askAnswer, askProject } from "./facts.ts";
-import { validatorDifferences } from "./validators.ts";
+import { validatorDifferences } from "./validator_differences.ts";
 
 /** One registered function; `name` is as in `api` ("folder/module:export", "module:default"). */
 export interface FunctionSpec {
@@ -20,8 +20,11 @@ export type FunctionExpectation = Pick<FunctionSpec, "type" | "visibility">;
 export interface FunctionComparison {
   /** Compare the public functions only (the default): what is internal is the candidate's own business. */
   publicOnly?: boolean;
-  /** Compare argument validators (the default). A function without one accepts anything, and differs. */
-  args?: boolean;
+  /**
+   * Compare argument validators (the default). A function without one accepts anything, and differs; one that takes no
+   * arguments need not say so, unless they are to be `declared`.
+   */
+  args?: boolean | "declared";
   /** Compare the validators of returned values. Off by default: they are optional in Convex. */
   returns?: boolean;
 }
@@ -87,12 +90,18 @@ export function functionDifferences(
       const kind = kindDifferences(expected.name, found, expected);
       if (found === undefined || kind.length > 0) return kind;
       return [
-        ...(args ? validatorDifferences(`the arguments of \`${expected.name}\``, found.args, expected.args) : []),
+        ...(args ? argumentDifferences(found, expected, args === "declared") : []),
         ...(returns
           ? validatorDifferences(`the returned value of \`${expected.name}\``, found.returns, expected.returns)
           : []),
       ];
     });
+}
+
+function argumentDifferences(found: FunctionSpec, expected: FunctionSpec, declared: boolean): string[] {
+  const takesNone = expected.args.type === "object" && Object.keys(expected.args.value).length === 0;
+  if (!declared && takesNone && found.args.type === "any") return [];
+  return validatorDifferences(`the arguments of \`${expected.name}\``, found.args, expected.args);
 }
 
 function kindDifferences(name: string, found: FunctionSpec | undefined, expected: FunctionExpectation): string[] {

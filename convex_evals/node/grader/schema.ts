@@ -3,7 +3,7 @@ import { makeFunctionReference } from "convex/server";
 import type { ValidatorJSON } from "convex/values";
 import type { GraderClient } from "./clients.ts";
 import { askAnswer, askProject } from "./facts.ts";
-import { validatorDifferences } from "./validators.ts";
+import { validatorDifferences } from "./validator_differences.ts";
 
 /** One table as the deployment reports it. */
 export interface TableSchema {

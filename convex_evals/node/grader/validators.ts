@@ -1,4 +1,4 @@
-/** Validators as text: equal text means that they accept the same values, however they were written. */
+/** Validators as text: equal text means that they accept the same values. */
 import type { ValidatorJSON } from "convex/values";
 
 /**
@@ -22,13 +22,13 @@ export function validatorText(validator: ValidatorJSON): string {
     case "id":
       return `Id<"${validator.tableName}">`;
     case "array": {
-      const element = validatorText(validator.value);
-      return element.includes(" | ") && !element.startsWith("{") ? `(${element})[]` : `${element}[]`;
+      const elements = unionMembers(validator.value);
+      return elements.length > 1 ? `(${elements.join(" | ")})[]` : `${validatorText(validator.value)}[]`;
     }
     case "record":
       return `Record<${validatorText(validator.keys)}, ${validatorText(validator.values.fieldType)}>`;
     case "union":
-      return unionMembers(validator).join(" | ");
+      return unionMembers(validator).join(" | ") || "never";
     case "object":
       return objectText(fieldTexts(validator));
     default:
@@ -49,7 +49,7 @@ export function unionMembers(validator: ValidatorJSON): string[] {
 }
 
 /** The fields of an object validator: name (with `?` when optional) and canonical text. */
-export function fieldTexts(validator: Extract<ValidatorJSON, { type: "object" }>): Map<string, string> {
+function fieldTexts(validator: Extract<ValidatorJSON, { type: "object" }>): Map<string, string> {
   const fields = Object.entries(validator.value).map(
     ([name, { fieldType, optional }]) => [name, `${optional ? "optional " : ""}${validatorText(fieldType)}`] as const,
   );
@@ -58,37 +58,10 @@ export function fieldTexts(validator: Extract<ValidatorJSON, { type: "object" }>
 
 function objectText(fields: Map<string, string>): string {
   if (fields.size === 0) return "{}";
-  const texts = [...fields].map(([name, text]) =>
-    text.startsWith("optional ") ? `${name}?: ${text.slice("optional ".length)}` : `${name}: ${text}`,
-  );
+  const texts = [...fields].map(([name, text]) => {
+    // Another name could read like more fields.
+    const shown = /^\w+$/.test(name) ? name : JSON.stringify(name);
+    return text.startsWith("optional ") ? `${shown}?: ${text.slice("optional ".length)}` : `${shown}: ${text}`;
+  });
   return `{ ${texts.join(", ")} }`;
-}
-
-/** In words, how `candidate` differs from `expected`; nothing when they accept the same. `subject` opens each line. */
-export function validatorDifferences(subject: string, candidate: ValidatorJSON, expected: ValidatorJSON): string[] {
-  if (validatorText(candidate) === validatorText(expected)) return [];
-  if (candidate.type === "object" && expected.type === "object") {
-    return fieldDifferences(subject, fieldTexts(candidate), fieldTexts(expected));
-  }
-  if (candidate.type === "union" && expected.type === "union") {
-    const [has, needs] = [unionMembers(candidate), unionMembers(expected)];
-    return [
-      ...needs.filter((member) => !has.includes(member)).map((member) => `${subject} must allow ${member}`),
-      ...has.filter((member) => !needs.includes(member)).map((member) => `${subject} must not allow ${member}`),
-    ];
-  }
-  return [`${subject} must be ${validatorText(expected)}, not ${validatorText(candidate)}`];
-}
-
-function fieldDifferences(subject: string, candidate: Map<string, string>, expected: Map<string, string>): string[] {
-  const differences: string[] = [];
-  for (const [name, text] of expected) {
-    const found = candidate.get(name);
-    if (found === undefined) differences.push(`${subject} must have a field \`${name}\` (${text})`);
-    else if (found !== text) differences.push(`${subject}: the field \`${name}\` must be ${text}, not ${found}`);
-  }
-  for (const name of candidate.keys()) {
-    if (!expected.has(name)) differences.push(`${subject} has a field \`${name}\` that the task does not ask for`);
-  }
-  return differences;
 }

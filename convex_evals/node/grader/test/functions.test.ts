@@ -46,3 +46,26 @@ test("missing argument validators are a difference, unless arguments are not com
   ]);
   assert.deepEqual(functionDifferences(functions({ args: ANY }), functions({}), { args: false }), []);
 });
+
+test("a function without arguments declares that only where the task asks for it", () => {
+  const none: ValidatorJSON = { type: "object", value: {} };
+  assert.deepEqual(functionDifferences(functions({ args: ANY }), functions({ args: none })), []);
+  assert.deepEqual(functionDifferences(functions({ args: ANY }), functions({ args: none }), { args: "declared" }), [
+    "the arguments of `notes:add` must be {}, not any",
+  ]);
+  assert.equal(functionDifferences(functions({ args: STRING }), functions({ args: none })).length, 1);
+});
+
+test("arguments and results are compared by what they accept", () => {
+  const object = (optional: boolean): ValidatorJSON => ({
+    type: "object",
+    value: { text: { fieldType: { type: "string" }, optional } },
+  });
+  const either: ValidatorJSON = { type: "union", value: [{ type: "object", value: {} }, object(false)] };
+  const compare = (found: ValidatorJSON, expected: ValidatorJSON): string[] =>
+    functionDifferences(functions({ args: found, returns: found }), functions({ args: expected, returns: expected }), {
+      returns: true,
+    });
+  assert.deepEqual(compare(either, object(true)), []);
+  assert.equal(compare(either, object(false)).length, 2);
+});

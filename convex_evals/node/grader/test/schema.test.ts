@@ -60,3 +60,15 @@ test("missing tables, fields and indexes are named", () => {
 test("a table that the answer does not have is the grader's mistake", () => {
   assert.throws(() => schemaDifferences([], answer, { tables: ["usres"] }), /answer has no table `usres`/);
 });
+
+test("documents are compared by what the table accepts", () => {
+  const name = { name: v.string() };
+  const [either, optional] = [
+    v.union(v.object(name), v.object({ ...name, age: v.number() })),
+    { ...name, age: v.optional(v.number()) },
+  ];
+  const users = (fields: typeof either | typeof optional): TableSchema[] =>
+    tables(defineSchema({ users: "kind" in fields ? defineTable(fields) : defineTable(fields) }));
+  assert.deepEqual(schemaDifferences(users(either), users(optional)), []);
+  assert.equal(schemaDifferences(users(either), users(name as typeof optional)).length, 1);
+});

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { v } from "convex/values";
 import type { GenericValidator, ValidatorJSON } from "convex/values";
-import { validatorDifferences, validatorText } from "../validators.ts";
+import { validatorDifferences } from "../validator_differences.ts";
+import { validatorText } from "../validators.ts";
 
 /** What a deployment reports about a validator. */
 function json(validator: GenericValidator): ValidatorJSON {
@@ -22,9 +23,12 @@ test("every kind of validator reads like a type", () => {
     [v.id("users"), 'Id<"users">'],
     [v.array(v.string()), "string[]"],
     [v.array(v.union(v.string(), v.null())), "(null | string)[]"],
+    [v.array(v.union(v.object({}), v.object({ a: v.null() }))), "({ a: null } | {})[]"],
+    [v.union(), "never"],
     [v.record(v.string(), v.number()), "Record<string, number>"],
     [v.object({}), "{}"],
     [v.object({ b: v.optional(v.number()), a: v.string() }), "{ a: string, b?: number }"],
+    [v.object({ "a: null, b": v.null() } as never), '{ "a: null, b": null }'],
   ];
   for (const [validator, text] of kinds) assert.equal(validatorText(json(validator)), text);
 });
@@ -53,6 +57,11 @@ test("differences are told field by field and member by member", () => {
     ["it must allow number", "it must not allow string"],
   );
   assert.deepEqual(validatorDifferences("it", json(v.any()), json(v.object({}))), ["it must be {}, not any"]);
+  const members = v.union(v.null(), v.string(), v.literal("x"));
+  assert.deepEqual(validatorDifferences("it", json(members), json(v.union(v.string(), v.boolean()))), [
+    "it must allow boolean",
+    "it must not allow null",
+  ]);
 });
 
 test("an optional field differs from a required one, and null from absence", () => {
