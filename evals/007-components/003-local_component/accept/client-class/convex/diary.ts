@@ -2,7 +2,7 @@ import { ConvexError, v } from "convex/values";
 import { mutation, query } from "./_generated/server";
 import { Audit } from "./audit";
 
-export const history = query({ args: {}, handler: async (ctx) => (await Audit.of(ctx)).recall(ctx) });
+export const history = query({ handler: async (ctx) => (await Audit.of(ctx)).recall(ctx) });
 
 export const write = mutation({
   args: { text: v.string() },
