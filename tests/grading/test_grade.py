@@ -19,6 +19,7 @@ from convex_evals.grading.backends import Endpoints
 from convex_evals.grading.backends.push import DeployError, push
 from convex_evals.grading.gate import Gate
 from convex_evals.grading.pipeline import Grading, Tools
+from convex_evals.grading.scratch import write_files
 from convex_evals.grading.service import GradingService
 from convex_evals.grading.tester import TestReport
 from convex_evals.grading.verdict import summarize
@@ -47,6 +48,21 @@ def test_an_unforeseen_error_is_nobodys_fault(ev: Eval, tmp_path: Path) -> None:
     verdict = asyncio.run(grading.run())
     assert (verdict.outcome, verdict.caught_by) == (Outcome.UNSCORED, StepName.INSTALL)
     assert isinstance(grading.fault, ProcessFault) and "internal error: AttributeError" in str(verdict.reason)
+
+
+def test_a_grader_sees_the_tsconfig_that_was_checked(ev: Eval, tmp_path: Path) -> None:
+    files = {"convex/tsconfig.json": "{}", "tsconfig.app.json/x.ts": ""}
+    grading = Grading(ev, files, cast(Tools, None), tmp_path / "trial")
+    write_files(files, grading.project)
+    elsewhere = grading.project / "node_modules"
+    elsewhere.mkdir()
+    seen = ("tsconfig.json", "convex/tsconfig.json")
+    grading.repaired = dict.fromkeys(
+        (*seen, "tsconfig.app.json", "node_modules/tsconfig.json", "../tsconfig.json"), "new"
+    )
+    grading.write_repaired()
+    assert [(grading.project / path).read_text() for path in seen] == ["new", "new"]
+    assert not list(elsewhere.iterdir()) and [path.name for path in grading.folder.iterdir()] == ["project"]
 
 
 UNSCORED = make_verdict(Outcome.UNSCORED, StepName.TESTS)

@@ -74,7 +74,7 @@ const OPERATIONS: Record<string, Operation> = {
     return { written, sha256: hash.digest("hex") };
   },
 
-  /** {project, sources?, strict?} -> {ok, repairs, diagnostics, files}; `sources` is the file that `bundle` wrote */
+  /** {project, sources?, strict?} -> {ok, repairs, repaired, diagnostics, files}; `sources` is the file that `bundle` wrote */
   async typecheck(request) {
     const { typecheck } = await import("./typecheck.ts");
     return typecheck(folder(request, "project"), terms(request));

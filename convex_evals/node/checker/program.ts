@@ -6,7 +6,7 @@ import { isScript } from "../push/pages.ts";
 import { functionsFolder, isJavaScript, shownPath, typescriptFiles } from "./files.ts";
 import { projectHost, projectSystem } from "./host.ts";
 import { STRICT, runningFiles, type RunningFiles, type Terms } from "./terms.ts";
-import { readSettings, seededSettings, type Settings } from "./tsconfig.ts";
+import { readSettings, seededSettings, seededTsconfig, type Settings } from "./tsconfig.ts";
 
 /** A program with the files that are judged by it; every file of a project is judged once. */
 export interface JudgedProgram {
@@ -24,6 +24,8 @@ export interface CheckedProject {
   running: RunningFiles;
   programs: JudgedProgram[];
   repairs: string[];
+  /** What repaired and seeded tsconfig files say, by path in the project. */
+  repaired: Record<string, object>;
 }
 
 interface Plan {
@@ -34,6 +36,7 @@ interface Plan {
 /** What is needed to read a project's settings. */
 interface Place {
   root: string;
+  functions: string;
   system: ts.System;
   strict: boolean;
 }
@@ -52,9 +55,9 @@ function referencedSettings(
 }
 
 function rootSettings(place: Place, folder: string, files: string[]): Settings {
-  const { root, system, strict } = place;
+  const { root, functions, system, strict } = place;
   const file = path.join(root, "tsconfig.json");
-  if (!system.fileExists(file)) return seededSettings("tsconfig.json");
+  if (!system.fileExists(file)) return seededTsconfig(shownPath(root, functions));
   const settings = readSettings(root, file, system, strict);
   if (settings.files.length > 0 || settings.references.length === 0) return settings;
   const referenced = referencedSettings(place, settings, files);
@@ -62,8 +65,8 @@ function rootSettings(place: Place, folder: string, files: string[]): Settings {
 }
 
 /** The functions folder and what runs with it by its own tsconfig if it has one, the rest by the root's. */
-function plan(place: Place, functions: string, running: RunningFiles): Plan[] {
-  const { root, system, strict } = place;
+function plan(place: Place, running: RunningFiles): Plan[] {
+  const { root, functions, system, strict } = place;
   const runs = [...running.functions.keys()].filter(isScript);
   const functionFiles = [...new Set([...typescriptFiles(functions), ...runs])];
   const client = path.join(root, "src");
@@ -74,8 +77,11 @@ function plan(place: Place, functions: string, running: RunningFiles): Plan[] {
   const plans: Plan[] = [];
   const add = (settings: Settings, files: string[]): void => {
     const same = plans.find((known) => JSON.stringify(known.settings.options) === JSON.stringify(settings.options));
-    if (same) for (const file of files) same.files.add(file);
-    else plans.push({ settings, files: new Set([...settings.files, ...files]) });
+    if (same) {
+      for (const file of files) same.files.add(file);
+      same.settings.repairs.push(...settings.repairs);
+      Object.assign(same.settings.repaired, settings.repaired);
+    } else plans.push({ settings, files: new Set([...settings.files, ...files]) });
   };
   if (system.fileExists(own)) add(readSettings(root, own, system, strict), functionFiles);
   else if (functionFiles.length > 0) add(rootSettings(place, functions, functionFiles), functionFiles);
@@ -177,7 +183,7 @@ function makePrograms(root: string, terms: Terms): CheckedProject {
   const functions = functionsFolder(root);
   const running = runningFiles(root, terms);
   const system = projectSystem(root);
-  const own = plan({ root, system, strict: terms.strict }, functions, running);
+  const own = plan({ root, functions, system, strict: terms.strict }, running);
   const plans = checkJavaScript(own, running);
   const programs = plans.map((each) => createProgram(system, each));
   const judged = assign(
@@ -197,6 +203,7 @@ function makePrograms(root: string, terms: Terms): CheckedProject {
       errors: settings.errors,
     })),
     repairs: [...new Set(plans.flatMap(({ settings }) => settings.repairs))],
+    repaired: Object.assign({}, ...plans.map(({ settings }) => settings.repaired)) as CheckedProject["repaired"],
   };
 }
 

@@ -15,15 +15,17 @@ export interface Settings {
   /** Errors of the tsconfig itself. */
   errors: ts.Diagnostic[];
   repairs: string[];
+  /** What a repaired or seeded tsconfig says, as JSON, by its path in the project: for who reads it after the check. */
+  repaired: Record<string, object>;
 }
 
 /** For projects without a tsconfig; close to what Convex's own template says. */
-const SEEDED: ts.CompilerOptions = {
-  target: ts.ScriptTarget.ESNext,
-  module: ts.ModuleKind.ESNext,
-  moduleResolution: ts.ModuleResolutionKind.Bundler,
-  lib: ["lib.esnext.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts", "lib.dom.asynciterable.d.ts"],
-  jsx: ts.JsxEmit.ReactJSX,
+const SEEDED = {
+  target: "ESNext",
+  module: "ESNext",
+  moduleResolution: "Bundler",
+  lib: ["ESNext", "DOM", "DOM.Iterable", "DOM.AsyncIterable"],
+  jsx: "react-jsx",
   strict: true,
   allowJs: true,
   esModuleInterop: true,
@@ -89,9 +91,12 @@ function forced(options: ts.CompilerOptions, strict: boolean): ts.CompilerOption
   return { ...kept, noEmit: true, ...(strict ? { strict: true } : {}), libReplacement: false };
 }
 
-function dropUnresolvedTypes(settings: Settings, shown: string, system: ts.System, folder: string): void {
+/** Options as a tsconfig says them. */
+type Written = Record<string, unknown>;
+
+function dropUnresolvedTypes(settings: Settings, shown: string, system: ts.System, folder: string): Written {
   const { options } = settings;
-  if (!options.types) return;
+  if (!options.types) return {};
   const containing = path.join(folder, "__inferred type names__.ts");
   const resolves = (name: string): boolean =>
     ts.resolveTypeReferenceDirective(name, containing, options, system).resolvedTypeReferenceDirective !== undefined;
@@ -101,6 +106,7 @@ function dropUnresolvedTypes(settings: Settings, shown: string, system: ts.Syste
     return found;
   });
   settings.options = { ...options, types: kept };
+  return { types: kept };
 }
 
 function legacyResolution(options: ts.CompilerOptions): string | undefined {
@@ -115,32 +121,52 @@ function legacyResolution(options: ts.CompilerOptions): string | undefined {
   return module === ts.ModuleKind.CommonJS ? "node10 (the default)" : "classic (the default)";
 }
 
-function modernizeResolution(settings: Settings, shown: string): void {
+function modernizeResolution(settings: Settings, shown: string): Written {
   const legacy = legacyResolution(settings.options);
-  if (legacy === undefined) return;
+  if (legacy === undefined) return {};
   const { lib, target } = settings.options;
   const hasDom = lib?.some((name) => name.toLowerCase() === "lib.dom.d.ts") ?? true;
+  const isOld = target === undefined || target < ts.ScriptTarget.ES2015;
+  const libraries = lib && (hasDom ? lib : [...lib, "lib.dom.d.ts"]);
   settings.options = {
     ...settings.options,
     module: ts.ModuleKind.ESNext,
     moduleResolution: ts.ModuleResolutionKind.Bundler,
-    target: target === undefined || target < ts.ScriptTarget.ES2015 ? ts.ScriptTarget.ESNext : target,
-    ...(lib ? { lib: hasDom ? lib : [...lib, "lib.dom.d.ts"] } : {}),
+    target: isOld ? ts.ScriptTarget.ESNext : target,
+    ...(libraries && { lib: libraries }),
   };
   settings.repairs.push(`${shown}: module resolution ${legacy} became Bundler with module ESNext and DOM in lib`);
+  return {
+    module: "ESNext",
+    moduleResolution: "Bundler",
+    ...(isOld && { target: "ESNext" }),
+    ...(libraries && { lib: libraries.map((name) => name.replace(/^lib\.|\.d\.ts$/g, "")) }),
+  };
 }
 
-function dropUnknownDeprecations(settings: Settings, shown: string): void {
+function dropUnknownDeprecations(settings: Settings, shown: string): Written {
   const value = settings.options.ignoreDeprecations;
-  if (value === undefined || value === "5.0") return;
+  if (value === undefined || value === "5.0") return {};
   settings.options = { ...settings.options, ignoreDeprecations: "5.0" };
   settings.repairs.push(`${shown}: ignoreDeprecations '${String(value)}' is of another TypeScript; 5.0 is used`);
+  return { ignoreDeprecations: "5.0" };
 }
 
 /** The settings for files that no tsconfig of the project covers. */
 export function seededSettings(shown: string): Settings {
   const repairs = [`${shown}: missing; strict defaults are used (Bundler, ESNext, DOM, react-jsx)`];
-  return { options: forced(SEEDED, true), files: [], references: [], errors: [], repairs };
+  const { options } = ts.convertCompilerOptionsFromJson(SEEDED, "/");
+  return { options: forced(options, true), files: [], references: [], errors: [], repairs, repaired: {} };
+}
+
+/** The settings of a project without a tsconfig, where Convex's functions are in `functions`. */
+export function seededTsconfig(functions: string): Settings {
+  const written = {
+    compilerOptions: { ...SEEDED, noEmit: true },
+    include: [functions, "src"],
+    exclude: [`${functions}/_generated`],
+  };
+  return { ...seededSettings("tsconfig.json"), repaired: { "tsconfig.json": written } };
 }
 
 /** Reads and repairs one tsconfig file; what is wrong with it is in `errors`. `strict`: whatever it says, types are checked strictly. */
@@ -158,9 +184,20 @@ export function readSettings(root: string, file: string, system: ts.System, stri
       .filter((error, index) => !NO_FILES.has(error.code) && errors.indexOf(error) === index)
       .map((error) => ({ ...error, file: error.file ?? source })),
     repairs: [],
+    repaired: {},
   };
-  modernizeResolution(settings, shown);
-  dropUnresolvedTypes(settings, shown, system, folder);
-  dropUnknownDeprecations(settings, shown);
+  const written = {
+    ...modernizeResolution(settings, shown),
+    ...dropUnresolvedTypes(settings, shown, system, folder),
+    ...dropUnknownDeprecations(settings, shown),
+  };
+  if (settings.repairs.length > 0 && settings.errors.length === 0) {
+    settings.repaired[shown] = withOptions(source, written);
+  }
   return settings;
+}
+
+function withOptions(source: ts.TsConfigSourceFile, options: Written): object {
+  const said = ts.convertToObject(source, []) as { compilerOptions?: object };
+  return { ...said, compilerOptions: { ...said.compilerOptions, ...options } };
 }

@@ -73,6 +73,9 @@ test("a missing tsconfig is seeded and said so", async (t) => {
   assert.deepEqual(result.diagnostics, []);
   assert.equal(result.repairs.length, 1);
   assert.match(result.repairs[0] ?? "", /^tsconfig\.json: missing/);
+  assert.deepEqual(Object.keys(result.repaired), ["tsconfig.json"]);
+  addFiles(project, result.repaired);
+  assert.deepEqual(typecheck(project), { ...result, repairs: [], repaired: {} });
 });
 
 test("files that the project's own tsconfig leaves out are checked all the same", async (t) => {
@@ -174,6 +177,12 @@ test("types that do not resolve are dropped, legacy resolution is replaced", asy
     "tsconfig.json: module resolution node10 became Bundler with module ESNext and DOM in lib",
     "tsconfig.json: dropped the 'types' entry 'no-such-types', which does not resolve",
   ]);
+  const repaired = JSON.parse(result.repaired["tsconfig.json"] ?? "") as { compilerOptions: Record<string, unknown> };
+  const { module, moduleResolution, lib, types, target, composite } = repaired.compilerOptions;
+  assert.deepEqual([module, moduleResolution, lib], ["ESNext", "Bundler", ["es2022", "dom"]]);
+  assert.deepEqual([types, target, composite], [["node"], "es2020", true]);
+  addFiles(project, result.repaired);
+  assert.deepEqual(typecheck(project), { ...result, repairs: [], repaired: {} });
 });
 
 test("a root tsconfig that only refers to others is followed", async (t) => {

@@ -15,10 +15,11 @@ export interface TypeProblem {
   message: string;
 }
 
-/** `files` counts the project's own files that were judged. */
+/** `files` counts the project's own files that were judged; `repaired` has the texts of the tsconfig files that were repaired or seeded. */
 export interface TypecheckResult {
   ok: boolean;
   repairs: string[];
+  repaired: Record<string, string>;
   diagnostics: TypeProblem[];
   files: number;
 }
@@ -99,6 +100,9 @@ export function typecheck(projectDir: string, terms: Terms = STRICT): TypecheckR
   return {
     ok: diagnostics.length === 0,
     repairs,
+    repaired: Object.fromEntries(
+      Object.entries(project.repaired).map(([file, said]) => [file, `${JSON.stringify(said, null, 2)}\n`]),
+    ),
     diagnostics: diagnostics.slice(0, MAX_PROBLEMS),
     files: programs.reduce((sum, { judged }) => sum + judged.length, 0),
   };

@@ -1,6 +1,6 @@
 import { ConvexError } from "convex/values";
 import { beforeEach, expect, test } from "vitest";
-import { addDocuments, clearTables, compareFunctionSpec, compareSchema, httpAdminClient, listTable, responseClient, slug } from "../../../grader";
+import { addDocuments, clearTables, compareFunctionSpec, compareSchema, httpAdminClient, listTable, readOutput, responseClient, slug } from "../../../grader";
 import { api, internal } from "./answer/convex/_generated/api";
 import type { Doc } from "./answer/convex/_generated/dataModel";
 
@@ -16,6 +16,10 @@ test("the index on titles is staged", async () => {
   const { active } = await httpAdminClient().query("_system/frontend/getSchemas" as any, {});
   const [notes] = JSON.parse(active).tables;
   expect(notes.stagedDbIndexes).toEqual([{ indexDescriptor: "by_title", fields: ["title", "_creationTime"] }]);
+});
+
+test("types are checked strictly", () => {
+  expect(JSON.parse(readOutput("tsconfig.json")).compilerOptions).toMatchObject({ strict: true, moduleResolution: "Bundler" });
 });
 
 test("a note is found by its slug", async () => {
