@@ -60,6 +60,7 @@ class Prepared:
     packages: PackageStore
     suite_packages: Sequence[Path]  # folders with a node_modules that graders' bare imports resolve from
     strict_types: bool = True  # false: how strictly types are checked is up to a project's tsconfig.json
+    types: Sequence[Path] = ()  # folders with a node_modules that projects' packages have their types from
     _made: dict[Path, Path | None] = field(default_factory=dict)
     _self_contained: set[Path] = field(default_factory=set)
     _locks: dict[Path, asyncio.Lock] = field(default_factory=dict)
@@ -99,7 +100,12 @@ class Prepared:
         key = (op, seen.sha256)
         if key not in self._checks:
             self._checks[key] = await checker.request(
-                op, project=seen.project, sources=seen.sources, strict=self.strict_types, timeout=timeout
+                op,
+                project=seen.project,
+                sources=seen.sources,
+                strict=self.strict_types,
+                types=[str(folder) for folder in self.types],
+                timeout=timeout,
             )
         return self._checks[key]
 

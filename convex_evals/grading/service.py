@@ -160,11 +160,12 @@ async def open_service(
     """A grading service for `suite` with so many `workers`, in `folder`; all its processes end with the context."""
     packages.root.mkdir(parents=True, exist_ok=True)
     readable = readable_paths(packages, suite, tester.suite_packages)
+    types = [*([suite] if (suite / "node_modules").is_dir() else []), *tester.suite_packages]
     version = sha256_parts([toolchain.version, backend.identity.kind, backend.identity.version])
 
     def prepared() -> Prepared:
         made = Path(tempfile.mkdtemp(prefix="prepared-", dir=folder))
-        return Prepared(made, version, packages, tester.suite_packages, strict_types)
+        return Prepared(made, version, packages, tester.suite_packages, strict_types, types)
 
     def new_checker(processors: tuple[int, ...] = ()) -> Checker:
         scratch = Path(tempfile.mkdtemp(prefix="checker-", dir=folder))

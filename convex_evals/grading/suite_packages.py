@@ -1,4 +1,4 @@
-"""Which packages the graders of a suite need that has no node_modules of its own."""
+"""Which packages the graders of a suite need that has no node_modules of its own, and types of projects' packages."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from convex_evals.suite.suite import GRADER_NAME
 MANIFEST = "package.json"
 # The runner is always ours: two copies of vitest in one process do not work.
 _OURS = {"vitest"}
+# Types of packages that projects name without them; those of Node.js are global, and found nowhere but in a project.
+_TYPES = "@types/"
+_GLOBAL_TYPES = {"@types/node"}
 _READ_SECONDS = 60
 
 
@@ -44,13 +47,15 @@ async def imported_packages(suite: Path, checker: Checker) -> list[str]:
 def grader_packages(
     suite: Path, named: Mapping[str, object], imported: Collection[str], warn: Callable[[str], None]
 ) -> dict[str, str]:
-    """What is `imported`, with the ranges that the manifest gives it.
+    """What is `imported`, and types, with the ranges that the manifest gives them.
 
-    A suite's manifest also names what its own tools need; only what graders import is installed.
+    A suite's manifest also names what its own tools need; only what graders import is installed, and what the type
+    checks of projects may need.
     """
+    used = {*imported, *(name for name in named if name.startswith(_TYPES) and name not in _GLOBAL_TYPES)}
     wanted: dict[str, str] = {}
     for name, spec in named.items():
-        if name in _OURS or name not in imported:
+        if name in _OURS or name not in used:
             continue
         try:
             wanted |= parse_dependencies(json.dumps({"dependencies": {name: spec}}))["dependencies"]

@@ -26,6 +26,7 @@ ANSWERS = [
     "001-components/001-local_counter",
     "002-actions/000-webhook",
     "003-clients/000-react_notes",
+    "003-clients/001-untyped_client",
     "004-testing/000-own_tests",
 ]
 # As much of the package as the graders need, laid out as pnpm does: a link to a folder beside it.
@@ -110,7 +111,7 @@ def test_crlf_line_ends_change_nothing(checkout: Path) -> None:
     status, results, stderr = _validate(checkout, "-f", "000-notes|glossary|webhook|own_tests")
     assert _unexpected(results) == []
     assert status == 0, stderr
-    assert {r["eval"] for r in results} == {ANSWERS[0], ANSWERS[1], ANSWERS[4], ANSWERS[6]}
+    assert {r["eval"] for r in results} == {ANSWERS[0], ANSWERS[1], ANSWERS[4], ANSWERS[7]}
     assert _state(checkout) == before
 
 

@@ -16,7 +16,7 @@ from tests.factories import make_eval, write_files
 
 MANIFEST = {
     "dependencies": {"slugify": "1.6.6", "openai": "^5", "@scope/used": "^1.0.0", "local": "file:../local"},
-    "devDependencies": {"vitest": "^3", "typescript": "^5", "zod": "^4"},
+    "devDependencies": {"vitest": "^3", "typescript": "^5", "zod": "^4", "@types/node": "^24", "@types/react": "^19"},
 }
 
 
@@ -31,7 +31,7 @@ async def imported(suite: Path, toolchain: Path) -> list[str]:
 
 
 @pytest.mark.grading
-def test_only_what_graders_import_is_installed(tmp_path: Path, toolchain: Path) -> None:
+def test_only_what_graders_import_is_installed_and_types(tmp_path: Path, toolchain: Path) -> None:
     grader = 'import { it } from "vitest";\nimport { x } from "../../../grader";\nimport "local";\n'
     make_eval(tmp_path, files={"grader.test.ts": grader, "answer/convex/x.ts": 'import OpenAI from "openai";'})
     write_files(
@@ -47,7 +47,7 @@ def test_only_what_graders_import_is_installed(tmp_path: Path, toolchain: Path) 
     warnings: list[str] = []
     found = asyncio.run(imported(tmp_path, toolchain))
     wanted = grader_packages(tmp_path, manifest_packages(tmp_path), found, warnings.append)
-    assert wanted == {"slugify": "1.6.6", "@scope/used": "^1.0.0", "typescript": "^5"}
+    assert wanted == {"slugify": "1.6.6", "@scope/used": "^1.0.0", "typescript": "^5", "@types/react": "^19"}
     (warning,) = warnings
     assert "'local' does not come from the registry" in warning
 

@@ -8,6 +8,7 @@
 import { statSync } from "node:fs";
 import path from "node:path";
 import ts from "typescript";
+import { moduleResolver } from "./type_packages.ts";
 
 const LIB_FOLDER = path.dirname(ts.getDefaultLibFilePath({}));
 const PACKAGES = "/node_modules/";
@@ -81,13 +82,17 @@ function withDefaultLibrary(source: ts.SourceFile | undefined): ts.SourceFile | 
   return source;
 }
 
-/** A compiler host on `system` whose library files come from the shared store. */
-export function projectHost(system: ts.System, options: ts.CompilerOptions): ts.CompilerHost {
+/** A compiler host on `system` whose library files come from the shared store, and missing types from `typeFolders`. */
+export function projectHost(
+  system: ts.System,
+  options: ts.CompilerOptions,
+  typeFolders: readonly string[],
+): ts.CompilerHost {
   // ESLint walks from nodes to their parents.
   const host = ts.createCompilerHost(options, true);
   let share = SHARE;
   const parse = host.getSourceFile.bind(host);
-  return {
+  const own: ts.CompilerHost = {
     ...host,
     getCurrentDirectory: system.getCurrentDirectory,
     fileExists: system.fileExists,
@@ -112,4 +117,5 @@ export function projectHost(system: ts.System, options: ts.CompilerOptions): ts.
       return parsed;
     },
   };
+  return { ...own, resolveModuleNameLiterals: moduleResolver(own, options, typeFolders) };
 }

@@ -45,7 +45,11 @@ function texts(request: Fields, key: string): string[] {
 function terms(request: Fields): Terms {
   const { sources, strict = true } = request;
   if (typeof strict !== "boolean") throw new BadRequest(`${String(request.op)}: 'strict' must be a boolean`);
-  return { strict, ...(sources === undefined ? {} : { sources: text(request, "sources") }) };
+  return {
+    strict,
+    types: texts(request, "types"),
+    ...(sources === undefined ? {} : { sources: text(request, "sources") }),
+  };
 }
 
 // Each operation loads what it needs: a checker that only bundles never pays for TypeScript, and the other way round.
@@ -74,13 +78,13 @@ const OPERATIONS: Record<string, Operation> = {
     return { written, sha256: hash.digest("hex") };
   },
 
-  /** {project, sources?, strict?} -> {ok, repairs, repaired, diagnostics, files}; `sources` is the file that `bundle` wrote */
+  /** {project, sources?, strict?, types?} -> {ok, repairs, repaired, diagnostics, files}; `sources` is the file that `bundle` wrote */
   async typecheck(request) {
     const { typecheck } = await import("./typecheck.ts");
     return typecheck(folder(request, "project"), terms(request));
   },
 
-  /** {project, sources?, strict?} -> {ok, problems} */
+  /** {project, sources?, strict?, types?} -> {ok, problems} */
   async lint(request) {
     const { lint } = await import("./lint.ts");
     return lint(folder(request, "project"), terms(request));

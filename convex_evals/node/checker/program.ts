@@ -102,11 +102,11 @@ function checkJavaScript(plans: Plan[], running: RunningFiles): Plan[] {
   }));
 }
 
-function createProgram(system: ts.System, { settings, files }: Plan): ts.Program {
+function createProgram(system: ts.System, { settings, files }: Plan, types: string[] = []): ts.Program {
   return ts.createProgram({
     rootNames: [...files].sort(),
     options: settings.options,
-    host: projectHost(system, settings.options),
+    host: projectHost(system, settings.options, types),
   });
 }
 
@@ -185,7 +185,7 @@ function makePrograms(root: string, terms: Terms): CheckedProject {
   const system = projectSystem(root);
   const own = plan({ root, functions, system, strict: terms.strict }, running);
   const plans = checkJavaScript(own, running);
-  const programs = plans.map((each) => createProgram(system, each));
+  const programs = plans.map((each) => createProgram(system, each, terms.types));
   const judged = assign(
     root,
     functions,

@@ -4,10 +4,11 @@ import path from "node:path";
 import type { Bundled } from "../push/bundled.ts";
 import { isGenerated } from "./files.ts";
 
-/** `sources` is the file that bundling left: which files run. Not `strict`: the project's own tsconfig says how strictly its types are checked. */
+/** `sources` is the file that bundling left: which files run. `types`: folders whose node_modules may have types. Not `strict`: the project's own tsconfig says how strictly its types are checked. */
 export interface Terms {
   sources?: string;
   strict: boolean;
+  types?: string[];
 }
 
 export const STRICT: Terms = { strict: true };

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { workFolder } from "../push/test/work_folder.ts";
+import { toolchainPackages, workFolder } from "../push/test/work_folder.ts";
 import { addFiles, makeProject } from "./test/projects.ts";
 import { typecheck } from "./typecheck.ts";
 
@@ -258,4 +258,33 @@ test("a changed project is checked anew, and projects do not see each other", as
   assert.deepEqual(codes(second), ["convex/uses.ts TS2304"]);
   addFiles(second, { "convex/uses.ts": "export const a = 1;\n" });
   assert.deepEqual(codes(second), []);
+});
+
+/** Instead of the toolchain's packages, these of them, and one without types. */
+function linkPackages(project: string, names: string[]): void {
+  const folder = path.join(project, "node_modules");
+  rmSync(folder);
+  mkdirSync(folder);
+  for (const name of names) symlinkSync(path.join(toolchainPackages, name), path.join(folder, name));
+  addFiles(folder, { "untyped/package.json": '{ "main": "main.js" }', "untyped/main.js": "exports.one = 1;\n" });
+}
+
+test("a package without types has those that the suite or the toolchain has for it", async (t) => {
+  const project = await makeProject(t, "bare", {
+    "src/App.tsx":
+      'import { useState } from "react";\nexport default function App() {\n  const [n, set] = useState(0);\n  return <p onClick={() => set("one")}>{n}</p>;\n}\n',
+    "src/main.ts":
+      'import { one } from "untyped";\nimport { two } from "absent";\nexport const all: string = one + two;\n',
+  });
+  linkPackages(project, ["convex", "react"]);
+  const wrong = "src/App.tsx TS2345";
+  assert.deepEqual(codes(project), [wrong, "src/main.ts TS7016", "src/main.ts TS2307"]);
+  const suite = workFolder(t);
+  addFiles(suite, { "node_modules/@types/untyped/index.d.ts": "export const one: number;\n" });
+  addFiles(suite, { "node_modules/@types/absent/index.d.ts": "export const two: number;\n" });
+  const { diagnostics } = typecheck(project, { strict: true, types: [suite] });
+  assert.deepEqual(
+    diagnostics.map(({ file, code }) => `${file} ${code}`),
+    [wrong, "src/main.ts TS2307"],
+  );
 });
