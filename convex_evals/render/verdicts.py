@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from convex_evals.records import Outcome, Verdict
+from convex_evals.render.lead_ins import from_the_cause
 from convex_evals.render.marks import MARKS
 from convex_evals.render.model import Tone
 
@@ -16,10 +17,8 @@ _LOCATION = re.compile(r"^\s*(\S+:\d+:\d+):?$")
 
 
 def headline(text: str | None, width: int = 160) -> str:
-    """The first line of a reason that says something, after the place that the bundler names below it."""
-    lines = [line.strip() for line in _SERVER_ERROR.sub("", text or "").splitlines() if line.strip()] or [
-        "no reason given"
-    ]
+    """The first line of a reason that says what is wrong, after the place that the bundler names below it."""
+    lines = from_the_cause(_SERVER_ERROR.sub("", text or "")) or ["no reason given"]
     line = lines[0]
     if line.startswith("✘ [ERROR] "):
         place = next((m[1] for m in map(_LOCATION.match, lines[1:]) if m), None)

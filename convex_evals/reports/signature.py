@@ -19,7 +19,11 @@ _QUOTED_LAST = re.compile(r"""(?:for import|has no exported member|and) ['"`]([\
 _ERROR_CLASS = re.compile(r"\b((?!Assertion)[A-Z][A-Za-z]{2,40}Error)\b: ?([^\n]*)")
 _MISSING_FUNCTION = re.compile(r"Could not find (?:public )?function for '([^']{1,80})'")
 _ASSERTION = re.compile(r"^(?:The call of `[^`]*` failed: )?(?:AssertionError: )?")
-_PLACE = re.compile(r"^\S{1,300}:\d+:\d+:? ")
+# Where it went wrong, which comes before what went wrong: a bundler's place, what Convex analyzed, and its document.
+_PLACE = re.compile(
+    r"^(?:\S{1,300}:\d+:\d+:? (?:ERROR: )?)?(?:Failed to analyze \S{1,300}: )?(?:Uncaught )?"
+    r"(?:Document with ID \S{1,100} in table \S{1,100} does not match the schema: )?"
+)
 _WAITED = re.compile(r"^Waited \d+ ms for ([^.\n]{1,60})", re.MULTILINE)
 _VARIABLE = re.compile(r"""(['"`]).*?\1|\d+|[^\w\s]+""")
 _MOST_TEXT = 20_000  # characters of one message that are looked at
@@ -82,7 +86,6 @@ def _of_test(name: str, message: str) -> Signature:
 
 
 def _of_message(step: StepName, reason: str) -> Signature:
-    # A bundler's place stands before its complaint.
     line = _PLACE.sub("", headline(reason, 300))
     about = _QUOTED_LAST.search(line) or _QUOTED.search(line)
     before = _QUOTE.split(line, maxsplit=1)[0] if about else line
