@@ -10,6 +10,8 @@ from pathlib import Path
 
 from convex_evals.errors import UserError
 
+# Invisible. Reports and comments part with it what GitHub would make a link of: see render/markdown.py.
+JOINER = "\u2060"
 _SUSPECT = re.compile(r"[^\x20-\x7e\n\t]+")
 # Python takes these for printable, and nothing of them is seen: fillers, joiners, selectors of variants, blanks.
 _UNSEEN = frozenset(

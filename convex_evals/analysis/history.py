@@ -14,7 +14,7 @@ from convex_evals.store.runs import RunStore
 
 _COLUMNS = (
     Column("date", "date"),
-    Column("run_id", "run", right=True),
+    Column("run_id", "run", right=True, is_id=True),
     Column("experiment", "experiment", right=True),
     Column(None, "evals", right=True),
     Column("evals", None),

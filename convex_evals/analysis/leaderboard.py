@@ -26,7 +26,7 @@ WHOLE = Fraction(1, 2)
 
 _COLUMNS = (
     Column("experiment", None),
-    Column("model", "model"),
+    Column("model", "model", is_id=True),
     Column("rank", "rank", right=True),
     *RATE,
     Column(None, "passed", right=True),
@@ -37,7 +37,7 @@ _COLUMNS = (
     Column("cost_estimated", None),
     Column("ms_per_eval", "time/eval", right=True),
     Column("date", "date", right=True),
-    Column("run_id", "run", right=True),
+    Column("run_id", "run", right=True, is_id=True),
 )
 
 

@@ -30,9 +30,9 @@ _SPENT = (
     Column("output_tokens", None),
 )
 _RUNS = (
-    Column("run_id", "run"),
+    Column("run_id", "run", is_id=True),
     Column("date", "date", right=True),
-    Column("model", "model", right=True),
+    Column("model", "model", right=True, is_id=True),
     Column("experiment", "experiment", right=True),
     Column("synthetic", None),
     Column("evals", "evals", right=True),

@@ -9,7 +9,7 @@ from convex_evals.render.model import Cell, Column, Row, Table
 # In the order of KINDS.
 _HEADINGS = ("answer", "killed/wrong", "passed/accept", "foils")
 _COLUMNS = (
-    Column("eval", "eval"),
+    Column("eval", "eval", is_id=True),
     *(
         column
         for kind, heading in zip(KINDS, _HEADINGS, strict=True)

@@ -19,7 +19,7 @@ from convex_evals.suite.prompt import guidelines_sha256
 from convex_evals.suite.suite import load_suite
 
 _NOT_HELPED = (
-    Column("eval", "eval"),
+    Column("eval", "eval", is_id=True),
     Column(None, "without", right=True),
     Column("without_passed", None),
     Column("without_scored", None),

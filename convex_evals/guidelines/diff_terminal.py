@@ -21,7 +21,7 @@ _MOST_FLIPS = 10
 # Rates and differences are shares of 1.
 _MODELS = (
     Column("verdict", "verdict"),
-    Column("model", "model"),
+    Column("model", "model", is_id=True),
     Column("before", "before", right=True),
     Column("after", "after", right=True),
     Column("difference", "points", right=True),

@@ -13,10 +13,9 @@ import html
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from convex_evals.render.model import Section, Table
-from convex_evals.text import spelled_out
+from convex_evals.render.model import Column, Section, Table
+from convex_evals.text import JOINER, spelled_out
 
-JOINER = "\u2060"
 # More than a screen's width says nothing more; GitHub stops rendering where a file is too long.
 WIDTH = 400
 _SPACE = re.compile(r"\s+")
@@ -61,16 +60,24 @@ def cell(text: str, limit: int = WIDTH) -> str:
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
     """The lines of a table: two of plain text, then one for each row; the columns of `right` are right-aligned."""
-    lines = [header, ["--:" if n in right else "---" for n in range(len(header))]]
-    lines += [[cell(text) for text in row] for row in rows]
-    return [f"| {' | '.join(line)} |" for line in lines]
+    return _table(header, [[cell(text) for text in row] for row in rows], right)
 
 
 def table_lines(of: Table) -> list[str]:
     """The lines of a table, with the columns for people."""
     head = [inline(of.columns[i].heading or "") for i in of.shown]
     right = [n for n, i in enumerate(of.shown) if of.columns[i].right]
-    return table(head, [[row[i].text for i in of.shown] for row in of.rows], right)
+    return _table(head, [[_cell(of.columns[i], row[i].text) for i in of.shown] for row in of.rows], right)
+
+
+def _cell(column: Column, text: str) -> str:
+    """Code needs no joiners, which would be copied along with an id."""
+    return code(text, in_table=True) if column.is_id else cell(text)
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int]) -> list[str]:
+    lines = [header, ["--:" if n in right else "---" for n in range(len(header))], *rows]
+    return [f"| {' | '.join(line)} |" for line in lines]
 
 
 def to_markdown(section: Section) -> str:

@@ -25,6 +25,7 @@ class Column:
     key: str | None  # in JSON and CSV
     heading: str | None  # on terminals and in Markdown
     right: bool = False  # right-aligned, as numbers are
+    is_id: bool = False  # of names that are copied into commands; Markdown sets them as code
 
 
 @dataclass(frozen=True)

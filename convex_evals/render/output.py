@@ -12,13 +12,11 @@ import re
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from convex_evals.text import one_line, printable
+from convex_evals.text import JOINER, one_line, printable
 
 if TYPE_CHECKING:
     from convex_evals.render.model import Section
 
-# Reports and comments part with it what GitHub would make a link of: see markdown.py.
-_JOINER = "\u2060"
 _IN_STRINGS = re.compile(r"[^\x20-\x7e\n\t]|(?<=##)[\w[]")
 
 
@@ -36,7 +34,7 @@ def say_section(section: Section) -> None:
 
 def say_markdown(text: str) -> None:
     """Print a document that brings its own line end."""
-    _write(sys.stdout, printable(text, keep=_JOINER))
+    _write(sys.stdout, printable(text, keep=JOINER))
 
 
 def say_csv(text: str) -> None:

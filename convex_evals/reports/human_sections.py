@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 
 from convex_evals.errors import UserError
 from convex_evals.inputs.bounded_json import Limits, decode
-from convex_evals.render.markdown import JOINER
+from convex_evals.text import JOINER
 
 GENERAL = "notes"
 KINDS = ("classification", "notes")  # of one failure

@@ -17,6 +17,7 @@ from convex_evals.store.files import MOST_TEXT, read_confined, write_atomic
 from convex_evals.store.paths import slug_folders
 from convex_evals.store.records import find_record, read_record, write_record
 from convex_evals.store.run_checks import GenerationsByTrial, refuse_elsewhere, refuse_other_eval, refuse_other_evals
+from convex_evals.text import JOINER
 
 PLAN_NAME = "run.json"
 SUMMARY_NAME = "summary.json"
@@ -269,6 +270,7 @@ class RunStore:
             raise UserError(f"{self.root}: no runs here yet; `cli run --model reference` makes one")
         if name == "last":
             return open_run(folders[0])
+        name = name.replace(JOINER, "")  # copied from Markdown
         found = [f for f in folders if f.name == name] or [f for f in folders if f.name.startswith(name)]
         if len(found) == 1:
             return open_run(found[0])

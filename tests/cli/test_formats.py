@@ -13,6 +13,7 @@ import click
 import pytest
 
 from convex_evals.cli.app import COMMANDS, cli
+from convex_evals.render.markdown import inline
 from tests.conftest import Invoke
 from tests.factories import make_eval, make_run
 
@@ -123,3 +124,21 @@ def test_csv_has_typed_values(suite: Path, invoke: Invoke) -> None:
 def test_one_eval_is_no_table(suite: Path, invoke: Invoke) -> None:
     result = invoke("show", "before", "answer", "--format", "csv")
     assert result.status == 2 and "--format csv is for a whole run" in result.err
+
+
+@pytest.mark.parametrize(
+    ("command", "ids"),
+    [
+        ("list", ["default-0123abcd", "acme/model-1"]),
+        ("history -m model-1", ["default-0123abcd"]),
+        ("leaderboard", ["default-0123abcd", "acme/model-1"]),
+    ],
+)
+def test_ids_in_markdown_can_be_copied(command: str, ids: list[str], suite: Path, invoke: Invoke) -> None:
+    """GitHub would make a commit, or a ticket, of such an id in running text."""
+    make_run(suite / "runs", EVALS, run_id="default-0123abcd", date="2026-02-01", guidelines_sha256="a" * 64)
+    page = invoke(*command.split(), "--format", "markdown").out
+    assert [name for name in ids if f"| `{name}` |" not in page] == []
+    parted = inline("default-0123abcd")
+    assert parted != "default-0123abcd"
+    assert invoke("show", parted, "--json").out == invoke("show", "default-0123abcd", "--json").out != ""

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from convex_evals.render.markdown import JOINER, cell, code, fenced, folded, inline, table
-from convex_evals.text import spelled_out
+from convex_evals.render.markdown import cell, code, fenced, folded, inline, table
+from convex_evals.text import JOINER, spelled_out
 from tests.rendering import flat, live, running_texts, structure
 from tests.tier import examples
 

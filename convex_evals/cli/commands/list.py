@@ -53,7 +53,7 @@ def _evals(root: Path, pattern: str | None, categories: tuple[str, ...], form: s
         if e.config_problem:
             complain(e.config_problem, "warning")
     columns = [
-        Column("eval", "eval"),
+        Column("eval", "eval", is_id=True),
         Column("pipeline", "pipeline", right=True),
         Column("wrong", "wrong", right=True),
         Column("accept", "accept", right=True),

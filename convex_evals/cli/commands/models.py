@@ -163,7 +163,7 @@ def _answers(found: list[SignOfLife]) -> Table:
     from convex_evals.render.model import Column, Table
 
     columns = [
-        Column("model", "model"),
+        Column("model", "model", is_id=True),
         Column("fault", "fault", right=True),
         Column("message", "message"),
         Column("first_token_ms", "first text, ms", right=True),

@@ -82,9 +82,9 @@ def _table(runs: list[Run]) -> Table:
     from convex_evals.render.model import Column, Table
 
     columns = [
-        Column("run_id", "run"),
+        Column("run_id", "run", is_id=True),
         Column("folder", None),
-        Column("model", "model", right=True),
+        Column("model", "model", right=True, is_id=True),
         Column("experiment", "experiment", right=True),
         Column("evals", "evals", right=True),
         Column("trials", "trials", right=True),

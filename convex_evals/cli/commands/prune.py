@@ -63,9 +63,9 @@ def _table(found: list[Loss]) -> Table:
     from convex_evals.render.model import Cell, Column, Row, Table
 
     columns = [
-        Column("run_id", "run"),
+        Column("run_id", "run", is_id=True),
         Column("date", "date", right=True),
-        Column("model", "model", right=True),
+        Column("model", "model", right=True, is_id=True),
         Column("experiment", "experiment", right=True),
         Column("folder", None),
         Column("replies", "replies", right=True),

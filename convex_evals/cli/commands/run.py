@@ -155,7 +155,7 @@ def _print_estimate(requests: list[RunRequest], options: RunOptions) -> None:
 
     parts = [part_of(r, options.shard) if options.shard else r for r in requests]
     columns = [
-        Column("model", "model"),
+        Column("model", "model", is_id=True),
         Column("experiment", "experiment", right=True),
         Column("calls", "calls", right=True),
         Column("input_tokens", "input tokens", right=True),

@@ -83,7 +83,7 @@ def _trials(run: Run) -> Table:
     from convex_evals.render.verdicts import TONES, headline
 
     columns = [
-        Column("eval", "eval"),
+        Column("eval", "eval", is_id=True),
         Column("trial", None),
         Column("outcome", "outcome", right=True),
         Column("duration_ms", "time", right=True),
