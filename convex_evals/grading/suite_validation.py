@@ -39,6 +39,7 @@ class SuiteValidation:
     containment: Containment
     display: Display
     interrupted: bool = False
+    untried: tuple[str, ...] = ()  # evals without a wrong project, where these were asked for
     _evals: Sequence[Eval] = ()
     _results: list[CaseResult] = field(default_factory=list)
     _broken: list[BrokenEval] = field(default_factory=list)
@@ -48,7 +49,7 @@ class SuiteValidation:
 
         Raises `UserError` where no eval can be graded, and `KeyboardInterrupt` where nothing was yet.
         """
-        cases = self._cases()
+        cases = self.find_cases()
         try:
             if cases:
                 asyncio.run(self._grade(cases))
@@ -60,9 +61,9 @@ class SuiteValidation:
             raise UserError(self._broken[0].complaint)
         order = {e.id: i for i, e in enumerate(self._evals)}
         results = sorted(self._results, key=lambda r: (r.repeat, order[r.case.ev.id]))
-        return Validation(tuple(results), tuple(self._broken), grader_limit)
+        return Validation(tuple(results), tuple(self._broken), grader_limit, self.untried)
 
-    def _cases(self) -> list[Case]:
+    def find_cases(self) -> list[Case]:
         """The projects of all evals that have what they need."""
         choice = self.choice
         suite = load_suite(self.workspace.suite)
@@ -70,6 +71,8 @@ class SuiteValidation:
         self._broken = incomplete(self._evals)
         broken = [b.ev for b in self._broken]
         whole = [e for e in self._evals if e not in broken]
+        if choice.wrong and choice.project is None:
+            self.untried = tuple(e.id for e in whole if not e.wrong())
         cases = cases_of(whole, wrong=choice.wrong) + (foils_of(whole, suite) if choice.foils else [])
         return matching(cases, choice.project) if choice.project else cases
 

@@ -21,6 +21,7 @@ class Validation:
     results: tuple[CaseResult, ...]
     broken: tuple[BrokenEval, ...] = ()
     grader_limit: float | None = None  # seconds
+    untried: tuple[str, ...] = ()  # evals that have no wrong project
 
     @property
     def complaints(self) -> list[str]:
@@ -35,6 +36,10 @@ class Validation:
             elif off:
                 lines.append(f"{case}: {off.complaint}")
         lines += [f"{b.ev.id}: cannot be graded: {b.complaint}" for b in self.broken]
+        lines += [
+            f"{name}: no project under wrong/, so nothing shows that its grader catches mistakes; add the likeliest"
+            for name in self.untried
+        ]
         for row in self.rows():
             if self.grader_limit is not None and row.slowest > self.grader_limit:
                 lines.append(f"{row.slowest_case}: its tests took {row.slowest:.1f} s, over {self.grader_limit:g} s")

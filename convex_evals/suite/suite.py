@@ -114,6 +114,8 @@ class Eval:
                 missing.append(f"{self.path}: {what}")
             elif problem := problem_with(self.root, path, folder=is_folder):
                 missing.append(problem)
+            elif path.name == TASK_NAME and not self.task.strip():
+                missing.append(f"{path}: empty; write what the model is asked")
         return missing
 
 

@@ -96,6 +96,7 @@ def test_unknown_names(invoke: Invoke, tmp_path: Path) -> None:
     [
         ({"grader.test.ts": None}, "no grader.test.ts; write the grader"),
         ({"TASK.txt": None}, "no TASK.txt; write what the model is asked"),
+        ({"TASK.txt": " \n"}, "TASK.txt: empty; write what the model is asked"),
         ({"eval.yaml": "timeouts: {test: 1}"}, "unknown key 'timeouts.test'; did you mean 'tests'?"),
     ],
 )

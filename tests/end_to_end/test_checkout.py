@@ -80,7 +80,7 @@ def _unexpected(results: list[dict[str, Any]]) -> list[str]:
 def test_every_answer_passes_and_a_read_only_checkout_stays_as_it_is(checkout: Path) -> None:
     _set_writable(checkout, False)
     before = _state(checkout)
-    status, results, stderr = _validate(checkout)
+    status, results, stderr = _validate(checkout, "-p", ".")
     assert _unexpected(results) == []
     assert status == 0, stderr
     assert sorted(r["eval"] for r in results if r["project"] == "answer") == ANSWERS
@@ -108,7 +108,7 @@ def test_crlf_line_ends_change_nothing(checkout: Path) -> None:
         if path.is_file():
             path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     before = _state(checkout)
-    status, results, stderr = _validate(checkout, "-f", "000-notes|glossary|webhook|own_tests")
+    status, results, stderr = _validate(checkout, "-f", "000-notes|glossary|webhook|own_tests", "-p", ".")
     assert _unexpected(results) == []
     assert status == 0, stderr
     assert {r["eval"] for r in results} == {ANSWERS[0], ANSWERS[1], ANSWERS[4], ANSWERS[7]}

@@ -6,13 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from convex_evals.config import open_workspace
 from convex_evals.errors import UserError
 from convex_evals.grading.case_results import CaseResult
 from convex_evals.grading.cases import Case, cases_of, foils_of, matching
+from convex_evals.grading.sandbox.choice import Containment
+from convex_evals.grading.suite_validation import Choice, SuiteValidation
 from convex_evals.grading.validation import Validation
 from convex_evals.grading.validation_table import validation_table
 from convex_evals.grading.verdict import build_verdict
 from convex_evals.records import StepName, StepOutcome, StepResult, Verdict
+from convex_evals.render.terminal import Display
 from convex_evals.suite.suite import load_suite
 from tests.factories import make_eval, write_files
 
@@ -69,6 +73,18 @@ def test_each_way_to_be_off_has_its_words(tmp_path: Path) -> None:
     for label, graded, words in off:
         validation = Validation((CaseResult(found[label], graded),))
         assert validation.complaints == [f"000-fundamentals/000-answer {label}: {words}"]
+
+
+def test_an_eval_without_wrong_projects_is_off(tmp_path: Path) -> None:
+    results = (CaseResult(cases(tmp_path)["answer"], verdict()),)
+    work = SuiteValidation(open_workspace(tmp_path, None, tmp_path), Choice(), 1, Containment(), Display())
+    work.find_cases()
+    assert work.untried == ("000-fundamentals/001-same", "000-fundamentals/002-other")
+    (first, _) = Validation(results, untried=work.untried).complaints
+    assert first.startswith("000-fundamentals/001-same: no project under wrong/")
+    for choice in (Choice(wrong=False), Choice(project="answer")):
+        part = SuiteValidation(open_workspace(tmp_path, None, tmp_path), choice, 1, Containment(), Display())
+        assert part.find_cases() and part.untried == ()
 
 
 def test_flaky_is_off_even_where_each_time_could_be_right(tmp_path: Path) -> None:
