@@ -55,14 +55,19 @@ class Status:
         totals = Section.of(category_table(summary), *unscored_lines(summary))
         return apart(Section.of(*head), totals, Section.of(*rest))
 
+    @property
+    def state(self) -> str:
+        if self.complete:
+            return "complete"
+        return "under way" if self.busy else "finished in part" if self.in_part else "not complete"
+
     def _progress(self) -> str:
         written, planned = len(self.summary.evals), len(self.run.plan.evals)
         if self.complete:
             unscored = self.summary.counts.unscored
             return f"complete: {planned} evals{f'; unscored trials: {unscored}' if unscored else ''}"
-        state = "under way" if self.busy else "finished in part" if self.in_part else "not complete"
         journal = f"; of the others, trials graded so far: {self.graded}" if self.graded else ""
-        return f"{state}: {written} of {planned} evals are done{journal}"
+        return f"{self.state}: {written} of {planned} evals are done{journal}"
 
 
 def status_of(run: Run, journal: Journal, suite_evals: Sequence[str], experiments: Mapping[str, Experiment]) -> Status:

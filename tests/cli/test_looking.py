@@ -326,3 +326,35 @@ def test_text_of_a_model_is_inert() -> None:
 )
 def test_text_of_a_model_gives_no_commands(text: str, shown: str) -> None:
     assert printable(text) == shown
+
+
+def test_runs_are_listed_by_model_and_experiment(suite: Path, invoke: Invoke) -> None:
+    for n, (model, experiment) in enumerate([("acme/one", "default"), ("acme/one", "no_guidelines"), ("b/two", "old")]):
+        make_run(suite / "runs", evals("p"), model=model, experiment=experiment, run_id=f"run-{n}")
+
+    def ids(*words: str) -> list[str]:
+        return sorted(row["run_id"] for row in json.loads(invoke("list", *words, "--json").out))
+
+    assert ids("-m", "one") == ["run-0", "run-1"] and ids("-e", "old") == ["run-2"]
+    assert ids("runs", "-m", "acme/one", "-e", "default") == ["run-0"]
+    assert invoke("list", "-m", "two", "-e", "default").out == (
+        f"No runs of b/two under default in {suite / 'runs'}; `cli list` lists all.\n"
+    )
+    assert "three: " in invoke("list", "-m", "three").err and invoke("list", "-e", "new").status == 1
+    assert invoke("list", "evals", "-m", "one").status == 2
+
+
+def test_status_lists_all_unfinished_runs(suite: Path, invoke: Invoke, golden: Golden) -> None:
+    for n, day in enumerate(("2026-01-28", "2026-01-29")):
+        make_run(suite / "runs", evals("p", "f", "", ""), complete=False, run_id=f"early-{n}", date=day)
+    make_run(suite / "runs", evals("p", ""), complete=False, model="replay/a", run_id="replayed", date="2026-01-27")
+    make_run(suite / "runs", evals("p"), run_id="whole", date="2026-01-30")
+    golden("status-unfinished.txt", invoke("status").out)
+    data = json.loads(invoke("status", "--json").out)
+    assert [row["run_id"] for row in data["unfinished"]] == ["early-1", "early-0", "replayed"]
+    assert "early-1" not in invoke("status", "whole").out
+
+
+def test_trials_are_numbered(suite: Path, invoke: Invoke, golden: Golden) -> None:
+    make_run(suite / "runs", evals("pf", "u"))
+    golden("show-run.txt", invoke("show", "last").out)

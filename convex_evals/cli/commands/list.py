@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,10 +11,15 @@ from convex_evals.cli.options import filter_options, output_option, print_result
 from convex_evals.render.formats import FORMATS
 from convex_evals.render.output import complain
 
+if TYPE_CHECKING:
+    from convex_evals.config import Workspace
+
 
 @click.command("list")
 @click.argument("what", type=click.Choice(["runs", "evals"]), default="runs")
 @filter_options
+@click.option("-m", "--model", metavar="MODEL", help="Only runs of this model.")
+@click.option("-e", "--experiment", metavar="NAME", help="Only runs under this experiment.")
 @runs_dir_option
 @output_option
 @click.pass_context
@@ -22,6 +28,8 @@ def list_(
     what: str,
     pattern: str | None,
     categories: tuple[str, ...],
+    model: str | None,
+    experiment: str | None,
     runs_dir: Path | None,
     form: str,
 ) -> None:
@@ -31,17 +39,19 @@ def list_(
     Examples:
       cli list
       cli list evals -c queries
-      cli list runs --json
+      cli list runs -m claude-sonnet-5 -e default --json
     """
     from convex_evals.config import open_workspace
 
     if what == "runs" and (pattern or categories):
         raise click.UsageError("-f and -c choose evals: `cli list evals`")
+    if what == "evals" and (model or experiment):
+        raise click.UsageError("-m and -e choose runs: `cli list runs`")
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     if what == "evals":
         _evals(workspace.suite, pattern, categories, form)
     else:
-        _runs(workspace.runs_dir, form)
+        _runs(workspace, model, experiment, form)
 
 
 def _evals(root: Path, pattern: str | None, categories: tuple[str, ...], form: str) -> None:
@@ -67,12 +77,21 @@ def _evals(root: Path, pattern: str | None, categories: tuple[str, ...], form: s
     print_result(form, Section.of(Table.of(columns, rows)))
 
 
-def _runs(runs_dir: Path, form: str) -> None:
+def _runs(workspace: Workspace, model: str | None, experiment: str | None, form: str) -> None:
     from convex_evals.analysis.totals import run_to_data, runs_table
+    from convex_evals.models.catalog import find_ran, load_catalog
     from convex_evals.render.model import Section
     from convex_evals.store.runs import RunStore
 
-    runs = [(run, run.summary()) for run in RunStore(runs_dir).all()]
+    store, runs_dir = RunStore(workspace.runs_dir), workspace.runs_dir
+    slug = model and find_ran(model, [m.slug for m in load_catalog(workspace.home).own], store.models())
+    chosen = store.of_model(slug) if slug else store.all()
+    runs = [(run, run.summary()) for run in chosen if experiment in (None, run.plan.experiment)]
     none = f"No runs in {runs_dir} yet; `cli run --model reference` makes one, `cli list evals` lists the evals."
+    if model or experiment:
+        if experiment and not runs:
+            workspace.config.experiment(experiment)  # runs may be older than the settings
+        which = " ".join(filter(None, [slug and f"of {slug}", experiment and f"under {experiment}"]))
+        none = f"No runs {which} in {runs_dir}; `cli list` lists all."
     section = Section.of(runs_table(runs) if runs or FORMATS[form].for_machines else none)
     print_result(form, section, lambda: [run_to_data(run, summary) for run, summary in runs])

@@ -84,7 +84,7 @@ def _trials(run: Run) -> Table:
 
     columns = [
         Column("eval", "eval", is_id=True),
-        Column("trial", None),
+        Column("trial", "trial", right=True),
         Column("outcome", "outcome", right=True),
         Column("duration_ms", "time", right=True),
         Column(None, "caught by", right=True),

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from convex_evals.cli.options import output_option, print_result, runs_dir_option, suite_path
 
+if TYPE_CHECKING:
+    from convex_evals.runs.status import Status
+    from convex_evals.store.runs import Run
+
 
 @click.command()
-@click.argument("run_name", metavar="[RUN]", default="last")
+@click.argument("run_name", metavar="[RUN]", required=False)
 @runs_dir_option
 @output_option
 @click.pass_context
-def status(ctx: click.Context, run_name: str, runs_dir: Path | None, form: str) -> None:
+def status(ctx: click.Context, run_name: str | None, runs_dir: Path | None, form: str) -> None:
     """Show the progress of the last run (or of RUN), its results, and the command that resumes it.
+
+    Without RUN, all other runs that are not complete are listed, too.
 
     \b
     Examples:
@@ -23,13 +30,21 @@ def status(ctx: click.Context, run_name: str, runs_dir: Path | None, form: str) 
       cli status default-1f0c --json
     """
     from convex_evals.config import open_workspace
+    from convex_evals.render.model import apart
     from convex_evals.runs.status import status_of
+    from convex_evals.runs.unfinished import Unfinished, unfinished_runs
     from convex_evals.store.journal import Journal
     from convex_evals.store.runs import RunStore
     from convex_evals.suite.suite import load_suite
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
-    run = RunStore(workspace.runs_dir).find(run_name)
+    store = RunStore(workspace.runs_dir)
+    run = store.find(run_name or "last")
     evals = [e.id for e in load_suite(workspace.suite).evals]
-    found = status_of(run, Journal(workspace.journal_dir, run.plan), evals, workspace.config.experiments)
-    print_result(form, found.to_section(), found.to_data)
+
+    def look(one: Run) -> Status:
+        return status_of(one, Journal(workspace.journal_dir, one.plan), evals, workspace.config.experiments)
+
+    found, others = look(run), Unfinished([look(one) for one in ([] if run_name else unfinished_runs(store, run))])
+    section = apart(found.to_section(), others.to_section()) if others.runs else found.to_section()
+    print_result(form, section, lambda: {**found.to_data(), "unfinished": others.to_data()})
