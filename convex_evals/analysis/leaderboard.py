@@ -176,9 +176,14 @@ def leaderboard_section(board: Leaderboard) -> Section:
         Section.of(Table.of(_COLUMNS, [_row(s) for s in standings]), heading=experiment)
         for experiment, standings in board.by_experiment.items()
     ]
-    if board.left_out:
-        parts.append("Not ranked: " + ", ".join(f"{n} {why}" for why, n in board.left_out.items()) + ".")
+    parts += not_ranked(board)
     return apart(*parts) if board.by_experiment else Section.of(*parts)
+
+
+def not_ranked(board: Leaderboard) -> list[str]:
+    """How many runs are left out, and why, in one line; none where none is."""
+    why = ", ".join(f"{n} {why}" for why, n in board.left_out.items())
+    return [f"Not ranked: {why}."] if why else []
 
 
 def leaderboard_to_data(board: Leaderboard) -> dict[str, Any]:

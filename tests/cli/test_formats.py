@@ -68,6 +68,7 @@ def suite(tmp_path: Path) -> Path:
         ("show before", ["eval", "trial", "outcome", "duration_ms", "caught_by", "reason"]),
         ("history -m model-1", ["date", "run_id", "experiment", "evals", "missing", "passed", "scored", "pass_rate"]),
         ("leaderboard", ["experiment", "model", "rank", "pass_rate"]),
+        ("matrix", ["experiment", "eval", "all", "acme/model-1"]),
         ("compare before after", ["category", "evals", "a", "b", "difference"]),
         ("prune --keep 1", ["run_id", "date", "model", "experiment", "folder", "replies", "bytes", "pruned"]),
         ("run -m reference --dry-run", ["model", "experiment", "calls", "input_tokens", "usual_usd", "most_usd"]),

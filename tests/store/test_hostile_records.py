@@ -86,6 +86,7 @@ READS = (
     ("status", "default-after"),
     ("status", "default-part"),
     ("leaderboard",),
+    ("matrix",),
     ("leaderboard", "--json"),
     ("history", "-m", "acme/model-1"),
     ("compare", "default-before", "default-after"),

@@ -1,0 +1,114 @@
+"""Which evals which models fail: a row for each eval, a column for each model, the worst eval first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from convex_evals.analysis.leaderboard import Leaderboard, Standing, not_ranked
+from convex_evals.analysis.totals import rate_to_data
+from convex_evals.records import Counts
+from convex_evals.render.model import Cell, Column, Row, Section, Table, Tone, apart
+from convex_evals.render.numbers import percent
+
+
+@dataclass(frozen=True)
+class MatrixRow:
+    """What came of one eval."""
+
+    eval_id: str
+    by_model: dict[str, Counts]  # of the models whose run has it
+
+    @cached_property
+    def total(self) -> Counts:
+        return sum(self.by_model.values(), Counts())
+
+    @property
+    def badness(self) -> tuple[bool, float, str]:
+        """Sorts the worst first, and last what nothing is known of."""
+        rate = self.total.pass_rate
+        return rate is None, rate or 0.0, self.eval_id
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The runs of one experiment that a leaderboard ranks, eval by eval."""
+
+    experiment: str
+    standings: Sequence[Standing]  # best first
+    rows: Sequence[MatrixRow]  # worst first
+
+    @property
+    def models(self) -> list[str]:
+        return [standing.summary.model for standing in self.standings]
+
+
+def make_matrices(board: Leaderboard, model: str | None = None, evals: Collection[str] | None = None) -> list[Matrix]:
+    """One for each experiment; of one `model`, and of some `evals`, where these are given."""
+    found = []
+    for experiment, all_standings in board.by_experiment.items():
+        standings = [s for s in all_standings if model in (None, s.summary.model)]
+        names = sorted({name for s in standings for name in s.summary.evals})
+        rows = [_row_of(name, standings) for name in names if evals is None or name in evals]
+        if rows:
+            found.append(Matrix(experiment, standings, sorted(rows, key=lambda row: row.badness)))
+    return found
+
+
+def _row_of(name: str, standings: Sequence[Standing]) -> MatrixRow:
+    return MatrixRow(name, {s.summary.model: e.counts for s in standings if (e := s.summary.evals.get(name))})
+
+
+def matrix_section(matrices: Sequence[Matrix], board: Leaderboard) -> Section:
+    """A table for each experiment, and what is in none of them."""
+    return apart(*(Section.of(_table(m), heading=m.experiment) for m in matrices), *not_ranked(board))
+
+
+def _table(matrix: Matrix) -> Table:
+    columns = [
+        Column("experiment", None),
+        Column("eval", "eval", is_id=True),
+        Column("all", "all", right=True),
+        *(Column(slug, slug, right=True) for slug in matrix.models),
+    ]
+    return Table.of(columns, [_cells(matrix, row) for row in matrix.rows])
+
+
+def _cells(matrix: Matrix, row: MatrixRow) -> Row:
+    found = [row.total, *(row.by_model.get(slug) for slug in matrix.models)]
+    return [matrix.experiment, row.eval_id, *map(_cell, found)]
+
+
+def _cell(counts: Counts | None) -> Cell:
+    if counts is None:
+        return Cell("", None)
+    rate = counts.pass_rate
+    tone = {None: Tone.UNSURE, 0.0: Tone.BAD, 1.0: Tone.GOOD}.get(rate)
+    return Cell(percent(counts), rate, tone)
+
+
+def matrix_to_data(matrices: Sequence[Matrix], board: Leaderboard) -> dict[str, Any]:
+    """What the tables say, in full precision, with the counts behind it."""
+    return {"experiments": [_to_data(matrix) for matrix in matrices], "left_out": board.left_out}
+
+
+def _to_data(matrix: Matrix) -> dict[str, Any]:
+    runs = [
+        {"model": s.summary.model, "run_id": s.summary.run_id, "date": s.summary.date, "rank": s.rank}
+        for s in matrix.standings
+    ]
+    evals = [
+        {
+            "eval": row.eval_id,
+            **_rate_data(row.total),
+            "models": {slug: _rate_data(counts) for slug, counts in row.by_model.items()},
+        }
+        for row in matrix.rows
+    ]
+    return {"experiment": matrix.experiment, "runs": runs, "evals": evals}
+
+
+def _rate_data(counts: Counts) -> dict[str, Any]:
+    return {"counts": counts.model_dump(mode="json"), **rate_to_data(counts)}

@@ -1,0 +1,60 @@
+"""`cli matrix`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from convex_evals.cli.options import filter_options, output_option, print_result, runs_dir_option, suite_path
+
+
+@click.command()
+@filter_options
+@click.option("-m", "--model", metavar="MODEL", help="Only this model. Default: all that are ranked.")
+@click.option("-e", "--experiment", metavar="NAME", help="Only this experiment. Default: all, one after the other.")
+@runs_dir_option
+@output_option
+@click.pass_context
+def matrix(
+    ctx: click.Context,
+    pattern: str | None,
+    categories: tuple[str, ...],
+    model: str | None,
+    experiment: str | None,
+    runs_dir: Path | None,
+    form: str,
+) -> None:
+    """Show the pass rate of each eval for each model, the worst eval first, under each experiment.
+
+    Takes the runs that `cli leaderboard` ranks, and puts the best model first. A cell is empty where a model's run
+    does not have the eval, and `-` where no trial of it was scored.
+
+    \b
+    Examples:
+      cli matrix
+      cli matrix -e default -c queries
+      cli matrix -m claude-sonnet-5 --format csv > matrix.csv
+    """
+    from convex_evals.analysis.leaderboard import read_leaderboard
+    from convex_evals.analysis.matrix import make_matrices, matrix_section, matrix_to_data
+    from convex_evals.config import open_workspace
+    from convex_evals.models.catalog import find_ran, load_catalog
+    from convex_evals.render.model import Section
+    from convex_evals.store.runs import RunStore
+    from convex_evals.suite.suite import load_suite
+
+    workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
+    store = RunStore(workspace.runs_dir)
+    slug = model and find_ran(model, [m.slug for m in load_catalog(workspace.home).own], store.models())
+    chosen = pattern or categories
+    evals = {e.id for e in load_suite(workspace.suite).select(pattern, categories)} if chosen else None
+    board = read_leaderboard(store, workspace.config, experiment)
+    found = make_matrices(board, slug or None, evals)
+    section = matrix_section(found, board)
+    if not found:
+        if experiment:
+            workspace.config.experiment(experiment)  # runs may be older than the settings
+        none = f"No run to show in {workspace.runs_dir}; `cli run -m MODEL` makes one, `cli list` lists all."
+        section = Section.of(none, *section.parts)
+    print_result(form, section, lambda: matrix_to_data(found, board))
