@@ -25,6 +25,14 @@ def dollars(amount: float) -> str:
     return f"${amount:,.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
 
 
+def rough_duration(seconds: float) -> str:
+    """Of what is only guessed, in one unit: `40 s`, `3 min`, `2 h 10 min`."""
+    if seconds < 55:
+        return f"{max(10, round(seconds, -1)):.0f} s"
+    minutes = max(1, round(seconds / 60))
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60 // 10 * 10:02} min"
+
+
 def duration(milliseconds: float) -> str:
     """In the two units that tell most: `8.1 s`, `1 min 12 s`, `2 h 05 min`."""
     seconds = milliseconds / 1000

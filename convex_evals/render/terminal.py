@@ -24,6 +24,8 @@ from convex_evals.text import one_line, printable
 
 _COLOURS = {"passed": "green", "failed": "red", "unscored": "yellow", "off": "red"}
 _PLAIN = {"passed": "pass", "failed": "FAIL", "unscored": "????", "off": "OFF "}
+# Off a terminal, between two lines about progress.
+_PROGRESS_SECONDS = 30.0
 
 
 class Display:
@@ -35,6 +37,7 @@ class Display:
         self._preparing: TaskID | None = None
         self._items: TaskID | None = None
         self._told = ("", 0.0)
+        self._last_progress = time.monotonic()
         if self.console.is_terminal:
             self._live = Progress(
                 SpinnerColumn(),
@@ -42,6 +45,7 @@ class Display:
                 BarColumn(bar_width=30),
                 MofNCompleteColumn(),
                 TimeElapsedColumn(),
+                TextColumn("{task.fields[progress]}", markup=False),
                 console=self.console,
                 transient=True,
             )
@@ -61,7 +65,7 @@ class Display:
         """Set-up work. `total` is 0 where it is not known."""
         if self._live:
             if self._preparing is None:
-                self._preparing = self._live.add_task(_shown(what))
+                self._preparing = self._live.add_task(_shown(what), progress="")
             self._live.update(self._preparing, description=_shown(what), completed=done, total=total or None)
         else:
             last, when = self._told
@@ -75,7 +79,7 @@ class Display:
             if self._preparing is not None:
                 self._live.remove_task(self._preparing)
                 self._preparing = None
-            self._items = self._live.add_task(_shown(what), total=total)
+            self._items = self._live.add_task(_shown(what), total=total, progress="")
         else:
             self._line(f"{what}: {total}")
 
@@ -88,6 +92,14 @@ class Display:
             self._live.advance(self._items)
         else:
             self._line(f"{_PLAIN[mark]} {name} {seconds:.1f}s{'  ' + note if note else ''}")
+
+    def progress(self, line: str) -> None:
+        """What the items came to so far: beside the bar, or now and then on a line of its own."""
+        if self._live and self._items is not None:
+            self._live.update(self._items, progress=_shown(line))
+        elif time.monotonic() - self._last_progress >= _PROGRESS_SECONDS:
+            self._last_progress = time.monotonic()
+            self._line(f"so far: {line}")
 
     def warn(self, message: str) -> None:
         self._line(f"warning: {message}")

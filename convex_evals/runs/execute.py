@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -21,14 +19,17 @@ from convex_evals.records.journal import JournalEntry
 from convex_evals.render.terminal import Display
 from convex_evals.render.verdicts import headline
 from convex_evals.runs.costs import spent_on
+from convex_evals.runs.interruption import first_ctrl_c
 from convex_evals.runs.options import RunOptions
 from convex_evals.runs.plan import RunRequest, make_plan, refuse_other_work
+from convex_evals.runs.progress import Progress
 from convex_evals.runs.runner import Runner, TrialDone
 from convex_evals.runs.shard import Shard
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
 from convex_evals.store.runs import CONFIRMATION, Run, RunStore, grade_name
 from convex_evals.store.summary import given_up, summarize
+from convex_evals.text import counted
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,11 @@ class Work:
     shard: Shard | None = None  # None: everything
     final: bool = False  # what has no verdict after this is written as it is
     done: list[Finished] = field(default_factory=list)
-    stopped: list[str] = field(default_factory=list)  # why models were asked nothing more
+    faults: list[str] = field(default_factory=list)  # why models were asked nothing more
+    unasked: dict[str, int] = field(default_factory=dict)  # by run, the trials that the budget was too small for
     runners: list[Runner] = field(default_factory=list)
     interrupted: bool = False
+    _progress: Progress = field(default_factory=lambda: Progress(0))
     _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
     async def do(self, *batches: Sequence[RunRequest]) -> None:
@@ -86,8 +89,9 @@ class Work:
         async with ready_service(
             space.suite, space.config, count, display.preparing, display.warn, containment
         ) as service:
-            display.start("trials", sum(len(self._share(r)) * r.trials for r in requests))
-            with _ctrl_c(self._interrupt):
+            self._progress = Progress(sum(len(self._share(r)) * r.trials for r in requests))
+            display.start("trials", self._progress.total)
+            with first_ctrl_c(self._interrupt):
                 async with asyncio.TaskGroup() as group:
                     opening = [group.create_task(self._open(request, service)) for request in requests]
                 opened = iter([task.result() for task in opening])
@@ -137,12 +141,9 @@ class Work:
             runner.stop_asking()
         summary = await runner.complete({e.id: e for e in request.evals}, share)
         if runner.stopped and not self.interrupted:
-            self.stopped.append(str(runner.stopped))
+            self.faults.append(str(runner.stopped))
         if runner.over_budget:
-            self.stopped.append(
-                f"{run.plan.model}: {runner.over_budget} trials were not asked: the budget is used up; "
-                "the same command with a higher --budget resumes (earlier spending counts)"
-            )
+            self.unasked[f"{run.plan.model} {run.plan.experiment}"] = runner.over_budget
         return Finished(run, summary, share, {} if summary else _journalled(run, journal))
 
     def _show(self, request: RunRequest, done: TrialDone) -> None:
@@ -154,12 +155,29 @@ class Work:
         if verdict.caught_by is None and not done.generation.received:
             note = headline(f"{done.generation.fault}: {done.generation.reason}")
         self.display.item(verdict.outcome.value, name, verdict.duration_ms / 1000, "reused" if done.reused else note)
+        self._progress.add(done)
+        self.display.progress(self._progress.line())
 
     def _interrupt(self) -> None:
         self.interrupted = True
         self.display.warn("stopping after the work in progress; press Ctrl-C again to stop at once")
         for runner in self.runners:
             runner.stop_asking()
+
+    @property
+    def stopped(self) -> list[str]:
+        """Why not everything was asked, a line for each reason."""
+        lines = list(dict.fromkeys(self.faults))
+        if self.unasked:
+            count = sum(self.unasked.values())
+            trials, were = counted(count, "trial"), "was" if count == 1 else "were"
+            one = next(iter(self.unasked)).partition(" ")[0]
+            what = f"{one}: {trials}" if len(self.unasked) == 1 else f"{trials} of {len(self.unasked)} runs"
+            lines.append(
+                f"{what} {were} not asked: the budget is used up; "
+                "the same command with a higher --budget resumes (earlier spending counts)"
+            )
+        return lines
 
     @property
     def all_passed(self) -> bool:
@@ -267,26 +285,3 @@ def _count_by_own_keys(run: Run) -> None:
     own = {e: grade_name(planned.grading_key) for e, planned in run.plan.evals.items()}
     if summary is not None and any(found.grade != own.get(e) for e, found in summary.evals.items()):
         run.write_summary(summarize(run, counting=own))
-
-
-@contextmanager
-def _ctrl_c(first: Callable[[], None]) -> Iterator[None]:
-    """The first Ctrl-C calls `first`; the second is what it always was. Inside of a running event loop."""
-    loop = asyncio.get_running_loop()
-
-    def handle() -> None:
-        loop.remove_signal_handler(signal.SIGINT)
-        signal.signal(signal.SIGINT, before)
-        first()
-
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        loop.add_signal_handler(signal.SIGINT, handle)
-    except (NotImplementedError, RuntimeError):  # Windows, or not the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
-        signal.signal(signal.SIGINT, before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from convex_evals.analysis.totals import category_table, unscored_lines
@@ -11,15 +12,24 @@ from convex_evals.render.formats import DEFAULT
 from convex_evals.render.model import Section, Table
 from convex_evals.render.numbers import dollars
 from convex_evals.runs.options import RunOptions, resume
+from convex_evals.runs.unfinished import resume_commands
 from convex_evals.store.runs import Run
 from convex_evals.store.summary import given_up
 from convex_evals.text import counted
 
 
 def run_section(
-    run: Run, summary: Summary | None, so_far: Summary | None = None, again: list[str] | None = None
+    run: Run,
+    summary: Summary | None,
+    so_far: Summary | None = None,
+    again: list[str] | None = None,
+    *,
+    alone: bool = True,
 ) -> Section:
-    """The totals and where they are; `so_far` is what there is of a run without a summary, `again` more to say."""
+    """The totals and where they are; `so_far` is what there is of a run without a summary, `again` more to say.
+
+    Where the run is not `alone`, what resumes it is left to `closing_section`.
+    """
     plan = run.plan
     known = summary or so_far
     parts = [f"{plan.model}  {plan.experiment}{'  (synthetic: no model was asked)' if plan.synthetic else ''}"]
@@ -31,10 +41,8 @@ def run_section(
     if summary is None:
         # The same command would start over with --fresh.
         how = f"`{resume(plan).command()}` resumes it" if plan.fresh else "run the same command again to resume"
-        rest = [
-            f"Some trials could not be scored, or were not asked; {how}.",
-            f"How far it is: cli status {plan.run_id}",
-        ]
+        unscored = "Some trials could not be scored, or were not asked"
+        rest = [f"{unscored}; {how}." if alone else f"{unscored}.", f"How far it is: cli status {plan.run_id}"]
     else:
         rest = [*_missing(run, summary), *(again or [])]
     if known and "none" in known.sandbox:
@@ -51,20 +59,35 @@ def retry_command(run: Run, summary: Summary | None, options: RunOptions) -> str
     return replace(options, fresh=False, retry_unscored=given_up(run, summary), form=DEFAULT).command()
 
 
-def retry_lines(run: Run, summary: Summary | None, options: RunOptions) -> list[str]:
-    """What is stuck, and the command that tries it again."""
+def closing_section(ends: Sequence[tuple[Run, Summary | None]], options: RunOptions) -> Section:
+    """What resumes several runs, and tries again what is stuck in them: a line for all runs, not one for each."""
+    rest = [run for run, summary in ends if summary is None]
+    # The same command would start over with --fresh.
+    fresh = [run for run in rest if run.plan.fresh]
+    same = counted(len(rest) - len(fresh), "run") if len(rest) > len(fresh) else None
+    again = dict.fromkeys(filter(None, (retry_command(run, summary, options) for run, summary in ends)))
+    return Section.of(
+        same and f"Not complete: {same}; run the same command again to resume.",
+        *(f"Resume: {command}" for command in resume_commands(fresh)),
+        *(f"Try again: {command}" for command in again),
+    )
+
+
+def retry_lines(run: Run, summary: Summary | None, options: RunOptions, *, alone: bool = True) -> list[str]:
+    """What is stuck, and the command that tries it again, unless `closing_section` has it."""
     command = retry_command(run, summary, options)
     if summary is None or command is None:
         return []
     waiting = _waiting(summary)
     trials = counted(sum(waiting.values()), "trial")
     why = ", ".join(f"{n} x {reason}" for reason, n in waiting.items())
+    how = [f"Try again: {command}"] if alone else []
     if not given_up(run, summary):
-        return [f"Unscored: {trials} ({why}).", f"Try again: {command}"]
+        return [f"Unscored: {trials} ({why}).", *how]
     has, are = ("has", "is") if sum(waiting.values()) == 1 else ("have", "are")
     return [
         f"Stuck: {trials} {has} no verdict after three commands ({why}), and {are} not asked for again.",
-        f"Try again: {command}",
+        *how,
     ]
 
 
@@ -77,7 +100,11 @@ def share_section(run: Run, share: Summary, name: str) -> Section:
     """What came of one shard; `share` is the totals of its evals."""
     plan = run.plan
     totals: list[str | Table] = [category_table(share), _spent(share)] if share.evals else []
-    missing = f"Not done: {len(share.missing)} evals; run the same command again to resume." if share.missing else None
+    missing = (
+        f"Not done: {counted(len(share.missing), 'eval')}; run the same command again to resume."
+        if share.missing
+        else None
+    )
     return Section.of(
         f"{plan.model}  {plan.experiment}  shard {name}: {len(share.evals)} of {len(plan.evals)} evals",
         *totals,

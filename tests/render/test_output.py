@@ -225,6 +225,7 @@ def test_progress_is_harmless_too(
         display.preparing(hostile, 1, 2)
         display.start(hostile, 1)
         display.item("failed", hostile, 1.0, hostile)
+        display.progress(hostile)
         display.warn(hostile)
     told = capsys.readouterr().err
     assert "\x1b]" not in told and "\r\\" not in told and "\x07" not in told

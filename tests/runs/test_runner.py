@@ -237,7 +237,7 @@ def test_a_budget_is_for_the_run(bench: Bench) -> None:
 
     bench.outcome = outcome
     stopped = bench.do(bench.request(budget=Budget(worst))).stopped
-    assert len(bench.asked()) == 1 and "1 trials were not asked" in stopped[0] and "higher --budget" in stopped[0]
+    assert len(bench.asked()) == 1 and "1 trial was not asked" in stopped[0] and "higher --budget" in stopped[0]
     assert bench.do(bench.request(named=True, budget=Budget(worst))).stopped
     assert bench.asked() == []
     money = Budget(enough)

@@ -126,7 +126,7 @@ def _do(work: Work, requests: list[RunRequest], options: RunOptions) -> None:
 def _report(work: Work, options: RunOptions) -> None:
     from convex_evals.analysis.totals import run_to_data
     from convex_evals.render.model import apart
-    from convex_evals.runs.outcome import retry_command, retry_lines, run_section, share_section
+    from convex_evals.runs.outcome import closing_section, retry_command, retry_lines, run_section, share_section
 
     def data() -> list[dict[str, Any]]:
         rows = [run_to_data(f.run, f.summary) for f in work.done]
@@ -142,7 +142,17 @@ def _report(work: Work, options: RunOptions) -> None:
         name = str(work.shard)
         sections = [share_section(f.run, f.totals, name) for f in work.done]
     else:
-        sections = [run_section(f.run, f.summary, f.so_far, retry_lines(f.run, f.summary, options)) for f in work.done]
+        alone = len(work.done) == 1
+        sections = [
+            run_section(
+                *(f.run, f.summary, f.so_far),
+                retry_lines(f.run, f.summary, options, alone=alone),
+                alone=alone,
+            )
+            for f in work.done
+        ]
+        closing = closing_section([(f.run, f.summary) for f in work.done], options)
+        sections += [closing] if closing.parts and not alone else []
     print_result(options.form, apart(*sections), data)
     for line in work.stopped:
         complain(line)
