@@ -19,6 +19,7 @@ from convex_evals.grading.toolchain import Toolchain
 from convex_evals.inputs.bounded_json import Limits, decode_object
 from convex_evals.process import Child, read_fd
 from convex_evals.records import TestResult
+from convex_evals.records.grade import reason_of_tests
 from convex_evals.suite.suite import Eval, grader_files, package_files
 
 _VERDICT = Limits(4 * 1024 * 1024, values=50_000, depth=8)
@@ -48,8 +49,8 @@ class TestReport:
 
     @property
     def reason(self) -> str:
-        failed = [f"{t.name}: {t.message or t.outcome}" for t in self._ran if t.outcome != "passed"]
-        return "\n".join([*self.errors, *failed]) or "no test of the grader ran"
+        failed = reason_of_tests(self.tests)
+        return "\n".join([*self.errors, *([failed] if failed else [])]) or "no test of the grader ran"
 
     @property
     def _ran(self) -> list[TestResult]:

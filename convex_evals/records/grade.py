@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
-from convex_evals.records.base import WELL_FORMED, FileRecord, Quoted, Record
+from convex_evals.records.base import WELL_FORMED, FileRecord, Quoted, Record, dump_json
 from convex_evals.records.names import EvalId, Identity, Line, Natural, Positive, Sha256, TrialNumber
 from convex_evals.records.outcome import Outcome, StepName, StepOutcome
 
@@ -17,7 +18,13 @@ class StepResult(Record):
     step: StepName = Field(description="filesystem, install, deploy, tsc, eslint or tests")
     outcome: StepOutcome = Field(description="passed, failed, skipped or unscored")
     duration_ms: Natural = Field(default=0, description="wall clock")
-    reason: Quoted = Field(default=None, description="why it did not pass, or what it repaired")
+    reason: Quoted = Field(
+        default=None,
+        description=(
+            "why it did not pass, or what it repaired; left out in a file where the messages of the tests, or the "
+            "skipped step before it, say the same"
+        ),
+    )
 
 
 class TestResult(Record):
@@ -71,3 +78,44 @@ class GradeFile(FileRecord):
     grading_key: Sha256 = Field(description="as in run.json; its first eight characters name the file")
     sandbox: Line = Field(description="level of containment the project ran under")
     trials: tuple[TrialGrade, ...] = Field(description="in order of their number")
+
+    def to_json(self) -> str:
+        """Each message once, however often it is a reason."""
+        return dump_json(self._with_reasons(_left_out).model_dump(mode="json", by_alias=True))
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> Self:
+        return cls.model_validate(data)._with_reasons(_filled_in)
+
+    def _with_reasons(self, reason: Callable[[StepResult, str | None], str | None]) -> Self:
+        """With what `reason` makes of each step and what is said of it elsewhere."""
+        trials = [grade.model_copy(update={"verdict": _with_reasons(grade.verdict, reason)}) for grade in self.trials]
+        return self.model_copy(update={"trials": tuple(trials)})
+
+
+def reason_of_tests(tests: Iterable[TestResult]) -> str | None:
+    """What failing tests say together; None where none failed."""
+    return "\n".join(f"{t.name}: {t.message or t.outcome}" for t in tests if t.outcome == "failed") or None
+
+
+def _with_reasons(verdict: Verdict, reason: Callable[[StepResult, str | None], str | None]) -> Verdict:
+    steps: list[StepResult] = []
+    before: str | None = None  # the reason of the step before, where it was skipped
+    for step in verdict.steps:
+        elsewhere = None
+        if step.outcome is StepOutcome.SKIPPED:
+            elsewhere = before
+        elif step.outcome is StepOutcome.FAILED and step.step is StepName.TESTS:
+            elsewhere = reason_of_tests(verdict.tests)
+        steps.append(step.model_copy(update={"reason": reason(step, elsewhere)}))
+        known = step.reason if step.reason is not None else steps[-1].reason
+        before = known if step.outcome is StepOutcome.SKIPPED else None
+    return verdict.model_copy(update={"steps": tuple(steps)})
+
+
+def _left_out(step: StepResult, elsewhere: str | None) -> str | None:
+    return None if step.reason == elsewhere else step.reason
+
+
+def _filled_in(step: StepResult, elsewhere: str | None) -> str | None:
+    return elsewhere if step.reason is None else step.reason

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from convex_evals.errors import UserError
+from convex_evals.grading.verdict import failed_reply, unscored
 from convex_evals.records import (
     EvalConfig,
     FileRecord,
@@ -110,3 +111,30 @@ def test_what_people_write_is_checked(text: str, message: str) -> None:
 
 def test_an_empty_settings_file_is_all_defaults() -> None:
     assert parse_human("", Path("eval.yaml"), EvalConfig) == EvalConfig()
+
+
+def test_a_grade_file_holds_each_message_once() -> None:
+    said = {
+        "reads > all": "AssertionError: expected 1 to be 2",
+        "writes": "Waited 2000 ms for the list.\nIt was empty.",
+    }
+    tests = "\n".join(f"{name}: {message}" for name, message in said.items())
+    down = unscored("server_error: the provider is down")
+    for verdict in (
+        make_failure({"tests": tests}, {"fine": None, **said}),
+        make_failure({"tests": "no test of the grader ran"}),
+        make_failure({"tests": f"Error: outside of tests\n{tests}"}, said),
+        failed_reply("no files in the reply"),
+        down,
+    ):
+        text = make_grade_file(verdict=verdict).to_json()
+        assert GradeFile.from_data(json.loads(text)).trials[0].verdict == verdict
+    text = make_grade_file(verdict=make_failure({"tests": tests}, said)).to_json()
+    assert [text.count(json.dumps(message)[1:-1]) for message in said.values()] == [1, 1]
+    assert make_grade_file(verdict=down).to_json().count("the provider is down") == 1
+
+
+def test_a_grade_file_with_all_reasons_is_read_as_it_is() -> None:
+    verdict = make_failure({"tests": "a: no"}, {"a": "no"})
+    data = make_grade_file(verdict=verdict).model_dump(mode="json", by_alias=True)
+    assert GradeFile.from_data(data).trials[0].verdict == verdict
