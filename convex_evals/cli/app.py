@@ -38,6 +38,7 @@ COMMANDS = {
     "matrix": "Show each eval's pass rate for each model.",
     "doctor": "Check this machine, and install what is missing.",
     "init": "Create a new repository with one eval.",
+    "completion": "Let the shell complete commands on Tab.",
 }
 
 
