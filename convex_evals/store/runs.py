@@ -26,7 +26,6 @@ PRUNED_NAME = "pruned.json"
 # How runs are named that confirm what others showed: of evals that chance chose, and of no others.
 CONFIRMATION = "confirm-"
 _REPLY_NAME = re.compile(r"[1-9][0-9]{0,3}\.md")
-_GRADE_NAME = re.compile(r"grade\.[0-9a-f]{8}\.json")
 
 
 def open_run(folder: Path) -> Run:
@@ -117,10 +116,6 @@ class Run:
         if grade_name(file.grading_key) != name:
             raise UserError(f"{path}: was graded under the key {file.grading_key[:8]}; restore it from Git")
         return file
-
-    def grade_names(self, eval_id: str) -> list[str]:
-        """The grade files of an eval, of the first grading and of later ones."""
-        return [n for n in confined.entries(self.eval_folder(eval_id), self.root) if _GRADE_NAME.fullmatch(n)]
 
     def has_grade(self, eval_id: str, grading_key: str) -> bool:
         return confined.is_file(self.eval_folder(eval_id) / grade_name(grading_key), self.root)

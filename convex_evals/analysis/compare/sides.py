@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -126,18 +126,13 @@ def _match(a: Side, b: Side, eval_id: str) -> Match | LeftOut:
     for side, other in (("A", b), ("B", a)):
         if eval_id not in other.planned:
             return LeftOut(eval_id, f"only in {side}")
-    sides = [_graded(side, eval_id, _that_count) for side in (a, b)]
+    sides = [_graded(side, eval_id) for side in (a, b)]
     for name, by_key in zip("AB", sides, strict=True):
         if not by_key:
             return LeftOut(eval_id, f"not done in {name}")
     common = _common(*sides)
     if common is None:
-        # Who graded again kept the old verdicts: these may be what both sides have.
-        all_of_both = [_graded(side, eval_id, _all_there) for side in (a, b)]
-        common = _common(*all_of_both)
-        if common is None:
-            return LeftOut(eval_id, _why_not(eval_id, *sides))
-        sides = all_of_both
+        return LeftOut(eval_id, _why_not(eval_id, *sides))
     one, two = sides[0][common], sides[1][common]
     shared = frozenset(one.replies.keys() & two.replies.keys())
     if shared:
@@ -160,22 +155,14 @@ def _common(a: ByKey, b: ByKey) -> str | None:
     return max(keys, key=lambda key: min(a[key].scored, b[key].scored), default=None)
 
 
-def _graded(side: Side, eval_id: str, names: Callable[[Side, Run, str], Iterable[str]]) -> ByKey:
+def _graded(side: Side, eval_id: str) -> ByKey:
+    """The verdicts that count: what a regrading replaced is a record, and says nothing any more."""
     found: dict[str, Graded] = {}
     for run in side.runs:
-        for name in names(side, run, eval_id) if eval_id in run.plan.evals else ():
+        if name := side.counting[run.folder].get(eval_id):
             file = run.grade_file(eval_id, name)
             found.setdefault(file.grading_key, Graded(run)).add(run, file, run.generation(eval_id).trials)
     return found
-
-
-def _that_count(side: Side, run: Run, eval_id: str) -> Iterable[str]:
-    name = side.counting[run.folder].get(eval_id)
-    return [name] if name else []
-
-
-def _all_there(_: Side, run: Run, eval_id: str) -> Iterable[str]:
-    return run.grade_names(eval_id)
 
 
 def _why_not(eval_id: str, a: ByKey, b: ByKey) -> str:
