@@ -17,6 +17,7 @@ from convex_evals.stats import EvalPair
 from convex_evals.store.runs import RunStore
 from convex_evals.suite.prompt import guidelines_sha256
 from convex_evals.suite.suite import load_suite
+from convex_evals.text import counted
 
 _NOT_HELPED = (
     Column("eval", "eval", is_id=True),
@@ -113,7 +114,9 @@ class Coverage:
         }
 
     def to_section(self) -> Section:
-        parts: list[str | Section] = [f"{self.path}: {len(self.guidelines.rules)} rules, {len(self.suite_evals)} evals"]
+        parts: list[str | Section] = [
+            f"{self.path}: {counted(len(self.guidelines.rules), 'rule')}, {counted(len(self.suite_evals), 'eval')}"
+        ]
         rules = [f"  line {r.line}: {self.guidelines.section_of(r).name}: {r.headline}" for r in self.without_evals]
         parts.append(_listed("Rules that no eval exercises", rules))
         parts.append(_listed("Evals that no rule names", [f"  {e}" for e in self.without_rules]))

@@ -86,7 +86,8 @@ def _by_rule(kind: Signature, verdict: Verdict, models_asked: int, models_passed
         why = f"none of {models_asked} other models passed this eval: the task may not say what the grader wants"
         return _proposal(Classification.AMBIGUOUS_TASK, why)
     if failed == {StepName.ESLINT} and tests and all(t.outcome == "passed" for t in tests):
-        why = f"it works: all {len(tests)} tests passed, and only the lint rule {kind.code} objects"
+        whole = "its only test" if len(tests) == 1 else f"all {len(tests)} tests"
+        why = f"it works: {whole} passed, and only the lint rule {kind.code} objects"
         return _proposal(Classification.OVERLY_STRICT, why)
     whys = {
         StepName.FILESYSTEM: "the reply itself cannot be used",

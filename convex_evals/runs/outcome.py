@@ -106,7 +106,7 @@ def share_section(run: Run, share: Summary, name: str) -> Section:
         else None
     )
     return Section.of(
-        f"{plan.model}  {plan.experiment}  shard {name}: {len(share.evals)} of {len(plan.evals)} evals",
+        f"{plan.model}  {plan.experiment}  shard {name}: {len(share.evals)} of {counted(len(plan.evals), 'eval')}",
         *totals,
         *(f"unscored: {n} x {reason}" for reason, n in share.unscored.items()),
         missing,
@@ -120,7 +120,7 @@ def _missing(run: Run, summary: Summary) -> list[str]:
         return []
     named = ", ".join(summary.missing[:5]) + (", ..." if len(summary.missing) > 5 else "")
     return [
-        f"Missing: {len(summary.missing)} of {len(run.plan.evals)} evals: {named}",
+        f"Missing: {len(summary.missing)} of {counted(len(run.plan.evals), 'eval')}: {named}",
         f"Complete it: {resume(run.plan).command()}",
     ]
 
@@ -132,7 +132,7 @@ def _spent(summary: Summary) -> str:
         parts.append(f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out")
         parts.append(f"{dollars(summary.cost_usd)}{' (estimated)' if summary.cost_estimated else ''}")
     if summary.reused:
-        parts.append(f"{summary.reused} replies of earlier runs")
+        parts.append(f"{summary.reused} {'reply' if summary.reused == 1 else 'replies'} of earlier runs")
     if summary.searches:
-        parts.append(f"{summary.searches} web searches")
+        parts.append(f"{summary.searches} web {'search' if summary.searches == 1 else 'searches'}")
     return "; ".join(parts)

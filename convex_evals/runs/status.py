@@ -16,6 +16,7 @@ from convex_evals.runs.options import RunOptions, repeat, resume
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import Run
 from convex_evals.store.summary import given_up, summarize
+from convex_evals.text import counted
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,9 @@ class Status:
         written, planned = len(self.summary.evals), len(self.run.plan.evals)
         if self.complete:
             unscored = self.summary.counts.unscored
-            return f"complete: {planned} evals{f'; unscored trials: {unscored}' if unscored else ''}"
+            return f"complete: {counted(planned, 'eval')}{f'; unscored trials: {unscored}' if unscored else ''}"
         journal = f"; of the others, trials graded so far: {self.graded}" if self.graded else ""
-        return f"{self.state}: {written} of {planned} evals are done{journal}"
+        return f"{self.state}: {written} of {counted(planned, 'eval')} {'is' if planned == 1 else 'are'} done{journal}"
 
 
 def status_of(run: Run, journal: Journal, suite_evals: Sequence[str], experiments: Mapping[str, Experiment]) -> Status:

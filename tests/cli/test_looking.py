@@ -358,3 +358,10 @@ def test_status_lists_all_unfinished_runs(suite: Path, invoke: Invoke, golden: G
 def test_trials_are_numbered(suite: Path, invoke: Invoke, golden: Golden) -> None:
     make_run(suite / "runs", evals("pf", "u"))
     golden("show-run.txt", invoke("show", "last").out)
+
+
+def test_one_is_no_plural(suite: Path, invoke: Invoke) -> None:
+    make_run(suite / "runs", {ANSWER: "p"}, run_id="whole", date="2026-01-30")
+    assert "complete: 1 eval\n" in invoke("status", "whole").out
+    make_run(suite / "runs", {ANSWER: ""}, run_id="begun", complete=False, trials=1)
+    assert "not complete: 0 of 1 eval is done\n" in invoke("status", "begun").out

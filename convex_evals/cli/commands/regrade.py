@@ -86,9 +86,12 @@ def _report(found: Regrading) -> Section:
     from convex_evals.analysis.totals import category_table
     from convex_evals.render.model import Column, Section, Table
     from convex_evals.render.verdicts import headline
+    from convex_evals.text import counted
 
     plan = found.run.plan
-    lines: list[str | Table] = [f"{plan.model}  {plan.experiment}  {plan.run_id}: {found.graded} trials graded"]
+    lines: list[str | Table] = [
+        f"{plan.model}  {plan.experiment}  {plan.run_id}: {counted(found.graded, 'trial')} graded"
+    ]
     rows: list[Row] = []
     for c in found.changes:
         words = [str(v.outcome) + (f" ({v.caught_by})" if v.caught_by else "") for v in (c.before, c.after)]

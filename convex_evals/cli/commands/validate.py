@@ -95,11 +95,12 @@ def validate(ctx: click.Context, options: ValidateOptions, grading: GradingOptio
 def _tell(validation: Validation, interrupted: bool, form: str) -> int:
     """Print it; the exit code."""
     from convex_evals.errors import ExitCode
+    from convex_evals.text import counted
 
     print_result(form, _section(validation), validation.to_json)
     if interrupted:
-        count = len(validation.results)
-        say(f"interrupted: the results above are those of {count} gradings", err=True)
+        gradings = counted(len(validation.results), "grading")
+        say(f"interrupted: the results above are those of {gradings}", err=True)
         return ExitCode.INTERRUPTED
     return ExitCode.OK if validation.is_clean else ExitCode.EVALS_FAILED
 
