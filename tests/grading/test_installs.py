@@ -63,7 +63,7 @@ _DEPENDENCIES = {
     "by-url": {"x": "http://127.0.0.1:1/x.tgz"},
     "by-git": {"x": "git+http://127.0.0.1:1/x.git"},
     "by-folder": {"x": "file:../../../.."},
-    "by-file": {"x": "file:/root/not-for-you/x.tgz"},
+    "by-file": {"x": "file:/srv/not-for-you/x.tgz"},
 }
 
 
