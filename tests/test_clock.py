@@ -17,6 +17,7 @@ async def _answer(seconds: float) -> str:
         return "an answer"
 
 
+@pytest.mark.full
 def test_a_step_does_not_lose_the_time_that_a_neighbour_blocks() -> None:
     async def scenario() -> tuple[str, int, float]:
         step = asyncio.ensure_future(_answer(0.5))

@@ -220,6 +220,7 @@ def test_what_cannot_get_better_is_tried_once(bench: Bench) -> None:
     assert generation.fault == Fault.CONTEXT.word and len(bench.stub.requests) == 1
 
 
+@pytest.mark.full
 def test_silence_is_a_timeout(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(provider_module, "BETWEEN_SECONDS", 2.0)
     bench.stub.behave = lambda n, body: "hang" if n == 0 else "ok"

@@ -59,6 +59,7 @@ def reported_failures(output: str) -> str:
     return "\n".join([failures, *others])
 
 
+@pytest.mark.full
 @pytest.mark.grading
 def test_what_is_built_has_no_part_in_a_graders_fingerprint(node: Toolchain) -> None:
     assert list(node.script("grader").glob("*.bundle.*.code"))

@@ -728,6 +728,7 @@ def test_a_hostile_reply_is_inert(tmp_path: Path, tame: str, text: str) -> None:
 # -- templates, index, other places --
 
 
+@pytest.mark.full
 def test_a_template_of_ones_own(suite: Path, invoke: Invoke) -> None:
     run = make_now(suite)
     own = suite / "templates" / "report.md.j2"
@@ -850,6 +851,7 @@ def models_yaml(root: Path, url: str) -> None:
     )
 
 
+@pytest.mark.full
 def test_a_model_proposes(suite: Path, invoke: Invoke) -> None:
     run = make_now(suite)
     reason = "the @grader wants #1 ![x](http://evil.example) <b>more</b> <!-- /human -->"

@@ -108,6 +108,7 @@ def _lower(headers: dict[str, str]) -> dict[str, str]:
     return {name.lower(): value for name, value in headers.items()}
 
 
+@pytest.mark.full
 def test_guidelines_of_a_revision(suite: Path, stub: Provider) -> None:
     write_files(suite, {".gitignore": "runs/\n.cache/\n.env\n"})
     make_git_repo(suite)
@@ -228,6 +229,7 @@ def test_a_smoke_test_is_a_run_of_its_own(suite: Path, stub: Provider) -> None:
     assert len(asked(stub)) == 1, "who does not answer is not run"
 
 
+@pytest.mark.full
 def test_replay(suite: Path, stub: Provider) -> None:
     found = run(suite)
     (again,) = json.loads(cli(suite, "run", "-m", f"replay:{found['folder']}", "--json"))
