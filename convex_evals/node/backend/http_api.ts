@@ -105,11 +105,10 @@ interface CallBody {
   readonly path: string;
   readonly componentPath: string;
   readonly args: JsonValue;
-  readonly format: string | null;
 }
 
 function parseCall(body: unknown): CallBody {
-  const { path, componentPath, args, format } = (body ?? {}) as Record<string, unknown>;
+  const { path, componentPath, args } = (body ?? {}) as Record<string, unknown>;
   if (typeof path !== "string") throw new HttpError(400, "BadJsonBody", "`path` must be a string");
   // Clients send the arguments as an array of one object, people as the object.
   const object: unknown = Array.isArray(args) ? args[0] : args;
@@ -117,7 +116,6 @@ function parseCall(body: unknown): CallBody {
     path,
     componentPath: typeof componentPath === "string" ? componentPath : "",
     args: (object ?? {}) as JsonValue,
-    format: typeof format === "string" ? format : null,
   };
 }
 
@@ -135,39 +133,42 @@ async function callFunction(
     args: body.args,
     caller,
   });
-  sendOutcome(response, outcome, body.format);
+  sendOutcome(response, outcome);
 }
 
 async function callByUrl({ request, response, url }: Exchange, parts: ApiParts): Promise<void> {
   const caller = await parts.app.auth.callerOfHeader(request.headers.authorization, parts.door);
   const args = JSON.parse(url.searchParams.get("args") ?? "{}") as unknown;
-  const body = parseCall({ path: url.searchParams.get("path"), args, format: url.searchParams.get("format") });
-  sendOutcome(response, await parts.app.call({ type: "query", ...body, caller }), body.format);
+  const body = parseCall({ path: url.searchParams.get("path"), args });
+  sendOutcome(response, await parts.app.call({ type: "query", ...body, caller }));
 }
 
 // POST /api/run/dir/module/function: https://docs.convex.dev/http-api/#functions
 async function runByPath({ request, response }: Exchange, parts: ApiParts, path: string): Promise<void> {
   const caller = await parts.app.auth.callerOfHeader(request.headers.authorization, parts.door);
   const at = path.lastIndexOf("/");
-  const udfPath = at < 0 ? path : `${path.slice(0, at)}:${path.slice(at + 1)}`;
-  const body = parseCall({ ...((await readJson(request)) as object), path: udfPath });
-  sendOutcome(response, await parts.app.call({ type: "any", ...body, caller }), body.format);
+  if (at < 0) {
+    const message = "Path or function name not provided in path, e.g. /api/run/messages/list";
+    throw new HttpError(400, "MissingIdentifier", message);
+  }
+  const body = parseCall({
+    ...((await readJson(request)) as object),
+    path: `${path.slice(0, at)}:${path.slice(at + 1)}`,
+  });
+  sendOutcome(response, await parts.app.call({ type: "any", ...body, caller }));
 }
 
-// Clients that name a format know the status of a failed function.
-const STATUS_FUNCTION_FAILED = 560;
-
-function sendOutcome(response: ServerResponse, outcome: CallOutcome, format: string | null): void {
-  const { result, logLines } = outcome;
-  if (result.ok) return sendJson(response, { status: "success", value: result.value, logLines });
+/** A failed function is an answer like any other. get-convex/convex-backend crates/local_backend/src/public_api.rs */
+function sendOutcome(response: ServerResponse, { result, logLines }: CallOutcome): void {
+  const logged = logLines.length === 0 ? {} : { logLines };
+  if (result.ok) return sendJson(response, { status: "success", value: result.value, ...logged });
   const { errorData } = result;
-  const body = {
+  sendJson(response, {
     status: "error",
     errorMessage: serverErrorText(result.errorMessage),
     ...(errorData === undefined ? {} : { errorData }),
-    logLines,
-  };
-  sendJson(response, body, format === null ? 200 : STATUS_FUNCTION_FAILED);
+    ...logged,
+  });
 }
 
 function checkKey({ request, response }: Exchange, { door }: ApiParts): void {

@@ -180,6 +180,16 @@ test("functions over HTTP", async (t) => {
     assert.deepEqual(answer.body["logLines"], ["[LOG] 'hello' { a: [ 1, 'x' ] }", "[WARN] 1n"]);
   });
 
+  // get-convex/convex-backend crates/local_backend/src/public_api.rs
+  await t.test("a failed function is an answer with status 200, whatever the format", async () => {
+    for (const format of [{}, { format: "json" }, { format: "convex_encoded_json" }]) {
+      const answer = await post(`${backend.url}/api/query`, { path: "functions:nope", args: {}, ...format });
+      assert.deepEqual([answer.status, answer.body["status"], "logLines" in answer.body], [200, "error", false]);
+    }
+    const nameless = await post(`${backend.url}/api/run/functions`, { args: {} });
+    assert.deepEqual([nameless.status, nameless.body["code"]], [400, "MissingIdentifier"]);
+  });
+
   await t.test("the identity to act as reaches the function", async () => {
     assert.equal(await http.query(f.whoami), null);
     const client = admin as unknown as { setAdminAuth(key: string, identity?: object): void };
