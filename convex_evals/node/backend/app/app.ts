@@ -202,9 +202,12 @@ export class App {
   /** Runs an HTTP action. Throws what the action throws. */
   async fetch(pathAndQuery: string, init: RequestInit, caller: Caller): Promise<Response> {
     const deployment = this.#deployment;
-    if (!deployment) return new Response("This Convex deployment does not have HTTP actions enabled.", { status: 404 });
+    const pathname = pathAndQuery.split("?", 1)[0] ?? "/";
+    const routed = deployment && routeRequest(deployment.push.app, pathname, init.method ?? "GET");
+    if (!deployment || !routed) {
+      return new Response("This Convex deployment does not have HTTP actions enabled.", { status: 404 });
+    }
     const identity = caller.identity === null ? null : JSON.stringify(caller.identity);
-    const routed = routeRequest(deployment.push.app, pathAndQuery.split("?", 1)[0] ?? "/");
     return await detached(() =>
       withCallRecord(newCallRecord(), () => deployment.runtime.fetch({ pathAndQuery, init, ...routed }, identity)),
     );

@@ -1,6 +1,12 @@
-/** Which component an HTTP request is for: https://docs.convex.dev/components/using#http-actions */
+/**
+ * Which component an HTTP request is for.
+ *
+ * https://docs.convex.dev/components/using#http-actions
+ * get-convex/convex-backend crates/application/src/application_function_runner/http_routing.rs
+ */
 
 import type { ComponentInstance } from "../push/evaluated.ts";
+import type { HttpRouteSpec } from "../runtime_types.ts";
 
 export interface RoutedRequest {
   readonly componentPath: string;
@@ -8,29 +14,35 @@ export interface RoutedRequest {
   readonly route: string;
 }
 
-/** Follows mounts from the app down; the app's own routes come first. */
-export function routeRequest(app: ComponentInstance, pathname: string): RoutedRequest {
-  return route(app, pathname) ?? { componentPath: "", route: pathname };
+/**
+ * Follows mounts from the app down: an exact route of a component comes first, then the longest of its prefixes and mounts.
+ * Null where the component that is reached has neither routes nor mounts.
+ */
+export function routeRequest(app: ComponentInstance, pathname: string, method: string): RoutedRequest | null {
+  // A request for the head alone is one for the whole, of which the body is not sent.
+  return routed(app, pathname, method === "HEAD" ? "GET" : method);
 }
 
-function route(instance: ComponentInstance, pathname: string): RoutedRequest | null {
+function routed(instance: ComponentInstance, pathname: string, method: string): RoutedRequest | null {
   const { httpPrefix, httpMounts } = instance.definition.export;
-  const own = withoutPrefix(pathname, httpPrefix ?? "/");
   const http = instance.definition.modules.find((module) => module.name === "http");
-  if (own !== null && http?.inspection.httpRoutes.some((candidate) => matches(candidate.path, own))) {
-    return { componentPath: instance.componentPath, route: own };
-  }
-  for (const [prefix, reference] of Object.entries(httpMounts)) {
-    const below = withoutPrefix(pathname, prefix);
-    const child = instance.children.get(reference.replace(/^_reference\/childComponent\//, ""));
-    if (below !== null && child) return route(child, below);
-  }
-  return own === null ? null : { componentPath: instance.componentPath, route: own };
+  if (!http && Object.keys(httpMounts).length === 0) return null;
+  const own = withoutPrefix(pathname, httpPrefix ?? "/");
+  const routes = own === null ? [] : (http?.inspection.httpRoutes.filter((route) => route.method === method) ?? []);
+  const here = own !== null && http ? { componentPath: instance.componentPath, route: own } : null;
+  if (here && routes.some(({ path }) => path === own)) return here;
+  const mounts = Object.entries(httpMounts).filter(([prefix]) => pathname.startsWith(prefix));
+  const [mount] = mounts.sort(([a], [b]) => b.length - a.length);
+  if (!mount || longestPrefix(routes, own ?? "") > mount[0].length) return here;
+  const child = instance.children.get(mount[1].replace(/^_reference\/childComponent\//, ""));
+  return child ? routed(child, withoutPrefix(pathname, mount[0])!, method) : null;
 }
 
-// Routes by prefix are listed with a star at the end.
-function matches(pattern: string, pathname: string): boolean {
-  return pattern.endsWith("*") ? pathname.startsWith(pattern.slice(0, -1)) : pathname === pattern;
+/** The length of the longest prefix that `pathname` is routed by; 0 where there is none. */
+function longestPrefix(routes: readonly HttpRouteSpec[], pathname: string): number {
+  // Routes by prefix are listed with a star at the end.
+  const prefixes = routes.filter(({ path }) => path.endsWith("*")).map(({ path }) => path.slice(0, -1));
+  return Math.max(0, ...prefixes.filter((prefix) => pathname.startsWith(prefix)).map(({ length }) => length));
 }
 
 // Prefixes start and end with a slash.
