@@ -27,7 +27,7 @@ _PLAIN = (
     *("mistral", "moonshot", "nebius", "novita", "nvidia_nim", "openai", "sambanova", "volcengine", "xai", "zai"),
 )
 KEYS = {**{provider: (f"{provider.upper()}_API_KEY",) for provider in _PLAIN}, **_NAMES}
-# Ways in that LiteLLM finds by itself where there is no such key.
+# Other credentials that LiteLLM reads itself where there is no such key.
 _INSTEAD = {"anthropic": ("ANTHROPIC_AUTH_TOKEN",), "huggingface": ("HF_TOKEN",), "together_ai": ("TOGETHER_AI_TOKEN",)}
 # Clouds want more than a key, or another kind of it: LiteLLM looks for it, and says what it misses.
 _CLOUDS = ("azure", "azure_ai", "databricks", "replicate", "vertex_ai", "watsonx")

@@ -48,7 +48,7 @@ _STATUSES: list[tuple[frozenset[int], _Words, Fault]] = [
     (frozenset({400, 403, 422}), _UNKNOWN_MODEL, Fault.UNKNOWN_MODEL),
     (frozenset({400}), _WRONG_KEY, Fault.AUTH),
 ]
-# Google says "current quota" of every limit. One by the minute passes by itself, unless it is nothing at all.
+# Google says "current quota" of every limit. A limit per minute resets itself, unless it is zero.
 _BY_THE_MINUTE = _Words("PerMinute", "retryDelay", "Please retry in")
 _FOR_GOOD = _Words("PerDay", r"limit: 0\b")
 # Alibaba Cloud says it of tokens per minute: an account without money gets another status.

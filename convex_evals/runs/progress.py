@@ -46,7 +46,7 @@ class Progress:
 
     @property
     def left_s(self) -> float | None:
-        """Seconds that the others will take at the pace so far; None while nobody knows."""
+        """Seconds that the others will take at the pace so far; None while it cannot be told."""
         if self.made < _ENOUGH or self.done >= self.total:
             return None
         return (self.clock() - self._start) / self.made * (self.total - self.done)

@@ -4,9 +4,8 @@ import { consoleWith } from "./console_object.ts";
 import { deterministicGlobals, notAllowed, seededRandom, type Random } from "./determinism.ts";
 import { asked } from "./host.ts";
 import type { Surroundings, SyscallResult } from "./types.ts";
-import type * as Blobs from "./web/blob.ts";
-import type * as Fetch from "./web/fetch.ts";
 import { defineWebGlobals } from "./web/index.ts";
+import { blobs, fetching } from "./web/lazy.ts";
 import type { RequestInit } from "./web/request.ts";
 import type { Response } from "./web/response.ts";
 import { setSources, type Sources } from "./web/sources.ts";
@@ -17,10 +16,7 @@ export function installGlobals(surroundings: Surroundings, isLoading: () => bool
   const random = kind === "query" || kind === "mutation" ? seededRandom(seed) : null;
   setSources(random ? seededSources(random) : hostSources(isLoading));
   const log: Surroundings["log"] = (level, text) => {
-    asked(() => {
-      surroundings.log(level, text);
-      return null;
-    });
+    asked(() => surroundings.log(level, text));
   };
   define({
     self: globalThis,
@@ -46,11 +42,7 @@ function seededSources(random: Random): Sources {
 function hostSources(isLoading: () => boolean): Sources {
   const started = asked((host) => host.now());
   return {
-    fillRandom: (bytes) =>
-      asked((host) => {
-        host.crypto.fillRandom(bytes);
-        return null;
-      }),
+    fillRandom: (bytes) => asked((host) => host.crypto.fillRandom(bytes)),
     requireHostRandomness: () => {
       if (isLoading()) throw new Error("Cannot use cryptographic randomness at import time");
     },
@@ -80,7 +72,7 @@ function environment({ env, missing }: Surroundings): object {
       get: (target, name, receiver) => {
         if (typeof name !== "string") return Reflect.get(target, name, receiver) as unknown;
         const value = variables.get(name);
-        if (value === undefined) missing?.(name);
+        if (value === undefined) asked(() => missing?.(name));
         return value;
       },
     },
@@ -100,10 +92,7 @@ function timer(surroundings: Surroundings, repeats: boolean): Start {
 function clearTimer(surroundings: Surroundings): (id: unknown) => void {
   return (id) => {
     const cleared = Number(id);
-    asked(() => {
-      surroundings.clearTimer(cleared);
-      return null;
-    });
+    asked(() => surroundings.clearTimer(cleared));
   };
 }
 
@@ -122,28 +111,18 @@ function actionGlobals(surroundings: Surroundings, isLoading: () => boolean): Re
   };
 }
 
-// Most actions fetch nothing.
-function fetching(): typeof Fetch {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports
-  return require("./web/fetch.ts") as typeof Fetch;
-}
-
 function syscalls({ syscall, asyncSyscall, jsSyscall }: Surroundings): object {
   return {
     syscall: (op: string, args: string): string => {
       let result: SyscallResult | undefined;
       asked(() => {
         result = syscall(op, args);
-        return null;
       });
       return valueOf(result!);
     },
     asyncSyscall: (op: string, args: string): Promise<string> =>
       new Promise((resolve, reject) => {
-        asked(() => {
-          asyncSyscall(op, args, resolve, (message, data) => reject(failure(message, data)));
-          return null;
-        });
+        asked(() => asyncSyscall(op, args, resolve, (message, data) => reject(failure(message, data))));
       }),
     jsSyscall: (op: string, { blob, ...rest }: Record<string, unknown>): Promise<unknown> =>
       new Promise((resolve, reject) => {
@@ -151,7 +130,7 @@ function syscalls({ syscall, asyncSyscall, jsSyscall }: Surroundings): object {
         const sent = bytesOfBlob(blob) ?? null;
         let received: Uint8Array<ArrayBuffer>;
         const args = JSON.stringify(rest);
-        asked(() => {
+        asked(() =>
           jsSyscall(
             op,
             args,
@@ -160,9 +139,8 @@ function syscalls({ syscall, asyncSyscall, jsSyscall }: Surroundings): object {
             (length) => (received = new Uint8Array(length)),
             (value, type) => resolve(type === null ? JSON.parse(value) : new Blob([received], { type })),
             (message, data) => reject(failure(message, data)),
-          );
-          return null;
-        });
+          ),
+        );
       }),
   };
 }
@@ -170,12 +148,6 @@ function syscalls({ syscall, asyncSyscall, jsSyscall }: Surroundings): object {
 function valueOf(result: SyscallResult): string {
   if ("value" in result) return result.value;
   throw failure(result.message, result.data);
-}
-
-// Most calls have none.
-function blobs(): typeof Blobs {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports
-  return require("./web/blob.ts") as typeof Blobs;
 }
 
 // As the library in the app's bundle expects it: data is JSON.

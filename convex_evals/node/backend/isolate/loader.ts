@@ -1,6 +1,7 @@
 /** The modules of one context, which are scripts that `require` one another. */
 
-import type { Surroundings } from "./types.ts";
+import { asked } from "./host.ts";
+import type { Resolved, Surroundings } from "./types.ts";
 
 type Exports = Readonly<Record<string, unknown>>;
 
@@ -8,8 +9,16 @@ type Exports = Readonly<Record<string, unknown>>;
 export function moduleLoader({ resolve }: Surroundings): (identifier: string) => Exports {
   const modules = new Map<string, { exports: object; failure?: { readonly error: unknown } }>();
 
+  function resolved(specifier: string, importer: string | null): Resolved {
+    let found: Resolved | undefined;
+    asked(() => {
+      found = resolve(specifier, importer);
+    });
+    return found!;
+  }
+
   function load(specifier: string, importer: string | null): object {
-    const found = resolve(specifier, importer);
+    const found = resolved(specifier, importer);
     if (typeof found === "string") throw new Error(found);
     const { identifier } = found;
     let module = modules.get(identifier);

@@ -80,7 +80,7 @@ export type SentBody = Uint8Array | ContextBody | null;
 /** The parts of a URL, as `URL` names them. */
 export type UrlParts = Readonly<Record<UrlPart | "href" | "origin" | "host", string>>;
 
-/** A part that can be set by itself. */
+/** A part with a setter. */
 export type UrlPart = "protocol" | "username" | "password" | "hostname" | "port" | "pathname" | "search" | "hash";
 
 /** Parts and pairs are JSON texts. */
@@ -184,7 +184,7 @@ export interface Host {
   readonly async: AsyncHost;
   readonly url: UrlHost;
   readonly text: TextHost;
-  /** An error that nobody can catch: it belongs to no promise. */
+  /** An error that cannot be caught: it belongs to no promise. */
   reportUncaught(message: string): void;
   readonly crypto: CryptoHost;
   /** A clock that only runs forward, in milliseconds. */

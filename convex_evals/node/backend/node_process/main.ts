@@ -10,7 +10,7 @@ import type vm from "node:vm";
 import { ModuleGraph, ModuleResolutionError } from "../realm/modules.ts";
 import { consoleWith } from "../isolate/console_object.ts";
 import { described } from "../isolate/described.ts";
-import { adoptHostErrors } from "../isolate/host_errors.ts";
+import { adoptHostErrors } from "../realm/host_errors.ts";
 import { inspectModule } from "../isolate/inspection.ts";
 import type { FromNode, Outcome, SentBlob, ToNode } from "../node_messages.ts";
 

@@ -25,7 +25,7 @@ export class Execution {
   aliveMs = this.startedMs;
   /** CPU time of the main thread when the execution was first looked at. */
   suspectedCpuMs: number | null = null;
-  /** Unhandled rejections of promises; null where nobody asks for them. */
+  /** Unhandled rejections of promises; null where they are not collected. */
   rejections: Error[] | null = null;
   /** Whether it ends with the first of them, instead of when it is through. */
   failsAtOnce = false;

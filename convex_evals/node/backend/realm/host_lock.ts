@@ -2,7 +2,7 @@
  * Closes the host's realm, should code of an app ever get hold of one of its objects: none is handed into a context.
  */
 
-import { adoptHostErrors } from "../isolate/host_errors.ts";
+import { adoptHostErrors } from "./host_errors.ts";
 import { intrinsics, lock } from "./lock_intrinsics.ts";
 
 let locked = false;
@@ -14,11 +14,11 @@ export function lockHost(): void {
   adoptHostErrors();
   refuseToCompile();
   // Node's own code changes the ones that are spared.
-  lock(intrinsics(), { spared: [globalThis, process, globalThis.performance], mayGrow: () => false });
+  lock(intrinsics(), [globalThis, process, globalThis.performance]);
 }
 
 /**
- * Whoever gets hold of one of our functions must not find in its constructor a way to compile others. V8 has a flag for that,
+ * The constructor of our functions must not be a way to compile others. V8 has a flag for that,
  * under which Node would have to compile all its own modules at each start.
  */
 function refuseToCompile(): void {

@@ -107,7 +107,7 @@ export class Isolate {
     );
     if ("error" in outcome) return outcome;
     const response = given[0] ? receivedResponse(...given[0], end) : null;
-    isStreamed = response?.body !== null && !ArrayBuffer.isView(given[0]?.[1]);
+    isStreamed = response !== null && response.body !== null && !ArrayBuffer.isView(given[0]?.[1]);
     return { response };
   }
 }

@@ -25,15 +25,8 @@ function isObject(value: unknown): value is Owner {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
-export interface LockOptions {
-  /** These are left alone, and what can be reached through them alone. */
-  readonly spared: Iterable<unknown>;
-  /** Whether new properties are allowed. */
-  mayGrow(object: object): boolean;
-}
-
-/** Locks `roots` and all that can be reached from them; returns all of it, and what was spared. */
-export function lock(roots: Iterable<unknown>, { spared, mayGrow }: LockOptions): ReadonlySet<unknown> {
+/** Locks `roots` and all that can be reached from them, but for `spared` and what can be reached through these alone. */
+export function lock(roots: Iterable<unknown>, spared: Iterable<unknown>): void {
   const seen = new Set<unknown>(spared);
   const waiting: unknown[] = [...roots];
   while (waiting.length > 0) {
@@ -41,30 +34,28 @@ export function lock(roots: Iterable<unknown>, { spared, mayGrow }: LockOptions)
     if (!isObject(object) || seen.has(object)) continue;
     seen.add(object);
     waiting.push(getPrototypeOf(object));
-    const grows = mayGrow(object);
     const keys = ownKeys(object);
     // Most are functions with a length and a name, which lead nowhere.
-    if (!grows && keys.length === 2 && typeof object === "function") {
+    if (keys.length === 2 && typeof object === "function") {
       freeze(object);
       continue;
     }
+    const isFree = getOwnPropertyDescriptor(object, FREE) !== undefined;
     for (const key of keys) {
       const property = getOwnPropertyDescriptor(object, key)!;
       waiting.push(property.value, property.get, property.set);
-      lockProperty(object, key, property, grows);
+      lockProperty(object, key, property, isFree);
     }
-    if (!grows && !getOwnPropertyDescriptor(object, FREE)) freeze(object);
+    if (!isFree) freeze(object);
   }
-  return seen;
 }
 
-function lockProperty(object: Owner, key: string | symbol, property: PropertyDescriptor, grows: boolean): void {
+/** `isFree`: the object is not frozen afterwards, which is quicker than to change each of its properties. */
+function lockProperty(object: Owner, key: string | symbol, property: PropertyDescriptor, isFree: boolean): void {
   if (!property.configurable || key === FREE) return;
   if (property.writable && isOverridden(object, key, property.value)) {
     defineProperty(object, key, overridable(object, key, property));
-  }
-  // To freeze the whole object is quicker afterwards than to change its properties.
-  else if (grows || getOwnPropertyDescriptor(object, FREE)) {
+  } else if (isFree) {
     defineProperty(
       object,
       key,

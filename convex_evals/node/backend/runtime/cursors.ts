@@ -46,7 +46,7 @@ function otherQuery(): Error {
   );
 }
 
-/** A short hash (FNV-1a, 32 bits): it tells queries apart that were mixed up, and keeps nobody from making one up. */
+/** A short hash (FNV-1a, 32 bits): it finds cursors of other queries, and is no protection against forged ones. */
 function fingerprint(query: JsonValue): string {
   let hash = 0x811c9dc5;
   for (const character of JSON.stringify(query)) hash = Math.imul(hash ^ character.codePointAt(0)!, 0x01000193);

@@ -111,7 +111,7 @@ export const rows: readonly Row[] = [
   ),
   nothingLater("timeout-ends", "A timer", "afterTimeout"),
   nothingLater("interval-ends", "An interval", "afterInterval"),
-  nothingLater("unawaited-ends", "What nobody awaits", "afterPause"),
+  nothingLater("unawaited-ends", "Work that is not awaited", "afterPause"),
   row(
     "timers-of-others",
     "A timer is a number; nothing else ends one.",

@@ -131,7 +131,7 @@ return [read, seen, [...params.keys()], [...params.values()], Object.fromEntries
   ),
   row(
     "params-live",
-    "Whoever goes through parameters meets those that are there by then.",
+    "Iterating over parameters sees later changes.",
     `const params = new URLSearchParams("a=1&b=2&c=3"); const seen = []; for (const [name] of params) { seen.push(name); params.delete(name); } return [seen, params.toString(), Object.prototype.toString.call(params.keys())];`,
     { value: [["a", "c"], "b=2", "[object URLSearchParams Iterator]"] },
   ),

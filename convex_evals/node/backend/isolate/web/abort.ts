@@ -19,7 +19,7 @@ let abort: (signal: AbortSignal, reason: unknown) => void;
 let follow: (signal: AbortSignal, algorithm: () => void) => () => void;
 
 /**
- * Calls `algorithm` when the signal is aborted, before its event; returns how to forget it. Whoever works on something that
+ * Calls `algorithm` when the signal is aborted, before its event; returns how to forget it. Code that works on something that
  * may be aborted uses this: the app can replace `addEventListener`.
  */
 export function onAbort(signal: AbortSignal, algorithm: () => void): () => void {

@@ -4,6 +4,7 @@
  */
 
 import { asked } from "../host.ts";
+import { DOMException } from "./dom_exception.ts";
 
 const OUTSIDE_OF_BASE64 = /[^\t\n\f\r +/0-9=A-Za-z]/;
 

@@ -4,7 +4,7 @@
  */
 
 import { bytesBehind } from "./buffers.ts";
-import type * as Streams from "./streams.ts";
+import { streams } from "./lazy.ts";
 import { TextDecoder, utf8 } from "./text.ts";
 
 const PRINTABLE = /^[\x20-\x7e]*$/;
@@ -13,7 +13,7 @@ const UNSUPPORTED_PART =
   "Not implemented: constructor with unsupported Blob part for Blob: Only ArrayBuffer, Blob and string supported. " +
   "Consider calling an action defined in Node.js instead (https://docs.convex.dev/functions/actions).";
 
-let bytesIn: (blob: unknown) => Uint8Array<ArrayBuffer> | undefined;
+let contentIn: (blob: unknown) => Uint8Array<ArrayBuffer> | undefined;
 let typeIn: (blob: Blob) => string;
 
 export class Blob {
@@ -21,7 +21,7 @@ export class Blob {
   readonly #type: string;
 
   static {
-    bytesIn = (blob) => (typeof blob === "object" && blob !== null && #bytes in blob ? blob.#bytes : undefined);
+    contentIn = (blob) => (typeof blob === "object" && blob !== null && #bytes in blob ? blob.#bytes : undefined);
     typeIn = (blob) => blob.#type;
   }
 
@@ -94,7 +94,7 @@ export class File extends Blob {
 
 /** The bytes of a blob or file, not a copy, whatever the app has put over its properties; undefined for what is none. */
 export function bytesOfBlob(blob: unknown): Uint8Array<ArrayBuffer> | undefined {
-  return bytesIn(blob);
+  return contentIn(blob);
 }
 
 /** The type that a blob was made with. */
@@ -102,17 +102,11 @@ export function typeOfBlob(blob: unknown): string {
   return typeIn(blob as Blob);
 }
 
-// Loaded by those few who stream a blob.
-function streams(): typeof Streams {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports
-  return require("./streams.ts") as typeof Streams;
-}
-
 function joined(parts: Iterable<unknown>): Uint8Array<ArrayBuffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for (const part of parts) {
-    const bytes = typeof part === "string" ? utf8(part) : (bytesIn(part) ?? bytesBehind(part));
+    const bytes = typeof part === "string" ? utf8(part) : (contentIn(part) ?? bytesBehind(part));
     if (!bytes) throw new Error(UNSUPPORTED_PART);
     chunks[chunks.length] = bytes;
     length += bytes.byteLength;

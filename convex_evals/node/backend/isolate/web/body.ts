@@ -8,6 +8,7 @@ import { Blob, bytesOfBlob, typeOfBlob } from "./blob.ts";
 import { bytesBehind } from "./buffers.ts";
 import { entriesOfForm, type FormData } from "./form_data.ts";
 import type { Headers } from "./headers.ts";
+import { streams } from "./lazy.ts";
 import { formOf, multipartOf } from "./multipart.ts";
 import { PulledBody } from "./pulled_body.ts";
 import type * as Streams from "./streams.ts";
@@ -138,7 +139,7 @@ export abstract class Body {
   }
 }
 
-/** The chunks of a body, and an end to it when nobody wants more. */
+/** The chunks of a body, and a way to end it early. */
 export function chunksOf(source: Exclude<Source, Uint8Array>): Pick<PulledBody, "pull" | "cancel"> {
   if (source instanceof PulledBody) return source;
   const reader = streams().readerOf(source);
@@ -183,10 +184,4 @@ function streamOf(source: Source): Streams.ReadableStream {
 
 function isStream(value: unknown): value is Streams.ReadableStream {
   return value instanceof streams().ReadableStream;
-}
-
-// Loaded by those few who stream.
-function streams(): typeof Streams {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports
-  return require("./streams.ts") as typeof Streams;
 }

@@ -36,7 +36,13 @@ export function typedArrayName(value: unknown): string | undefined {
 
 /** The memory itself, not a copy; undefined for what is neither a buffer nor a view of one. */
 export function bytesBehind(source: unknown): Uint8Array | undefined {
-  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
-  if (isArrayBuffer(source) || isSharedArrayBuffer(source)) return new Uint8Array(source);
-  return undefined;
+  return isSharedArrayBuffer(source) ? new Uint8Array(source) : bytesIn(source);
+}
+
+/** The same of a `BufferSource`, which no shared buffer is. https://webidl.spec.whatwg.org/#BufferSource */
+export function bytesIn(source: unknown): Uint8Array<ArrayBuffer> | undefined {
+  if (ArrayBuffer.isView(source)) {
+    return new Uint8Array(source.buffer as ArrayBuffer, source.byteOffset, source.byteLength);
+  }
+  return isArrayBuffer(source) ? new Uint8Array(source) : undefined;
 }

@@ -5,7 +5,7 @@
  * get-convex/convex-backend npm-packages/udf-runtime/src/00_crypto.ts
  */
 
-import { bytesIn } from "./buffer_source.ts";
+import { bytesIn, typedArrayName } from "./buffers.ts";
 import { DOMException } from "./dom_exception.ts";
 import { defineInterface, requireArguments } from "./interface.ts";
 import { sources } from "./sources.ts";
@@ -15,10 +15,6 @@ export { CryptoKey } from "./crypto_key.ts";
 export { SubtleCrypto };
 
 const BYTES_PER_CALL = 65_536;
-
-// Of another context, too: it reads an array's own slot.
-const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
-const nameOfArray = Object.getOwnPropertyDescriptor(typedArray, Symbol.toStringTag)!.get!;
 
 const subtle = Object.create(SubtleCrypto.prototype) as SubtleCrypto;
 
@@ -34,7 +30,7 @@ export class Crypto {
   getRandomValues<T>(array: T): T {
     requireArguments(arguments.length, 1, "'getRandomValues' on 'Crypto'");
     const bytes = bytesIn(array);
-    const name = Reflect.apply(nameOfArray, array, []) as string | undefined;
+    const name = typedArrayName(array);
     if (!bytes || name === undefined || name.startsWith("Float")) {
       throw new DOMException("The provided ArrayBufferView is not an integer array type", "TypeMismatchError");
     }

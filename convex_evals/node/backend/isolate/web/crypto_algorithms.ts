@@ -6,7 +6,7 @@
  */
 
 import type { AlgorithmText } from "../types.ts";
-import { bytesIn } from "./buffer_source.ts";
+import { bytesIn } from "./buffers.ts";
 import { isCryptoKey, type CryptoKey } from "./crypto_key.ts";
 import { DOMException } from "./dom_exception.ts";
 

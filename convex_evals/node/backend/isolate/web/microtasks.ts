@@ -14,10 +14,7 @@ async function calledSoon(callback: () => void): Promise<void> {
     callback();
   } catch (error) {
     const message = messageOf(error);
-    asked((host) => {
-      host.reportUncaught(message);
-      return null;
-    });
+    asked((host) => host.reportUncaught(message));
   }
 }
 

@@ -84,7 +84,7 @@ export class Response extends Body {
     return response;
   }
 
-  /** The place may be relative: nobody looks at it. */
+  /** The location may be relative: it is not resolved. */
   static redirect(url: unknown, status = 302): Response {
     return new Response(null, { status, headers: { location: `${url as string}` } });
   }

@@ -5,7 +5,7 @@ import { chunksOf, isBytes, type Source } from "./body.ts";
 
 type PullChunk = (...args: Parameters<ContextBody["pull"]>) => Promise<void>;
 
-/** What the host reads a body from. It gives functions of its own, which nobody else may see. */
+/** What the host reads a body from. It gives functions of its own, which nothing else may see. */
 export function sentBody(source: Source | null): SentBody {
   if (source === null || isBytes(source)) return source;
   const chunks = chunksOf(source);

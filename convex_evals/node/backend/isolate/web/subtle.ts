@@ -7,7 +7,7 @@
 
 import { asked } from "../host.ts";
 import type { CryptoOutcome, CryptoRequest, DescribedKey, HostKey } from "../types.ts";
-import { bytesIn } from "./buffer_source.ts";
+import { bytesIn } from "./buffers.ts";
 import { normalized, type AlgorithmUse } from "./crypto_algorithms.ts";
 import { createKey, hostKeyOf, isCryptoKey, type CryptoKey } from "./crypto_key.ts";
 import { DOMException } from "./dom_exception.ts";
@@ -91,7 +91,7 @@ export class SubtleCrypto {
     checkArguments(arguments.length, 5, "importKey");
     const data = bytesIn(keyData);
     const name = String(format);
-    if ((name === "jwk") === (data !== null)) throw new TypeError(`wrong keyData for format ${name}`);
+    if ((name === "jwk") === (data !== undefined)) throw new TypeError(`wrong keyData for format ${name}`);
     const { text } = implemented(algorithm, "importKey", "importKey");
     const request = { format: name, algorithm: text, extractable: Boolean(extractable), usages: texts(usages) };
     const given = data ? { data } : {};

@@ -6,6 +6,7 @@
 import { asked } from "../host.ts";
 import type { DecodeBytes } from "../types.ts";
 import { bytesBehind, typedArrayName } from "./buffers.ts";
+import { DOMException } from "./dom_exception.ts";
 
 /** The text as UTF-8, in an array of the context. */
 export function utf8(text: string): Uint8Array<ArrayBuffer> {

@@ -58,6 +58,7 @@ function contextStream(body: ContextBody, ended: () => void): ReadableStream<Byt
               resolve();
             } catch {
               reject(new TypeError("Received non-Uint8Array chunk"));
+              ended();
             }
           };
           const failed = (message?: unknown): void => {

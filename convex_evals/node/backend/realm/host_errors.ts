@@ -1,11 +1,9 @@
 /**
- * Errors cross the border between Node's realm and the app's context: web APIs
- * (fetch, URL, streams) are Node's, and "use node" actions call functions of the
- * context. `catch (e) { if (e instanceof Error) ... }` is common in app code, so
- * the error classes of each side recognise their namesakes from the other.
+ * Errors cross the border between contexts: convex-test has one of its own beside the backend's, and the modules of "use node"
+ * actions are loaded in one. `catch (e) { if (e instanceof Error) ... }` is common code, so the error classes of each side
+ * recognise their namesakes from the other.
  *
- * Every bundle has a copy of ConvexError, which extends Error and so inherits
- * what it answers to `instanceof` from here.
+ * Every bundle has a copy of ConvexError, which extends Error and so inherits what it answers to `instanceof` from here.
  */
 
 const ERROR_CLASSES = [Error, TypeError, RangeError, SyntaxError, EvalError, ReferenceError, URIError];
