@@ -16,6 +16,12 @@ export type Transformer = Pick<typeof Esbuild, "transform">;
 
 const META = "__importMeta";
 
+/** What ends in this is an import at run time: one at the top of a module stands in a statement of its own. */
+const RUN_TIME_IMPORT = /=> __toESM\(require\(/;
+
+// `require` gives a namespace by then, and always the same.
+const NAMESPACES = "\n__toESM = (namespace) => namespace;";
+
 /** The parameters of the function around a script. */
 export const SCRIPT_PARAMETERS = `(require, module, exports, ${META})`;
 
@@ -33,12 +39,11 @@ export async function toScript({ transform }: Transformer, name: string, text: s
       sourcemap: "external",
       sourcesContent: false,
       legalComments: "none",
-      define: { "import.meta": META },
-      // There is nothing to load later: all modules were pushed.
+      define: { "import.meta": `${META}.value`, require: "undefined", module: "undefined", exports: "undefined" },
       supported: { "dynamic-import": false },
       logLevel: "silent",
     });
-    return { code, map };
+    return { code: RUN_TIME_IMPORT.test(code) ? code + NAMESPACES : code, map };
   } catch (error) {
     const { errors } = error as Partial<Esbuild.TransformFailure>;
     if (!errors) throw error;

@@ -9,7 +9,7 @@ import { installGlobals } from "./globals.ts";
 import { setHost } from "./host.ts";
 import type * as HttpActions from "./http_action.ts";
 import { inspectAuthConfig, inspectDefinition, inspectModule, inspectSchema } from "./inspection.ts";
-import { moduleLoader } from "./loader.ts";
+import { ModuleLoader } from "./loader.ts";
 import type { IsolateApi, Settle, Surroundings, View } from "./types.ts";
 
 type Exports = Readonly<Record<string, unknown>>;
@@ -28,10 +28,10 @@ export function open(surroundings: Surroundings): IsolateApi {
   let loading = true;
   setHost(surroundings.host);
   installGlobals(surroundings, () => loading);
-  const loadModule = moduleLoader(surroundings);
+  const modules = new ModuleLoader(surroundings);
   const load = (identifier: string): Exports => {
     loading = true;
-    const exports = loadModule(identifier);
+    const exports = modules.load(identifier);
     loading = false;
     return exports;
   };

@@ -1,44 +1,78 @@
 /** The modules of one context, which are scripts that `require` one another. */
 
 import { asked } from "./host.ts";
-import type { Resolved, Surroundings } from "./types.ts";
+import { namespaceOf } from "./namespace.ts";
+import type { ModuleFunction, Resolved, Surroundings } from "./types.ts";
 
 type Exports = Readonly<Record<string, unknown>>;
 
-/** Loads modules by their identifiers, each once. Throws what they throw. */
-export function moduleLoader({ resolve }: Surroundings): (identifier: string) => Exports {
-  const modules = new Map<string, { exports: object; failure?: { readonly error: unknown } }>();
+interface Module {
+  exports: object;
+  namespace?: object;
+  failure?: { readonly error: unknown };
+}
 
-  function resolved(specifier: string, importer: string | null): Resolved {
+/** Where the scripts say `import.meta`. get-convex/convex-backend crates/isolate/src/isolate.rs */
+const META = {
+  get value(): never {
+    throw new TypeError("import.meta unsupported");
+  },
+};
+
+export class ModuleLoader {
+  readonly #modules = new Map<string, Module>();
+  readonly #surroundings: Pick<Surroundings, "kind" | "resolve">;
+  #running = 0;
+
+  constructor(surroundings: Pick<Surroundings, "kind" | "resolve">) {
+    this.#surroundings = surroundings;
+  }
+
+  /** Loads a module by its identifier, once. Throws what it throws. */
+  load(identifier: string): Exports {
+    return this.#load(identifier, null).exports as Exports;
+  }
+
+  #load(specifier: string, importer: string | null): Module {
+    const found = this.#resolved(specifier, importer);
+    if (typeof found === "string") throw new Error(found);
+    const { identifier } = found;
+    let module = this.#modules.get(identifier);
+    if (!module) {
+      module = { exports: {} };
+      this.#modules.set(identifier, module);
+      if ("defaultExport" in found) {
+        module.exports = { __esModule: true, default: JSON.parse(found.defaultExport) as unknown };
+      } else this.#run(module, identifier, found.run);
+    }
+    if (module.failure) throw module.failure.error;
+    return module;
+  }
+
+  #resolved(specifier: string, importer: string | null): Resolved {
     let found: Resolved | undefined;
     asked(() => {
-      found = resolve(specifier, importer);
+      found = this.#surroundings.resolve(specifier, importer);
     });
     return found!;
   }
 
-  function load(specifier: string, importer: string | null): object {
-    const found = resolved(specifier, importer);
-    if (typeof found === "string") throw new Error(found);
-    const { identifier } = found;
-    let module = modules.get(identifier);
-    if (!module) {
-      module = { exports: {} };
-      modules.set(identifier, module);
-      if ("defaultExport" in found) {
-        module.exports = { __esModule: true, default: JSON.parse(found.defaultExport) as unknown };
-      } else {
-        try {
-          const { run } = found;
-          run((name) => load(name, identifier), module, module.exports, { url: identifier });
-        } catch (error) {
-          module.failure = { error };
-        }
-      }
+  #run(module: Module, identifier: string, body: ModuleFunction): void {
+    this.#running += 1;
+    try {
+      body((name) => this.#required(name, identifier), module, module.exports, META);
+    } catch (error) {
+      module.failure = { error };
+    } finally {
+      this.#running -= 1;
     }
-    if (module.failure) throw module.failure.error;
-    return module.exports;
   }
 
-  return (identifier) => load(identifier, null) as Exports;
+  // Modules are loaded in one go: what comes at another time is an `import()`.
+  #required(specifier: string, importer: string): object {
+    if (this.#running > 0) return this.#load(specifier, importer).exports;
+    if (this.#surroundings.kind !== "action") throw new TypeError("dynamic module import unsupported");
+    const module = this.#load(specifier, importer);
+    return (module.namespace ??= namespaceOf(module.exports));
+  }
 }

@@ -16,7 +16,7 @@ export type ModuleFunction = (
   require: (specifier: string) => object,
   module: { exports: object },
   exports: object,
-  meta: object,
+  meta: { readonly value: object },
 ) => void;
 
 /** A module that an import leads to; a text says why it leads nowhere. */

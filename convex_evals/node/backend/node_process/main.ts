@@ -5,9 +5,9 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createRequire, isBuiltin } from "node:module";
-import path from "node:path";
 import type vm from "node:vm";
-import { ModuleGraph, ModuleResolutionError } from "../realm/modules.ts";
+import { relativeIdentifier } from "../push/module_ids.ts";
+import { ModuleGraph, ModuleResolutionError, moduleNotFound } from "../realm/modules.ts";
 import { consoleWith } from "../isolate/console_object.ts";
 import { described } from "../isolate/described.ts";
 import { adoptHostErrors } from "../realm/host_errors.ts";
@@ -80,20 +80,13 @@ function installGlobals(): void {
 }
 
 const graph: ModuleGraph = new ModuleGraph(undefined, (specifier, importer) =>
-  isBuiltin(specifier) ? builtin(specifier) : module(resolved(specifier, importer)),
+  isBuiltin(specifier) ? builtin(specifier) : module(relativeIdentifier(specifier, importer)),
 );
-
-function resolved(specifier: string, importer: string): string {
-  if (!specifier.startsWith(".")) {
-    throw new ModuleResolutionError(`Relative import path "${specifier}" not prefixed with / or ./ or ../`);
-  }
-  return `convex:${path.posix.join(path.posix.dirname(importer.replace(/^convex:/, "")), specifier)}`;
-}
 
 function module(id: string): vm.Module {
   return graph.module(id, () => {
     const source = Object.hasOwn(sources, id) ? sources[id] : undefined;
-    if (source === undefined) throw new ModuleResolutionError(`Could not find module ${id.replace(/^convex:\//, "")}`);
+    if (source === undefined) throw new ModuleResolutionError(moduleNotFound(id));
     return source;
   });
 }

@@ -16,7 +16,8 @@ export function identifier(definitionPath: string, modulePath: string): string {
 
 export function relativeIdentifier(specifier: string, importer: string): string {
   if (!specifier.startsWith(".")) {
-    throw new ModuleResolutionError(`Relative import path "${specifier}" not prefixed with / or ./ or ../`);
+    const text = `Relative import path "${specifier}" not prefixed with / or ./ or ../ from "${importer}"`;
+    throw new ModuleResolutionError(text);
   }
   const folder = path.posix.dirname(importer.replace(/^convex:/, ""));
   return `convex:${path.posix.join(folder, specifier)}`;

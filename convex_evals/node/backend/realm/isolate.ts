@@ -25,6 +25,7 @@ import type { Environment } from "./environment.ts";
 import { createContext } from "./globals.ts";
 import { receivedResponse, sentRequest } from "./http_action.ts";
 import { isolateEntry } from "./isolate_loader.ts";
+import { moduleNotFound } from "./modules.ts";
 import { CallLife } from "./call_life.ts";
 import { checked, errorFor, UNREADABLE } from "./outcome.ts";
 import { whenEnded } from "./executions.ts";
@@ -140,8 +141,10 @@ function found(
   try {
     const target = importer === null ? specifier : resolve(specifier, importer);
     if (typeof target !== "string") return target;
-    if (!modules.has(target)) return `Could not find module ${target.replace(/^convex:\//, "")}`;
-    return { identifier: target, run: modules.in(context, target) };
+    // Bundles name modules with their endings; an import at run time may leave it out.
+    const identifier = modules.has(target) ? target : `${target}.js`;
+    if (!modules.has(identifier)) return moduleNotFound(target);
+    return { identifier, run: modules.in(context, identifier) };
   } catch (error) {
     return messageOf(error);
   }

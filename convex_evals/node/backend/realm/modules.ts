@@ -11,6 +11,11 @@ export interface ModuleSource {
 /** Thrown by a resolver for an import that leads nowhere. */
 export class ModuleResolutionError extends Error {}
 
+/** What is said of a module that was not pushed. get-convex/convex-backend crates/model/src/modules/user_error.rs */
+export function moduleNotFound(identifier: string): string {
+  return `Couldn't find JavaScript module '${identifier.replace(/^convex:\//, "")}'. Did you forget to run \`npx convex dev\`?`;
+}
+
 /** What the types of Node leave out. */
 type Cacheable = vm.SourceTextModule & { createCachedData(): Buffer };
 
