@@ -234,7 +234,7 @@ def read_generated(project: Path) -> dict[str, str]:
 
 def _is_answer_file(relative: str) -> bool:
     path = PurePosixPath(relative)
-    return relative == "package.json" or path.suffix in {".ts", ".tsx"}
+    return relative in {"package.json", "convex.json"} or path.suffix in {".ts", ".tsx"}
 
 
 def package_files(root: Path) -> list[Path]:

@@ -28,6 +28,7 @@ ANSWERS = [
     "003-clients/000-react_notes",
     "003-clients/001-untyped_client",
     "004-testing/000-own_tests",
+    "005-packages/000-external",
 ]
 # As much of the package as the graders need, laid out as pnpm does: a link to a folder beside it.
 OWN_SLUGIFY = r"""
@@ -86,7 +87,7 @@ def test_every_answer_passes_and_a_read_only_checkout_stays_as_it_is(checkout: P
     assert sorted(r["eval"] for r in results if r["project"] == "answer") == ANSWERS
     own = [r for r in results if r["project"] != "answer" and not r["project"].startswith("foil/")]
     others = {r["project"]: r["caught_by"] for r in own}
-    assert others == {"wrong/public-pin": "tests", "accept/first-instead-of-unique": None}
+    assert others == {"wrong/public-pin": "tests", "wrong/bundled": "tests", "accept/first-instead-of-unique": None}
     assert _state(checkout) == before
 
 

@@ -2,6 +2,9 @@
 
 import type { LogLevel } from "./runtime_types.ts";
 
+/** In the folder with an app's packages: a module that imports what it is asked for. */
+export const PACKAGE_LOADER = "loader.mjs";
+
 /** An error as far as somebody else can be told of it. */
 export interface DescribedError {
   readonly name?: string;
@@ -29,6 +32,7 @@ export type ToNode =
   | {
       readonly kind: "start";
       readonly sources: Readonly<Record<string, string>>;
+      readonly packages: string | null;
       readonly env: Readonly<Record<string, string>>;
     }
   | { readonly kind: "evaluate"; readonly id: number; readonly path: string }

@@ -2,6 +2,7 @@
  * Which files of a project went into its bundles, and what their imports became there: what is checked must be what runs.
  */
 import { existsSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import path from "node:path";
 import type { Metafile } from "esbuild";
 import { PACKAGES } from "./project_fs.ts";
@@ -24,7 +25,7 @@ const posix = (name: string): string => name.split(path.sep).join("/");
 export function packageOf(file: string): string | undefined {
   const at = file.lastIndexOf(PACKAGES);
   if (at === -1) return undefined;
-  return `node_modules/${PACKAGE_NAME.exec(posix(file.slice(at + PACKAGES.length)))?.[0] ?? ""}`;
+  return packageFolder(posix(file.slice(at + PACKAGES.length)));
 }
 
 /** The file behind a name in a metafile, which may say how it was asked for: `a.ts?x`, `a.json with { type: 'json' }`. */
@@ -43,6 +44,15 @@ function nameOf(input: string, folder: string): string | undefined {
   return packageOf(file) ?? posix(path.relative(folder, file));
 }
 
+/** Whether an import that was left alone is one of a package, and not of Node.js itself or of a component. */
+function isPackage(specifier: string): boolean {
+  return /^[@a-z]/i.test(specifier) && !isBuiltin(specifier) && !specifier.includes(":");
+}
+
+function packageFolder(specifier: string): string {
+  return `node_modules/${PACKAGE_NAME.exec(specifier)?.[0] ?? ""}`;
+}
+
 /** Adds what one build in `folder` was made of. */
 export function addBundled(bundled: Bundled, { inputs }: Metafile, folder: string): void {
   for (const [input, { imports }] of Object.entries(inputs)) {
@@ -50,9 +60,9 @@ export function addBundled(bundled: Bundled, { inputs }: Metafile, folder: strin
     if (name === undefined || name.startsWith("node_modules/")) continue;
     const found = (bundled[name] ??= Object.create(null) as Record<string, string[]>);
     for (const { path: target, original, external } of imports) {
-      if (original === undefined || external) continue;
-      const known = (found[original] ??= []);
-      const taken = nameOf(target, folder);
+      if (external ? !isPackage(target) : original === undefined) continue;
+      const known = (found[original ?? target] ??= []);
+      const taken = external ? packageFolder(target) : nameOf(target, folder);
       if (taken !== undefined && !known.includes(taken)) known.push(taken);
     }
   }

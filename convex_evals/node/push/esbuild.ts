@@ -49,6 +49,12 @@ function recordAll(level: "errors" | "warnings", messages: Esbuild.Message[]): v
   for (const line of official.formatMessagesSync(messages, { kind, color: false })) record(level, line.trim());
 }
 
+/** A folder of a package as if it lay in the project, whose packages are links: the plugin compares paths. */
+function asInstalled(folder: string): string {
+  const at = `${folder}${path.sep}`.indexOf(PACKAGES);
+  return at === -1 ? folder : path.join(process.cwd(), "node_modules", folder.slice(at + PACKAGES.length));
+}
+
 /**
  * The plugin that keeps packages out of bundles asks to be told of every import, and lets relative ones pass. Each
  * question is a message between two processes, and most imports, in packages above all, are relative.
@@ -60,7 +66,10 @@ function withoutNeedlessQuestions(plugin: Esbuild.Plugin): Esbuild.Plugin {
     setup: (bundle) =>
       plugin.setup({
         ...bundle,
-        onResolve: (options, callback) => bundle.onResolve({ ...options, filter: /^[^.]/ }, callback),
+        onResolve: (options, callback) =>
+          bundle.onResolve({ ...options, filter: /^[^.]/ }, (args) =>
+            callback({ ...args, resolveDir: asInstalled(args.resolveDir) }),
+          ),
       }),
   };
 }

@@ -2,6 +2,7 @@
 import type { IsolateScript } from "../isolate_script.ts";
 import type { Bundled } from "./bundled.ts";
 import { DeployError } from "./deploy_error.ts";
+import { externalPackages, type ExternalPackages } from "./external_packages.ts";
 import { discardGenerated, refuseOtherGenerated, writeInitial } from "./generated.ts";
 import { bundlePages } from "./pages.ts";
 import { findComponents, inProject, official, warnings, type Project } from "./project.ts";
@@ -35,6 +36,8 @@ export interface PushRequest {
   appDefinition: PushedDefinition & { changedModules: PushedModule[]; unchangedModuleHashes: never[] };
   componentDefinitions: (PushedDefinition & { definitionPath: string; functions: PushedModule[] })[];
   nodeDependencies: { name: string; version: string }[];
+  /** The files of `nodeDependencies`: the official command line sends none. */
+  externalPackages?: ExternalPackages;
   nodeVersion?: string;
   forCodegen: boolean;
 }
@@ -80,6 +83,22 @@ async function addScripts({ appDefinition, componentDefinitions }: PushRequest):
   await Promise.all(modules.flatMap((module) => (module?.environment === "isolate" ? [convert(module)] : [])));
 }
 
+/** What the modules for Node.js import and do not contain. */
+function external(
+  { root, config }: Project,
+  dependencies: PushRequest["nodeDependencies"],
+): Pick<PushRequest, "nodeDependencies" | "externalPackages" | "nodeVersion"> {
+  const packages = externalPackages(
+    root,
+    dependencies.map(({ name }) => name),
+  );
+  return {
+    nodeDependencies: dependencies,
+    ...(packages === undefined ? {} : { externalPackages: packages }),
+    ...(config.node.nodeVersion === undefined ? {} : { nodeVersion: config.node.nodeVersion }),
+  };
+}
+
 async function makeRequest(project: Project): Promise<PushRequest> {
   const { ctx, rootComponent, config } = project;
   const { components, dependencyGraph } = await findComponents(project);
@@ -114,8 +133,7 @@ async function makeRequest(project: Project): Promise<PushRequest> {
       udfServerVersion: official.version,
     },
     componentDefinitions: implemented(componentDefinitionSpecsWithoutImpls, componentImplementations),
-    nodeDependencies: appImplementation.externalNodeDependencies,
-    ...(config.node.nodeVersion === undefined ? {} : { nodeVersion: config.node.nodeVersion }),
+    ...external(project, appImplementation.externalNodeDependencies),
     forCodegen: false,
   };
 }

@@ -4,7 +4,7 @@
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { createRequire, isBuiltin } from "node:module";
+import { isBuiltin } from "node:module";
 import type vm from "node:vm";
 import { relativeIdentifier } from "../push/module_ids.ts";
 import { ModuleGraph, ModuleResolutionError, moduleNotFound } from "../realm/modules.ts";
@@ -13,6 +13,7 @@ import { described } from "../isolate/described.ts";
 import { adoptHostErrors } from "../realm/host_errors.ts";
 import { inspectModule } from "../isolate/inspection.ts";
 import type { FromNode, Outcome, SentBlob, ToNode } from "../node_messages.ts";
+import { packagesIn } from "./packages.ts";
 
 const channel = process.send!.bind(process);
 const send = (message: FromNode): void => void channel(message);
@@ -29,6 +30,7 @@ const current = new AsyncLocalStorage<number>();
 const waiting = new Map<number, Waiting>();
 let syscalls = 0;
 let sources: Readonly<Record<string, string>> = {};
+let packages = packagesIn(null);
 
 function syscall(how: "async" | "js", op: string, args: string, blob?: SentBlob): Promise<unknown> {
   const id = ++syscalls;
@@ -56,7 +58,6 @@ async function jsSyscall(op: string, args: Record<string, unknown>): Promise<unk
 }
 
 function installGlobals(): void {
-  const require = createRequire(import.meta.url);
   const globals = {
     Convex: {
       asyncSyscall: (op: string, args: string) => syscall("async", op, args),
@@ -68,10 +69,7 @@ function installGlobals(): void {
     console: consoleWith((level, text) =>
       send({ kind: "log", call: current.getStore() ?? OUTSIDE_OF_CALLS, level, text }),
     ),
-    require: (name: string): unknown => {
-      if (isBuiltin(name)) return require(name);
-      throw new Error(`Cannot find module '${name}'`);
-    },
+    require: (name: string): unknown => packages.require(name),
   };
   for (const [name, value] of Object.entries(globals)) {
     Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
@@ -79,9 +77,14 @@ function installGlobals(): void {
   adoptHostErrors();
 }
 
-const graph: ModuleGraph = new ModuleGraph(undefined, (specifier, importer) =>
-  isBuiltin(specifier) ? builtin(specifier) : module(relativeIdentifier(specifier, importer)),
-);
+const graph: ModuleGraph = new ModuleGraph(undefined, (specifier, importer) => {
+  if (isBuiltin(specifier)) return builtin(specifier);
+  return specifier.startsWith(".") ? module(relativeIdentifier(specifier, importer)) : external(specifier);
+});
+
+async function external(specifier: string): Promise<vm.Module> {
+  return graph.synthetic(specifier, await packages.load(specifier));
+}
 
 function module(id: string): vm.Module {
   return graph.module(id, () => {
@@ -132,6 +135,7 @@ function receive(message: ToNode): void {
   switch (message.kind) {
     case "start":
       sources = message.sources;
+      packages = packagesIn(message.packages);
       for (const name of Object.keys(process.env)) delete process.env[name];
       Object.assign(process.env, message.env);
       return send({ kind: "ready" });

@@ -2,6 +2,7 @@
 
 import type { View } from "../isolate/types.ts";
 import type { Outcome } from "../node_messages.ts";
+import { removePackages, unpackPackages, type ExternalPackages } from "./external_packages.ts";
 import { identifier } from "./module_ids.ts";
 import type { ModuleConfig } from "./request.ts";
 import { CompiledModules } from "../realm/compiled_modules.ts";
@@ -38,6 +39,7 @@ interface CodeOptions {
   readonly sources: ReadonlyMap<string, ModuleConfig>;
   readonly surroundings: AppSurroundings;
   readonly resolve: Resolve;
+  readonly externalPackages: ExternalPackages | null;
   env(componentPath: string): Environment;
 }
 
@@ -46,6 +48,7 @@ export class AppCode {
   readonly #options: CodeOptions;
   readonly #compiled: CompiledModules;
   readonly #processes: NodeProcesses;
+  readonly #packages: string | null;
 
   private constructor(options: CodeOptions, compiled: CompiledModules) {
     const { sources, surroundings } = options;
@@ -55,10 +58,12 @@ export class AppCode {
       compiled.maps(),
       new Map([...sources].flatMap(([id, { sourceMap }]) => (sourceMap === undefined ? [] : [[id, sourceMap]]))),
     );
+    this.#packages = options.externalPackages && unpackPackages(options.externalPackages);
     const forNode = [...sources].filter(([, { environment }]) => environment === "node");
     this.#processes = new NodeProcesses(
       {
         sources: Object.fromEntries(forNode.map(([id, { source }]) => [id, source])),
+        packages: this.#packages,
         busyMs: surroundings.busyMs,
         log: surroundings.log,
         asyncSyscall: surroundings.syscalls.asyncSyscall,
@@ -122,6 +127,7 @@ export class AppCode {
   /** Ends what runs in processes of its own. */
   close(): void {
     this.#processes.close();
+    if (this.#packages !== null) removePackages(this.#packages);
   }
 
   #isolate(kind: FunctionType | "analysis", env: Environment, missing?: (name: string) => void): Isolate {

@@ -72,6 +72,7 @@ export class PushEvaluation {
       sources: sourcesOf(request),
       surroundings,
       resolve: (specifier, importer) => resolved(specifier, importer, exports),
+      externalPackages: request.externalPackages,
       env: (componentPath) => environmentOf(componentPath, env, instances),
     });
     try {

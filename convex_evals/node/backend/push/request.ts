@@ -1,7 +1,8 @@
 /** The body of `start_push`, as the official CLI sends it. */
 
 import type { IsolateScript } from "../../isolate_script.ts";
-import { HttpError } from "../errors.ts";
+import { DeployError, HttpError } from "../errors.ts";
+import type { ExternalPackages } from "./external_packages.ts";
 
 export interface ModuleConfig {
   readonly path: string;
@@ -34,6 +35,8 @@ export interface StartPushRequest {
   readonly app: DefinitionConfig;
   readonly unchangedModules: readonly ModuleHash[];
   readonly components: readonly DefinitionConfig[];
+  /** What modules for Node.js import and do not contain. */
+  readonly externalPackages: ExternalPackages | null;
 }
 
 type Json = Record<string, unknown>;
@@ -42,15 +45,40 @@ type Json = Record<string, unknown>;
 export function parseStartPush(body: unknown): StartPushRequest {
   const request = object(body, "request");
   const app = object(request["appDefinition"], "appDefinition");
+  const externalPackages = packages(request["externalPackages"]);
+  const wanted = list(request["nodeDependencies"] ?? [], "nodeDependencies");
+  if (wanted.length > 0 && !externalPackages) throw notSent(wanted);
   return {
     adminKey: text(request["adminKey"], "adminKey"),
     dryRun: request["dryRun"] === true,
     app: definition({ ...app, definitionPath: "", functions: app["changedModules"] }, "appDefinition"),
     unchangedModules: list(app["unchangedModuleHashes"] ?? [], "unchangedModuleHashes") as ModuleHash[],
+    externalPackages,
     components: list(request["componentDefinitions"], "componentDefinitions").map((item, index) =>
       definition(object(item, `componentDefinitions[${index}]`), `componentDefinitions[${index}]`),
     ),
   };
+}
+
+function packages(value: unknown): ExternalPackages | null {
+  if (value === undefined) return null;
+  const { files, contents } = object(value, "externalPackages");
+  return {
+    files: list(files, "externalPackages.files").map((item) => {
+      const { path, size, executable } = object(item, "externalPackages.files");
+      return { path: text(path, "externalPackages.files"), size: Number(size), executable: executable === true };
+    }),
+    contents: text(contents, "externalPackages.contents"),
+  };
+}
+
+function notSent(wanted: readonly unknown[]): DeployError {
+  const names = wanted.map((item) => text(object(item, "nodeDependencies")["name"], "nodeDependencies.name"));
+  return new DeployError(
+    "InvalidExternalModules",
+    `${names.join(", ")}: this backend installs no packages, and the push brought none. ` +
+      "Remove `node.externalPackages` from convex.json to bundle them.",
+  );
 }
 
 function definition(config: Json, where: string): DefinitionConfig {

@@ -19,7 +19,7 @@ export function moduleNotFound(identifier: string): string {
 /** What the types of Node leave out. */
 type Cacheable = vm.SourceTextModule & { createCachedData(): Buffer };
 
-type Resolver = (specifier: string, importer: string) => vm.Module;
+type Resolver = (specifier: string, importer: string) => vm.Module | Promise<vm.Module>;
 
 /**
  * Compiles modules on demand and keeps one instance per identifier.
@@ -83,7 +83,7 @@ export class ModuleGraph {
   }
 
   async #importDynamically(specifier: string, importer: string): Promise<vm.Module> {
-    const module = this.#resolve(specifier, importer);
+    const module = await this.#resolve(specifier, importer);
     await this.evaluate(module);
     return module;
   }

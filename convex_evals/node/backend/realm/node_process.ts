@@ -20,6 +20,8 @@ const LEVELS: ReadonlySet<string> = new Set(["LOG", "INFO", "DEBUG", "WARN", "ER
 export interface NodeHost {
   /** Module texts by identifier. */
   readonly sources: Readonly<Record<string, string>>;
+  /** A folder whose `node_modules` they may import from. */
+  readonly packages: string | null;
   /** How long their code may run without letting anything else run. */
   readonly busyMs: number;
   env(): Readonly<Record<string, string>>;
@@ -116,7 +118,8 @@ export class NodeProcess {
     });
     child.unref();
     child.channel?.unref();
-    child.send({ kind: "start", sources: this.#host.sources, env: this.#host.env() } satisfies ToNode, () => {});
+    const { sources, packages } = this.#host;
+    child.send({ kind: "start", sources, packages, env: this.#host.env() } satisfies ToNode, () => {});
   }
 
   // What the app's code says is not to be trusted: it may say anything.

@@ -1,7 +1,7 @@
 /** Real apps, bundled by the official code, on a backend in this process. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -23,18 +23,42 @@ export const api = anyApi as any;
 
 const packages = path.dirname(path.dirname(createRequire(import.meta.url).resolve("convex/package.json")));
 
-/** A project folder that is gone after the test. */
-export function makeProject(t: TestContext, files: Files): string {
+function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(path.join(realpathSync(tmpdir()), "backend-test-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  symlinkSync(packages, path.join(folder, "node_modules"));
+  return folder;
+}
+
+/** A folder of packages that are linked into projects, as trials have one; besides `files` it has `convex`. */
+export function makePackages(t: TestContext, files: Files): string {
+  const store = path.join(temporaryFolder(t), "node_modules");
+  mkdirSync(store);
+  symlinkSync(path.join(packages, "convex"), path.join(store, "convex"));
+  writeAll(store, files);
+  return store;
+}
+
+/** A project folder that is gone after the test, with the packages of `store`. */
+export function makeProject(t: TestContext, files: Files, store?: string): string {
+  const folder = temporaryFolder(t);
+  if (store === undefined) symlinkSync(packages, path.join(folder, "node_modules"));
+  else {
+    mkdirSync(path.join(folder, "node_modules"));
+    for (const name of readdirSync(store)) {
+      symlinkSync(path.join(store, name), path.join(folder, "node_modules", name));
+    }
+  }
   const all: Files = { "package.json": JSON.stringify({ name: "app", dependencies: { convex: "*" } }), ...files };
-  for (const [name, content] of Object.entries(all)) {
+  writeAll(folder, all);
+  return folder;
+}
+
+function writeAll(folder: string, files: Files): void {
+  for (const [name, content] of Object.entries(files)) {
     const file = path.join(folder, name);
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, content);
   }
-  return folder;
 }
 
 export interface PushAnswer {
