@@ -2,11 +2,10 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { App } from "./app/app.ts";
-import type { CallOutcome } from "./app/call.ts";
-import type { FunctionType, JsonValue } from "./runtime_types.ts";
 import { checkAdminKey, requireAdmin } from "./auth.ts";
 import type { Door } from "./doors.ts";
-import { HttpError, serverErrorText } from "./errors.ts";
+import { HttpError } from "./errors.ts";
+import { callAnyFunction, callBatch, callByPath, callByUrl, callFunction } from "./function_api.ts";
 import { readBody, readJson, sendError, sendJson } from "./http_body.ts";
 import type { PushApi } from "./push_api.ts";
 import { encodeTimestamp } from "./sync/protocol.ts";
@@ -36,11 +35,12 @@ const ROUTES: Readonly<Record<string, Handler>> = {
   "GET /api/v1/get_canonical_urls": ({ response }, parts) =>
     sendJson(response, { convexCloudUrl: parts.cloudUrl(), convexSiteUrl: parts.siteUrl() }),
   "POST /api/query": (exchange, parts) => callFunction(exchange, parts, "query"),
-  "GET /api/query": (exchange, parts) => callByUrl(exchange, parts),
+  "GET /api/query": callByUrl,
+  "POST /api/query_batch": callBatch,
   "POST /api/query_at_ts": (exchange, parts) => callFunction(exchange, parts, "query"),
   "POST /api/mutation": (exchange, parts) => callFunction(exchange, parts, "mutation"),
   "POST /api/action": (exchange, parts) => callFunction(exchange, parts, "action"),
-  "POST /api/function": (exchange, parts) => callFunction(exchange, parts, "any"),
+  "POST /api/function": callAnyFunction,
   "POST /api/query_ts": ({ response }, parts) =>
     sendJson(response, { ts: encodeTimestamp(parts.app.store.lastCommitTs) }),
   "POST /api/get_config_hashes": configHashes,
@@ -68,7 +68,7 @@ async function route(exchange: Exchange, parts: ApiParts): Promise<void> {
   const handler = Object.hasOwn(ROUTES, key) ? ROUTES[key] : undefined;
   if (handler) return await handler(exchange, parts);
   const run = /^\/api\/run\/(.+)$/.exec(url.pathname)?.[1];
-  if (run !== undefined && method === "POST") return await runByPath(exchange, parts, run);
+  if (run !== undefined && method === "POST") return await callByPath(exchange, parts, run);
   const pushStep = /^\/api\/deploy2\/(\w+)$/.exec(url.pathname)?.[1];
   if (pushStep !== undefined && method === "POST") {
     if (!parts.door.push) throw new HttpError(403, "PushesAreElsewhere", "This deployment is pushed to by another way");
@@ -99,76 +99,6 @@ function asHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return new HttpError(500, "InternalServerError", text);
-}
-
-interface CallBody {
-  readonly path: string;
-  readonly componentPath: string;
-  readonly args: JsonValue;
-}
-
-function parseCall(body: unknown): CallBody {
-  const { path, componentPath, args } = (body ?? {}) as Record<string, unknown>;
-  if (typeof path !== "string") throw new HttpError(400, "BadJsonBody", "`path` must be a string");
-  // Clients send the arguments as an array of one object, people as the object.
-  const object: unknown = Array.isArray(args) ? args[0] : args;
-  return {
-    path,
-    componentPath: typeof componentPath === "string" ? componentPath : "",
-    args: (object ?? {}) as JsonValue,
-  };
-}
-
-async function callFunction(
-  { request, response }: Exchange,
-  parts: ApiParts,
-  type: FunctionType | "any",
-): Promise<void> {
-  const caller = await parts.app.auth.callerOfHeader(request.headers.authorization, parts.door);
-  const body = parseCall(await readJson(request));
-  const outcome = await parts.app.call({
-    type,
-    path: body.path,
-    componentPath: body.componentPath,
-    args: body.args,
-    caller,
-  });
-  sendOutcome(response, outcome);
-}
-
-async function callByUrl({ request, response, url }: Exchange, parts: ApiParts): Promise<void> {
-  const caller = await parts.app.auth.callerOfHeader(request.headers.authorization, parts.door);
-  const args = JSON.parse(url.searchParams.get("args") ?? "{}") as unknown;
-  const body = parseCall({ path: url.searchParams.get("path"), args });
-  sendOutcome(response, await parts.app.call({ type: "query", ...body, caller }));
-}
-
-// POST /api/run/dir/module/function: https://docs.convex.dev/http-api/#functions
-async function runByPath({ request, response }: Exchange, parts: ApiParts, path: string): Promise<void> {
-  const caller = await parts.app.auth.callerOfHeader(request.headers.authorization, parts.door);
-  const at = path.lastIndexOf("/");
-  if (at < 0) {
-    const message = "Path or function name not provided in path, e.g. /api/run/messages/list";
-    throw new HttpError(400, "MissingIdentifier", message);
-  }
-  const body = parseCall({
-    ...((await readJson(request)) as object),
-    path: `${path.slice(0, at)}:${path.slice(at + 1)}`,
-  });
-  sendOutcome(response, await parts.app.call({ type: "any", ...body, caller }));
-}
-
-/** A failed function is an answer like any other. get-convex/convex-backend crates/local_backend/src/public_api.rs */
-function sendOutcome(response: ServerResponse, { result, logLines }: CallOutcome): void {
-  const logged = logLines.length === 0 ? {} : { logLines };
-  if (result.ok) return sendJson(response, { status: "success", value: result.value, ...logged });
-  const { errorData } = result;
-  sendJson(response, {
-    status: "error",
-    errorMessage: serverErrorText(result.errorMessage),
-    ...(errorData === undefined ? {} : { errorData }),
-    ...logged,
-  });
 }
 
 function checkKey({ request, response }: Exchange, { door }: ApiParts): void {

@@ -74,7 +74,7 @@ test("the project's door does not", async (t) => {
   const asked: [string, object | null, Record<string, string>][] = [
     ["/api/check_admin_key", null, HEADERS],
     ["/api/stream_function_logs", null, HEADERS],
-    ["/api/query?path=notes:hidden", null, HEADERS],
+    ["/api/query?path=notes:hidden&args={}", null, HEADERS],
     ["/api/update_environment_variables", { changes: [{ name: "A", value: "1" }] }, HEADERS],
     ["/api/get_config_hashes", { adminKey: ADMIN_KEY }, {}],
     ["/api/query", { path: "notes:open", args: {} }, AS_ADA],
