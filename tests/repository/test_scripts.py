@@ -40,6 +40,15 @@ def test_the_backend_can_be_measured(toolchain: Path) -> None:
     assert 20 < report["median"]["idle_mib"] <= report["median"]["deployed_mib"] + 20
 
 
+@pytest.mark.grading
+def test_published_components_deploy_and_answer_as_documented(toolchain: Path) -> None:
+    argv = [sys.executable, "scripts/try_components.py", "--json"]
+    env = clean_environment(PYTHONPATH=str(ROOT))
+    done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr
+    assert json.loads(done.stdout) == json.loads((ROOT / "docs" / "components.json").read_text())
+
+
 def test_starting_and_ranking_can_be_measured() -> None:
     argv = [sys.executable, "bench/startup.py", "--runs", "41", "--times", "1", "--json"]
     env = clean_environment(PYTHONPATH=str(ROOT))
