@@ -4,9 +4,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { App } from "./app/app.ts";
 import { checkAdminKey, requireAdmin } from "./auth.ts";
 import type { Door } from "./doors.ts";
+import { environmentChanges } from "./environment_variables.ts";
 import { HttpError } from "./errors.ts";
+import { downloadFile, uploadFile } from "./file_api.ts";
 import { callAnyFunction, callBatch, callByPath, callByUrl, callFunction } from "./function_api.ts";
-import { readBody, readJson, sendError, sendJson } from "./http_body.ts";
+import { readJson, sendError, sendJson } from "./http_body.ts";
 import type { PushApi } from "./push_api.ts";
 import { encodeTimestamp } from "./sync/protocol.ts";
 import { BACKEND_VERSION, INSTANCE_NAME } from "./versions.ts";
@@ -46,7 +48,7 @@ const ROUTES: Readonly<Record<string, Handler>> = {
   "POST /api/get_config_hashes": configHashes,
   "POST /api/update_environment_variables": updateEnvironment,
   "GET /api/stream_function_logs": streamLogs,
-  "POST /api/storage/upload": upload,
+  "POST /api/storage/upload": (exchange, { app }) => uploadFile(exchange, app),
 };
 
 /** Answers one request; every failure becomes a JSON error. */
@@ -75,8 +77,8 @@ async function route(exchange: Exchange, parts: ApiParts): Promise<void> {
     const answer = await parts.push.handle(pushStep, await readJson(request), parts.door);
     if (answer) return sendJson(response, answer);
   }
-  const file = /^\/api\/storage\/([\w-]+)$/.exec(url.pathname)?.[1];
-  if (file !== undefined && method === "GET") return await download(exchange, parts, file);
+  const file = /^\/api\/storage\/([^/]+)$/.exec(url.pathname)?.[1];
+  if (file !== undefined && method === "GET") return await downloadFile(exchange, parts.app, file);
   throw new HttpError(404, "NotFound", `No route for ${method} ${url.pathname}`);
 }
 
@@ -121,16 +123,8 @@ async function configHashes({ request, response }: Exchange, { door }: ApiParts)
 
 async function updateEnvironment({ request, response }: Exchange, { app, door }: ApiParts): Promise<void> {
   requireAdmin(request.headers.authorization, door);
-  const { changes } = (await readJson(request)) as { changes?: { name?: unknown; value?: unknown }[] };
-  if (!Array.isArray(changes)) throw new HttpError(400, "BadJsonBody", "`changes` must be an array");
-  for (const { name } of changes) {
-    if (typeof name !== "string" || !/^[A-Za-z_][A-Za-z0-9_]{0,39}$/.test(name)) {
-      throw new HttpError(400, "InvalidEnvVarName", `Invalid environment variable name: ${String(name)}`);
-    }
-  }
-  app.setEnvironmentVariables(
-    new Map(changes.map(({ name, value }) => [String(name), typeof value === "string" ? value : null])),
-  );
+  const { changes } = (await readJson(request)) as { changes?: unknown };
+  app.setEnvironmentVariables(environmentChanges(changes, app.userEnvironment()));
   response.writeHead(200).end();
 }
 
@@ -140,37 +134,4 @@ async function streamLogs({ request, response, url }: Exchange, { app, door }: A
   const closed = new AbortController();
   request.on("close", () => closed.abort());
   sendJson(response, await app.log.after(Number.isFinite(cursor) ? cursor : 0, closed.signal));
-}
-
-async function upload({ request, response, url }: Exchange, { app }: ApiParts): Promise<void> {
-  const componentPath = app.files.uploadTarget(url.searchParams.get("token") ?? "");
-  if (componentPath === null) throw new HttpError(400, "StorageTokenInvalid", "Invalid or expired upload token");
-  const blob = new Blob([new Uint8Array(await readBody(request))], { type: request.headers["content-type"] ?? "" });
-  sendJson(response, { storageId: await app.storeFile(componentPath, blob) });
-}
-
-async function download({ request, response }: Exchange, { app }: ApiParts, publicId: string): Promise<void> {
-  const address = app.files.fileOf(publicId);
-  const blob = address ? app.storedFile(address) : null;
-  if (!blob) throw new HttpError(404, "FileNotFound", `File ${publicId} not found`);
-  const headers = {
-    ...(blob.type ? { "content-type": blob.type } : {}),
-    "accept-ranges": "bytes",
-    "cache-control": "private, max-age=2592000",
-  };
-  const range = byteRange(request.headers.range, blob.size);
-  if (range === "unsatisfiable") return void response.writeHead(416, { "content-range": `bytes */${blob.size}` }).end();
-  const part = range ? blob.slice(range.first, range.last + 1) : blob;
-  const partHeaders = range ? { "content-range": `bytes ${range.first}-${range.last}/${blob.size}` } : {};
-  response.writeHead(range ? 206 : 200, { ...headers, ...partHeaders, "content-length": part.size });
-  response.end(Buffer.from(await part.arrayBuffer()));
-}
-
-// One range, as media players send it; a header of another form is ignored.
-function byteRange(header: string | undefined, size: number): { first: number; last: number } | "unsatisfiable" | null {
-  const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(header ?? "") ?? [];
-  if (from === undefined || to === undefined || (from === "" && to === "")) return null;
-  const first = from === "" ? Math.max(0, size - Number(to)) : Number(from);
-  const last = from === "" || to === "" ? size - 1 : Math.min(Number(to), size - 1);
-  return first > last ? "unsatisfiable" : { first, last };
 }

@@ -36,8 +36,14 @@ export type Step =
     }
   /** Pushes other files over the running app. */
   | { readonly deploy: Files }
-  /** An HTTP request to the site of the app; its value is `{ status, body }`. */
-  | { readonly request: string | ((results: Results) => string); readonly init?: RequestInit }
+  /** An HTTP request to the site of the app, or to an absolute URL; its value is `{ status, body }`, and `header` if asked. */
+  | {
+      readonly request: string | ((results: Results) => string);
+      readonly init?: RequestInit;
+      readonly header?: string;
+    }
+  /** A JSON request to the deployment's own API; its value is what is answered. */
+  | { readonly api: string; readonly body: object; readonly as?: As }
   | { readonly setEnv: string; readonly value: string | null }
   | { readonly waitMs: number };
 
@@ -152,11 +158,12 @@ async function run(t: TestContext, backend: Backend, step: Step, results: Result
   if ("deploy" in step) return await pushFiles(t, backend, step.deploy);
   if ("call" in step) return await callFunction(backend, step, results);
   if ("request" in step) {
-    return await siteRequest(
-      backend,
-      typeof step.request === "string" ? step.request : step.request(results),
-      step.init,
-    );
+    const target = typeof step.request === "string" ? step.request : step.request(results);
+    return await siteRequest(backend, target, step);
+  }
+  if ("api" in step) {
+    const { status, body } = await post(`${backend.url}${step.api}`, step.body, authorization(step.as ?? "client"));
+    return status === 200 ? { ok: true, value: body } : refused(body);
   }
   if ("setEnv" in step) backend.app.setEnvironmentVariables(new Map([[step.setEnv, step.value]]));
   else await new Promise((resolve) => setTimeout(resolve, step.waitMs));
@@ -221,7 +228,16 @@ function authorization(as: As): Record<string, string> {
   return { authorization: `Convex ${ADMIN_KEY}:${Buffer.from(JSON.stringify(as.identity)).toString("base64")}` };
 }
 
-async function siteRequest(backend: Backend, target: string, init: RequestInit | undefined): Promise<Outcome> {
+async function siteRequest(
+  backend: Backend,
+  target: string,
+  { init, header }: Extract<Step, { request: unknown }>,
+): Promise<Outcome> {
   const response = await fetch(new URL(target, backend.siteUrl), init ?? {});
-  return { ok: true, value: { status: response.status, body: await response.text() } };
+  const { status } = response;
+  const body = await response.text();
+  return {
+    ok: true,
+    value: header === undefined ? { status, body } : { status, body, header: response.headers.get(header) },
+  };
 }

@@ -7,27 +7,28 @@ interface StoredFile {
   readonly _id: string;
   readonly sha256: string;
   readonly size: number;
-  readonly contentType?: string;
+  readonly contentType: string | null;
 }
 
-/** The `_storage` document of a new file; the digest is written in base 16. */
-export function newFileFields(
-  blob: Blob,
-  base64Sha256: string,
-  expectedSha256: string | undefined,
-): Omit<StoredFile, "_id"> {
-  const bytes = host.base64Decode(base64Sha256);
-  const sha256 = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+/**
+ * The `_storage` document of a new file; the digest is written in base 64, whatever the documentation says.
+ * get-convex/convex-backend crates/model/src/file_storage/virtual_table.rs
+ */
+export function newFileFields(blob: Blob, sha256: string, expectedSha256: string | undefined): Omit<StoredFile, "_id"> {
+  if (expectedSha256 !== undefined && !/^[A-Za-z0-9+/]{43}=$/.test(expectedSha256))
+    {throw new Error("invalid HTTP header");}
   if (expectedSha256 !== undefined && expectedSha256 !== sha256) {
     throw new Error(`Sha256 mismatch: the file's digest is ${sha256}, expected ${expectedSha256}`);
   }
-  return { size: blob.size, sha256, ...(blob.type ? { contentType: blob.type } : {}) };
+  return { size: blob.size, sha256, contentType: blob.type || null };
 }
 
-/** What `ctx.storage.getMetadata` returns. */
+/** What `ctx.storage.getMetadata` returns; the digest is in base 16. */
 export function fileMetadata(file: StoredFile | null): object | null {
   if (!file) return null;
-  return { storageId: file._id, sha256: file.sha256, size: file.size, contentType: file.contentType ?? null };
+  const bytes = host.base64Decode(file.sha256);
+  const sha256 = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return { storageId: file._id, sha256, size: file.size, contentType: file.contentType };
 }
 
 export function checkStorageId(storageId: unknown, document: unknown): void {

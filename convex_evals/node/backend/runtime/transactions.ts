@@ -20,6 +20,7 @@
  * middle of the next transaction. `checkTransactionOpen` finds A, which the code carries along, and refuses.
  */
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import { host } from "embedded:host";
 
 interface OpenTransaction {
@@ -36,14 +37,22 @@ export function checkTransactionOpen(transaction: OpenTransaction | undefined): 
   }
 }
 
+// MAX_REACTOR_CALL_DEPTH of get-convex/convex-backend crates/common/src/knobs.rs
+const MOST_LEVELS = 8;
+const levels = new AsyncLocalStorage<number>();
+
 /** Runs a query or mutation within its limits; nothing it left behind writes afterwards. */
 export async function runTransaction<T>(
   isNested: boolean,
   transaction: OpenTransaction,
   run: () => Promise<T>,
 ): Promise<T> {
+  const level = isNested ? (levels.getStore() ?? 0) + 1 : 0;
   try {
-    return isNested ? await host.guardNested(run) : await host.guardTransaction(run);
+    if (level > MOST_LEVELS) {
+      throw new Error("Cross component call depth limit exceeded. Do you have an infinite loop in your app?");
+    }
+    return await levels.run(level, () => (isNested ? host.guardNested(run) : host.guardTransaction(run)));
   } finally {
     transaction.closed = true;
   }
