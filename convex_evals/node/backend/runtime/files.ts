@@ -15,8 +15,9 @@ interface StoredFile {
  * get-convex/convex-backend crates/model/src/file_storage/virtual_table.rs
  */
 export function newFileFields(blob: Blob, sha256: string, expectedSha256: string | undefined): Omit<StoredFile, "_id"> {
-  if (expectedSha256 !== undefined && !/^[A-Za-z0-9+/]{43}=$/.test(expectedSha256))
-    {throw new Error("invalid HTTP header");}
+  if (expectedSha256 !== undefined && !/^[A-Za-z0-9+/]{43}=$/.test(expectedSha256)) {
+    throw new Error("invalid HTTP header");
+  }
   if (expectedSha256 !== undefined && expectedSha256 !== sha256) {
     throw new Error(`Sha256 mismatch: the file's digest is ${sha256}, expected ${expectedSha256}`);
   }

@@ -110,7 +110,7 @@ async function pushed(url: string, folder: string, mayBeRefused = false): Promis
 async function ask(url: string, kind: string, name: string, args: object = {}): Promise<unknown> {
   const { body } = await post(
     `${url}/api/${kind}`,
-    { path: name, format: "json", args },
+    { path: name, format: "convex_encoded_json", args },
     { authorization: `Convex ${ADMIN_KEY}` },
   );
   return body["value"] ?? body["errorMessage"];

@@ -52,11 +52,14 @@ test("files", async (t) => {
       Record<string, unknown>,
       Record<string, unknown>,
     ];
-    const sha256 = createHash("sha256")
+    const digest = createHash("sha256")
       .update(new Uint8Array([1, 2, 3, 255]))
-      .digest("hex");
-    assert.deepEqual([document["size"], document["contentType"], document["sha256"]], [4, "image/png", sha256]);
-    assert.deepEqual(metadata, { storageId: id, sha256, size: 4, contentType: "image/png" });
+      .digest();
+    assert.deepEqual(
+      [document["size"], document["contentType"], document["sha256"]],
+      [4, "image/png", digest.toString("base64")],
+    );
+    assert.deepEqual(metadata, { storageId: id, sha256: digest.toString("hex"), size: 4, contentType: "image/png" });
     const url = (await http.query(files.url, { id })) as string;
     const downloaded = await fetch(url);
     assert.equal(downloaded.headers.get("content-type"), "image/png");
