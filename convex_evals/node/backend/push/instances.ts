@@ -18,7 +18,10 @@ export function instantiate(
   const children = new Map<string, ComponentInstance>();
   for (const child of definition.export.childComponents) {
     if (children.has(child.name)) {
-      throw new DeployError("InvalidDefinition", `Duplicate child component name: ${child.name}`);
+      throw new DeployError(
+        "TypecheckError",
+        `Component "${definitionPath}" has multiple child components with the same name: "${child.name}"`,
+      );
     }
     const childPath = componentPath === "" ? child.name : `${componentPath}/${child.name}`;
     children.set(child.name, instantiate(childPath, child.path, definitions, [...ancestors, definitionPath]));

@@ -19,6 +19,7 @@ import { host } from "embedded:host";
 import { adopted } from "./adopt.ts";
 import { changeDocuments } from "./documents.ts";
 import { errorText, failedResult } from "./error_text.ts";
+import { runningJob } from "./scheduling.ts";
 import { moduleLoaders } from "./remote.ts";
 
 export { errorText };
@@ -96,16 +97,17 @@ async function runJob(test: ConvexTest, job: ScheduledJob): Promise<void> {
   const { components } = test.convexGlobal as { components: Record<string, { db: unknown } | undefined> };
   const db = components[job.componentPath]?.db;
   if (!db) return;
-  await internals.convexGlobalStorage.run(test.convexGlobal, () =>
+  const { jobId, componentPath, functionPath } = job;
+  const run = (): Promise<unknown> =>
     internals.runScheduledFunction({
       db,
-      jobId: job.jobId,
-      componentPath: job.componentPath,
-      functionPath: job.functionPath,
+      jobId,
+      componentPath,
+      functionPath,
       args: jsonToConvex(job.args),
-      name: job.functionPath.udfPath,
-    }),
-  );
+      name: functionPath.udfPath,
+    });
+  await internals.convexGlobalStorage.run(test.convexGlobal, () => runningJob(db, jobId, run));
 }
 
 /** The first committed document that `schema` refuses, in Convex's words, or null. */

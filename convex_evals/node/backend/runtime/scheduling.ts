@@ -1,6 +1,8 @@
 /** Scheduled functions: https://docs.convex.dev/scheduling/scheduled-functions */
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import { errorText } from "./error_text.ts";
+import { host } from "embedded:host";
 
 interface FunctionPath {
   readonly componentPath: string;
@@ -68,6 +70,23 @@ export function jobFailed(error: unknown): object {
 export function patchUnlessCanceled(db: JobDatabase, jobId: string, fields: object): void {
   if (db.get(TABLE, jobId)?.state.kind === "canceled") return;
   db.patch(TABLE, jobId, fields);
+}
+
+const running = new AsyncLocalStorage<{ readonly db: JobDatabase; readonly jobId: string }>();
+
+/** Runs the function of a job. */
+export async function runningJob<T>(db: unknown, jobId: string, run: () => Promise<T>): Promise<T> {
+  return await running.run({ db: db as JobDatabase, jobId }, run);
+}
+
+/**
+ * Notes a job that the running function has scheduled. What a canceled job still schedules is canceled.
+ * get-convex/convex-backend crates/model/src/scheduled_jobs/mod.rs
+ */
+export function jobScheduled(db: JobDatabase, job: Parameters<typeof host.jobScheduled>[0]): void {
+  host.jobScheduled(job);
+  const parent = running.getStore();
+  if (parent?.db.get(TABLE, parent.jobId)?.state.kind === "canceled") cancelJob(db, job.jobId);
 }
 
 /** Cancels a job that is not over yet; for one that is, nothing happens. */

@@ -32,6 +32,7 @@ export {
   jobFailed,
   jobSucceeded,
   patchUnlessCanceled,
+  jobScheduled,
 } from "./scheduling.ts";
 export { validateValue } from "./validation.ts";
 export { checkTransactionOpen, runTransaction } from "./transactions.ts";
@@ -45,7 +46,6 @@ export const acquireTransaction = host.acquireTransaction;
 export const releaseTransaction = host.releaseTransaction;
 export const journaledEndCursor = host.journaledEndCursor;
 export const journalEndCursor = host.journalEndCursor;
-export const jobScheduled = host.jobScheduled;
 export const storageUrl = host.storageUrl;
 export const uploadUrl = host.uploadUrl;
 export const siteUrl = host.siteUrl;

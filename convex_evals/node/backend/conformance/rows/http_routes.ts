@@ -12,7 +12,7 @@ const router = (routes: readonly string[]): string =>
 
 const APP: Files = {
   "convex/convex.config.ts": `import { defineApp } from "convex/server"; import part from "./part/convex.config"; import bare from "./bare/convex.config";
-const app = defineApp(); app.use(part, { httpPrefix: "/part/" }); app.use(bare, { httpPrefix: "/bare/" }); export default app;`,
+const app = defineApp(); app.use(part, { httpPrefix: "/part/" }); void bare; export default app;`,
   "convex/part/convex.config.ts":
     'import { defineComponent } from "convex/server"; export default defineComponent("part");',
   "convex/bare/convex.config.ts":
@@ -47,9 +47,19 @@ export const rows: readonly Row[] = [
   row("shorter-prefix", "A shorter prefix of the app comes after it.", "/part/any", "GET", says("part rest")),
   row("no-mount", "What no mount leads away from is the app's.", "/parts", "GET", says("app rest")),
   row("head", "A request for a head is routed as one for the whole.", "/part/exact", "HEAD", says("")),
-  row("no-router", "A mounted component without a router has no HTTP actions.", "/bare/x", "GET", {
-    value: { status: 404, body: "This Convex deployment does not have HTTP actions enabled." },
-  }),
+  {
+    id: "http_routes/no-router",
+    rule: "A component without a router is not mounted.",
+    citation: "get-convex/convex-backend crates/model/src/components/type_checking.rs",
+    files: {
+      ...APP,
+      "convex/convex.config.ts": APP["convex/convex.config.ts"]!.replace(
+        "void bare;",
+        'app.use(bare, { httpPrefix: "/bare/" });',
+      ),
+    },
+    expected: { rejects: /HTTP mount .*\/bare\/.* is invalid: Child component .*bare/, code: "TypecheckError" },
+  },
   row("no-route", "What is not routed, the router answers.", "/nowhere", "POST", {
     value: { status: 404, body: "No matching routes found" },
   }),

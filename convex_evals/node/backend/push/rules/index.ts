@@ -5,7 +5,7 @@ import { authConfigRule } from "./auth_config.ts";
 import { cronRule } from "./crons.ts";
 import { componentNameRule, environmentRule } from "./definitions.ts";
 import { functionNameRule, nodeActionRule, validatorRule } from "./functions.ts";
-import { httpRule } from "./http.ts";
+import { httpRule, mountRule } from "./http.ts";
 import { modulePathRule, reservedNodeRule } from "./modules.ts";
 import type { PushRule } from "./rule.ts";
 import { schemaRule } from "./schema.ts";
@@ -20,6 +20,7 @@ const RULES: Readonly<Record<string, PushRule>> = {
   nodeActions: nodeActionRule,
   validators: validatorRule,
   http: httpRule,
+  mounts: mountRule,
   crons: cronRule,
   schemas: schemaRule,
 };

@@ -1,47 +1,15 @@
-/** Text search and vector search. */
+/** Text search. */
 
-import { moduleFile, schemaFile, type Expected, type Row, type Step } from "../harness.ts";
+import { moduleFile, type Expected, type Row } from "../harness.ts";
+import { SCHEMA, rowOf } from "../search_row.ts";
 
 const DOCS = "https://docs.convex.dev/search/text-search";
 const SEARCH = "get-convex/convex-backend crates/search/src/lib.rs";
 const CONSTANTS = "get-convex/convex-backend crates/search/src/constants.rs";
-const VECTOR = "get-convex/convex-backend crates/vector/src/qdrant_index.rs";
-const VECTOR_DOCS = "https://docs.convex.dev/search/vector-search";
 const REGISTRY = "get-convex/convex-backend crates/indexing/src/index_registry.rs";
-
-const SCHEMA = schemaFile(
-  't: defineTable(v.any()).searchIndex("words", { searchField: "text", filterFields: ["tag", "o.kind"] }).searchIndex("later", { searchField: "title", staged: true }).index("by_tag", ["tag"]).vectorIndex("near", { vectorField: "vec", dimensions: 2, filterFields: ["tag"] })',
-);
-
-function rowOf(
-  kind: "query" | "action",
-  id: string,
-  rule: string,
-  citation: string,
-  documents: string,
-  body: string,
-  expected: Expected,
-): Row {
-  const files = {
-    ...SCHEMA,
-    ...moduleFile(
-      "m",
-      `export const seed = mutation({ args: {}, handler: async (ctx: any) => { for (const document of ${documents} as any[]) await ctx.db.insert("t", document); } });
-export const load = internalQuery({ args: { ids: v.array(v.any()) }, handler: async (ctx, { ids }) => await Promise.all(ids.map(async (id: any) => ((await ctx.db.get(id)) as any).n)) });
-export const run = ${kind}({ args: {}, handler: async (ctx: any): Promise<any> => {\n${body}\n} });`,
-    ),
-  };
-  const steps: Step[] = [
-    { call: "mutation", path: "m:seed" },
-    { call: kind, path: "m:run" },
-  ];
-  return { id: `search/${id}`, rule, citation, files, steps, expected };
-}
-
 const texts = (...values: readonly string[]): string => JSON.stringify(values.map((text) => ({ text })));
 const search = (text: string, rest = "", end = ".collect()"): string =>
   `return (await ctx.db.query("t").withSearchIndex("words", (q: any) => q.search("text", ${JSON.stringify(text)})${rest})${end}).map((d: any) => d.text);`;
-
 const text = (id: string, rule: string, citation: string, documents: string, body: string, expected: Expected): Row =>
   rowOf("query", id, rule, citation, documents, body, expected);
 
@@ -271,90 +239,4 @@ const textRows: readonly Row[] = [
   },
 ];
 
-const VECTORS =
-  '[{ n: 1, tag: "a", vec: [1, 0] }, { n: 2, tag: "b", vec: [0.6, 0.8] }, { n: 3, tag: "a", vec: [0, 2] }, { n: 4, vec: [1] }, { n: 5 }, { n: 6, tag: "c", vec: [-1, 0] }]';
-const near = (options: string): string =>
-  `return await ctx.runQuery(internal.m.load, { ids: (await ctx.vectorSearch("t", "near", { ${options} })).map((r: any) => r._id) });`;
-const vector = (
-  id: string,
-  rule: string,
-  citation: string,
-  body: string,
-  expected: Expected,
-  documents = VECTORS,
-): Row => rowOf("action", `vector-${id}`, rule, citation, documents, body, expected);
-
-const vectorRows: readonly Row[] = [
-  vector(
-    "nearest",
-    "Vectors come by cosine similarity; documents without a fitting vector are left out.",
-    `${VECTOR_DOCS}#running-vector-searches`,
-    near("vector: [1, 0]"),
-    { value: [1, 2, 3, 6] },
-  ),
-  vector(
-    "scores",
-    "Scores are cosines.",
-    `${VECTOR_DOCS}#running-vector-searches`,
-    'return (await ctx.vectorSearch("t", "near", { vector: [3, 0], limit: 2 })).map((r: any) => Math.round(r._score * 100) / 100);',
-    { value: [1, 0.6] },
-  ),
-  vector(
-    "default-limit",
-    "Without a limit there are 10 results.",
-    `${VECTOR_DOCS}#running-vector-searches`,
-    'return (await ctx.vectorSearch("t", "near", { vector: [1, 0] })).length;',
-    { value: 10 },
-    "Array.from({ length: 12 }, (_, n) => ({ n, vec: [1, n] }))",
-  ),
-  vector(
-    "filter",
-    "Results can be filtered by one value.",
-    `${VECTOR_DOCS}#filter-expressions`,
-    near('vector: [1, 0], filter: (q: any) => q.eq("tag", "a")'),
-    { value: [1, 3] },
-  ),
-  vector(
-    "filter-or",
-    "Results can be filtered by alternatives.",
-    `${VECTOR_DOCS}#filter-expressions`,
-    near('vector: [1, 0], filter: (q: any) => q.or(q.eq("tag", "b"), q.eq("tag", "c"))'),
-    { value: [2, 6] },
-  ),
-  vector(
-    "dimensions",
-    "The vector has the dimensions of the index.",
-    "get-convex/convex-backend crates/vector/src/lib.rs",
-    near("vector: [1, 0, 0]"),
-    { rejects: "Expected a vector with dimensions 2, received 3." },
-  ),
-  vector("limit", "There are at most 256 results.", VECTOR, near("vector: [1, 0], limit: 257"), { rejects: /256/ }),
-  vector(
-    "filter-field",
-    "Only filter fields are filtered.",
-    "get-convex/convex-backend crates/vector/src/lib.rs",
-    near('vector: [1, 0], filter: (q: any) => q.eq("n", 1)'),
-    {
-      rejects:
-        'Vector query against t.near contains a filter on "n" but that field isn\'t indexed for filtering in `filterFields`.',
-    },
-  ),
-  vector(
-    "unknown-index",
-    "A vector index that does not exist cannot be searched.",
-    REGISTRY,
-    'await ctx.vectorSearch("t", "nope", { vector: [1, 0] });',
-    { rejects: "Index t.nope not found." },
-  ),
-  rowOf(
-    "query",
-    "vector-in-query",
-    "Vector search is for actions.",
-    VECTOR_DOCS,
-    "[]",
-    "return typeof ctx.vectorSearch;",
-    { value: "undefined" },
-  ),
-];
-
-export const rows: readonly Row[] = [...textRows, ...vectorRows];
+export const rows: readonly Row[] = [...textRows];
