@@ -7,7 +7,7 @@ interface StoredFile {
   readonly _id: string;
   readonly sha256: string;
   readonly size: number;
-  readonly contentType: string | null;
+  readonly contentType?: string;
 }
 
 /**
@@ -21,7 +21,7 @@ export function newFileFields(blob: Blob, sha256: string, expectedSha256: string
   if (expectedSha256 !== undefined && expectedSha256 !== sha256) {
     throw new Error(`Sha256 mismatch: the file's digest is ${sha256}, expected ${expectedSha256}`);
   }
-  return { size: blob.size, sha256, contentType: blob.type || null };
+  return { size: blob.size, sha256, ...(blob.type ? { contentType: blob.type } : {}) };
 }
 
 /** What `ctx.storage.getMetadata` returns; the digest is in base 16. */
@@ -29,7 +29,7 @@ export function fileMetadata(file: StoredFile | null): object | null {
   if (!file) return null;
   const bytes = host.base64Decode(file.sha256);
   const sha256 = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return { storageId: file._id, sha256, size: file.size, contentType: file.contentType };
+  return { storageId: file._id, sha256, size: file.size, contentType: file.contentType ?? null };
 }
 
 export function checkStorageId(storageId: unknown, document: unknown): void {
