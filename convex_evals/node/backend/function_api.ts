@@ -37,6 +37,10 @@ function pathOf({ path }: Fields): string {
   return path;
 }
 
+function componentOf({ componentPath }: Fields): string {
+  return typeof componentPath === "string" ? componentPath : "";
+}
+
 /** Clients send the arguments as an array of one object, people as the object. */
 function argsOf({ args }: Fields): JsonValue {
   if (typeof args !== "object" || args === null) throw notJson("`args` must be an object");
@@ -50,22 +54,23 @@ async function call(
   format: unknown,
 ): Promise<void> {
   const caller = await app.auth.callerOfHeader(request.headers.authorization, door);
-  sendJson(response, answer(await app.call({ ...asked, caller }), format));
+  const componentPath = caller.kind === "admin" ? asked.componentPath : "";
+  sendJson(response, answer(await app.call({ ...asked, componentPath, caller }), format));
 }
 
-/** POST /api/query and the like. */
+/** POST /api/query and the like; other than in Convex, an administrator may name a component here, too. */
 export async function callFunction(exchange: Exchange, parts: Parts, type: FunctionType): Promise<void> {
   const body = fieldsOf(await readJson(exchange.request));
-  await call(exchange, parts, { type, path: pathOf(body), componentPath: "", args: argsOf(body) }, body["format"]);
+  const asked = { type, path: pathOf(body), componentPath: componentOf(body), args: argsOf(body) };
+  await call(exchange, parts, asked, body["format"]);
 }
 
 /** POST /api/function: whatever the function is, and in whichever component. */
 export async function callAnyFunction(exchange: Exchange, parts: Parts): Promise<void> {
   requireAdmin(exchange.request.headers.authorization, parts.door);
   const body = fieldsOf(await readJson(exchange.request));
-  const { componentPath: given } = body;
-  const componentPath = typeof given === "string" ? given : "";
-  await call(exchange, parts, { type: "any", path: pathOf(body), componentPath, args: argsOf(body) }, body["format"]);
+  const asked = { type: "any", path: pathOf(body), componentPath: componentOf(body), args: argsOf(body) } as const;
+  await call(exchange, parts, asked, body["format"]);
 }
 
 /** GET /api/query */
