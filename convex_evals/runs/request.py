@@ -112,6 +112,8 @@ def _resolve(
     refuse_incomplete(evals)
     for name in options.experiments:
         workspace.config.experiment(name)  # a stand-in is under none, but a wrong name is a mistake all the same
+    if options.guidelines is not None and not recorded:
+        guidelines_text(options.guidelines, workspace.suite, given=True)  # refused where nothing would read it, too
     found = Resolved([], [])
     commit = clean_commit(workspace.suite)
     for name in dict.fromkeys(options.models):

@@ -62,6 +62,18 @@ def test_a_file_where_results_belong(command: str, suite: Path, invoke: Invoke) 
     assert complaint(invoke, *words) == f"{suite}/file: is a file; move it away, or name a folder with --runs-dir"
 
 
+@pytest.mark.parametrize("model", ["-m reference", "-m demo", "-m reference -e no_guidelines"])
+@pytest.mark.parametrize("command", ["run --dry-run", "plan"])
+def test_guidelines_that_are_not_there_are_refused_whether_a_model_reads_them(
+    command: str, model: str, suite: Path, invoke: Invoke
+) -> None:
+    said = complaint(invoke, *f"{command} {model} --guidelines nosuch.md".split())
+    assert (
+        said
+        == f"{suite / 'nosuch.md'}: no such file; name other guidelines with --guidelines PATH, or use -e no_guidelines"
+    )
+
+
 @pytest.mark.parametrize(
     "command", ["run -m reference", "plan -m demo", "leaderboard", "history -m acme/model-1", "guidelines coverage"]
 )
