@@ -13,7 +13,7 @@ from convex_evals.errors import UserError
 from convex_evals.guidelines.document import Guidelines, Rule, read_guidelines
 from convex_evals.render.model import Column, Row, Section, Table, apart
 from convex_evals.runs.request import guidelines_text
-from convex_evals.stats import EvalPair
+from convex_evals.stats import EvalPair, total
 from convex_evals.store.runs import RunStore
 from convex_evals.suite.prompt import guidelines_sha256
 from convex_evals.suite.suite import load_suite
@@ -167,11 +167,5 @@ def find_benefit(
         models.append(model)
         for pair in compare(Side(bare_name, bare), Side(experiment, own)).pairs:
             before = found.get(pair.eval, EvalPair(pair.eval, 0, 0, 0, 0))
-            found[pair.eval] = EvalPair(
-                pair.eval,
-                before.a_passed + pair.a_passed,
-                before.a_scored + pair.a_scored,
-                before.b_passed + pair.b_passed,
-                before.b_scored + pair.b_scored,
-            )
+            found[pair.eval] = total(pair.eval, [before, pair])
     return Benefit(experiment, bare_name, tuple(models), dict(sorted(found.items()))) if models else None

@@ -8,13 +8,14 @@ from convex_evals.stats.confirm import (
     SCREEN_TRIALS,
     Confirmation,
     Retested,
+    Whole,
     confirm,
     flipped,
     together,
 )
 from convex_evals.stats.flips import Flip, Surety, by_days, fisher, flips
 from convex_evals.stats.multiple import holm
-from convex_evals.stats.paired import ALPHA, RELEVANT, Conclusion, EvalPair, Paired, family, paired, with_p
+from convex_evals.stats.paired import ALPHA, RELEVANT, Conclusion, EvalPair, Paired, family, paired, total, with_p
 from convex_evals.stats.rates import pass_at_k, pass_hat_k, tied_ranks, wilson
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Paired",
     "Retested",
     "Surety",
+    "Whole",
     "by_days",
     "confirm",
     "family",
@@ -41,6 +43,7 @@ __all__ = [
     "pass_hat_k",
     "tied_ranks",
     "together",
+    "total",
     "wilson",
     "with_p",
 ]

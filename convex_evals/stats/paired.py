@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -84,6 +84,17 @@ class EvalPair:
     def trials(self) -> dict[str, int]:
         """For machines: the counts alone."""
         return {name: getattr(self, name) for name in ("a_passed", "a_scored", "b_passed", "b_scored")}
+
+
+def total(name: str, pairs: Collection[EvalPair]) -> EvalPair:
+    """All trials of `pairs` together."""
+    return EvalPair(
+        name,
+        sum(p.a_passed for p in pairs),
+        sum(p.a_scored for p in pairs),
+        sum(p.b_passed for p in pairs),
+        sum(p.b_scored for p in pairs),
+    )
 
 
 @dataclass(frozen=True)

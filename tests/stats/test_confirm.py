@@ -6,6 +6,8 @@ import itertools
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import fisher_exact
 
 from convex_evals.stats import Conclusion, EvalPair, confirm, flipped, together
@@ -32,8 +34,9 @@ def test_single_evals_are_tested_by_fisher_and_corrected_for_all_that_flipped() 
         p = one.pair
         table = [[p.a_passed, p.a_scored - p.a_passed], [p.b_passed, p.b_scored - p.b_passed]]
         assert one.p == pytest.approx(fisher_exact(table).pvalue)
-        # Four evals flipped, the one without a new verdict included; the other half of 5 % is the whole's.
-        assert one.corrected == pytest.approx(min(1, 2 * 4 * one.p))
+    # Four evals flipped, the one without a new verdict included; the other half of 5 % is the whole's.
+    assert found.evals[0].corrected == pytest.approx(2 * 4 * found.evals[0].p)
+    assert [one.corrected for one in found.evals[1:]] == [1.0, 1.0]
     assert (
         [e.pair.eval for e in found.improved] == ["0"] and not found.regressed and found.verdict is Conclusion.IMPROVED
     )
@@ -52,7 +55,9 @@ def test_the_whole_against_all_ways_that_passes_can_fall() -> None:
         chances[sum(bs)] = chances.get(sum(bs), 0) + ways
     observed = chances[sum(b for _, _, b, _ in rows)]
     assert sum(chances.values()) == pytest.approx(1)
-    assert found.p_sum == pytest.approx(sum(c for c in chances.values() if c <= observed * (1 + 1e-9)))
+    assert found.whole and found.whole.p == pytest.approx(
+        sum(c for c in chances.values() if c <= observed * (1 + 1e-9))
+    )
     rates = [b / n - a / m for a, m, b, n in rows]
     assert found.difference == pytest.approx(sum(rates) / 9), "of all that were screened"
 
@@ -92,6 +97,17 @@ def test_a_flip_without_new_verdicts_is_too_few() -> None:
     assert confirm(screen(111, 2), []).verdict is Conclusion.TOO_FEW
 
 
+def test_what_is_confirmed_leaves_its_share_to_the_rest() -> None:
+    rows = [(0, 10, 10, 10), (1, 10, 9, 10), (2, 10, 8, 10)]
+    found = confirm(screen(40, 3), pairs(*rows))
+    assert found.whole
+    ps = [one.p for one in found.evals]
+    assert [found.whole.corrected, *(one.corrected for one in found.evals)] == pytest.approx(
+        [2 * found.whole.p, 3 * ps[0], 2 * ps[1], ps[2]]
+    ), "Holm: a sixth of 5 % is each eval's, a half is the whole's; each in turn has what is left"
+    assert ps[2] > 0.05 / 6 and len(found.improved) == 3
+
+
 def test_questions_together_are_corrected_for_their_number() -> None:
     clear = confirm(screen(40, 1), pairs((0, 10, 10, 10)))
     # 2 * Fisher of 2/10 against 8/10, which is 0.023.
@@ -103,5 +119,16 @@ def test_questions_together_are_corrected_for_their_number() -> None:
     assert two.p == pytest.approx(3 * clear.p) and two.verdict is Conclusion.IMPROVED
     assert one.p == four.p == pytest.approx(2 * weak.p) and one.verdict is Conclusion.UNDERPOWERED
     assert three == nothing and not one.evals[0].confirmed
-    assert one.evals[0].corrected == pytest.approx(3 * weak.evals[0].corrected)
     assert together([weak]) == [weak]
+
+
+@given(st.lists(st.lists(st.tuples(*[st.integers(0, 10)] * 2), max_size=6), min_size=1, max_size=4))
+def test_verdict_gate_and_lines_never_contradict_each_other(questions: list[list[tuple[int, int]]]) -> None:
+    parts = [confirm(screen(12, len(rows)), pairs(*[(a, 10, b, 10) for a, b in rows])) for rows in questions]
+    for found in together(parts):
+        lines = [found.whole.verdict if found.whole else None, *(e.verdict for e in found.evals)]
+        assert found.verdict.shown == any(lines) == (found.p is not None and found.p <= 0.05 and any(lines))
+        assert found.made_worse == (Conclusion.REGRESSED in lines)
+        assert (found.verdict is Conclusion.MIXED) == ({Conclusion.IMPROVED, Conclusion.REGRESSED} <= {*lines})
+        if found.interval and not (found.whole and found.whole.verdict):
+            assert found.interval[0] <= 0 <= found.interval[1], "an interval is of the whole"
