@@ -26,6 +26,7 @@ from convex_evals.models.faults import Fault
 from convex_evals.records import EvalConfig, FileRecord, GenerationFile, GradeFile, Pruned, Record, RunPlan, Summary
 from convex_evals.records.journal import JournalEntry
 from convex_evals.records.models import ModelsFile
+from convex_evals.records.validation import ValidationRecord
 from convex_evals.render.plain import plain
 from convex_evals.suite.suite import Eval, load_suite
 
@@ -40,6 +41,7 @@ FILES: dict[str, type[Record]] = {
     "runs/PROVIDER/MODEL/DATE/RUN/evals/CATEGORY/NAME/grade.KEY8.json": GradeFile,
     "runs/PROVIDER/MODEL/DATE/RUN/summary.json": Summary,
     "runs/PROVIDER/MODEL/DATE/RUN/pruned.json": Pruned,
+    "runs/PROVIDER/MODEL/DATE/validation-ID/validation.json": ValidationRecord,
     ".cache/convex-evals/journal/RUN/CATEGORY/NAME/TRIAL.json": JournalEntry,
 }
 

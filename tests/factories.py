@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from convex_evals.guidelines.confirmed import to_record
 from convex_evals.records import (
     BackendIdentity,
     EvalPlan,
@@ -27,6 +28,8 @@ from convex_evals.records import (
     Verdict,
 )
 from convex_evals.records.hashes import sha256_text
+from convex_evals.records.validation import ValidationRecord
+from convex_evals.stats import EvalPair, confirm
 from convex_evals.store.runs import Run, RunStore
 from convex_evals.store.summary import summarize
 
@@ -242,3 +245,19 @@ def draw_outcomes(chances: Mapping[str, float], trials: int, seed: int) -> dict[
     """Outcomes for `make_run` that come from known chances."""
     draw = random.Random(seed)
     return {e: "".join("p" if draw.random() < chance else "f" for _ in range(trials)) for e, chance in chances.items()}
+
+
+def make_validation(screen: Sequence[EvalPair], again: Sequence[EvalPair], **changes: object) -> ValidationRecord:
+    """What `cli validate-guidelines` writes of one model, of these trials."""
+    side = {"guidelines": "guidelines/convex.md", "prompt_sha256": None}
+    facts = {
+        "model": "acme/model-1",
+        "experiment": "default",
+        "before": {**side, "guidelines_sha256": "8" * 64},
+        "after": {**side, "guidelines_sha256": "9" * 64},
+        "trials": 3,
+        "rounds": 10,
+        "days": ("2026-01-31",),
+        "models": 1,
+    }
+    return to_record(confirm(screen, again), {pair.eval: pair for pair in screen}, **{**facts, **changes})

@@ -18,7 +18,7 @@ from convex_evals.render.numbers import dollars, duration
 from convex_evals.stats import tied_ranks
 from convex_evals.store.records import read_data, to_record
 from convex_evals.store.run_checks import refuse_elsewhere
-from convex_evals.store.runs import CONFIRMATION, SUMMARY_NAME, RunStore, open_run
+from convex_evals.store.runs import SUMMARY_NAME, RunStore, open_run
 
 # A run of fewer evals than this share of the widest run's is of a part of the suite (`-f`, `-c`); one with fewer of its
 # trials scored says more about a provider's bad day than about the model.
@@ -128,8 +128,6 @@ def _candidates(store: RunStore, experiment: str | None, left_out: Counter[str])
             left_out["synthetic"] += 1
         elif data.get("missing"):
             left_out["not complete"] += 1
-        elif folder.name.startswith(CONFIRMATION):
-            left_out["of evals that flipped alone"] += 1
         elif not counts.scored:
             left_out["without a scored trial"] += 1
         elif counts.scored < WHOLE * (counts.scored + counts.unscored):

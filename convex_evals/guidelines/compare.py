@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
 from convex_evals.grading.sandbox.choice import Containment
+from convex_evals.guidelines.confirmed import find_confirmed
 from convex_evals.guidelines.diff_report import DiffReport
 from convex_evals.guidelines.effect import measure
 from convex_evals.guidelines.missing_runs import Gap, find_gaps
+from convex_evals.guidelines.proposal import propose
 from convex_evals.guidelines.revisions import Revisions, read_versions
 from convex_evals.models.budget import Budget
 from convex_evals.models.catalog import find_ran_or_known, load_catalog
 from convex_evals.runs.execute import carry_out
-from convex_evals.runs.options import RunOptions
+from convex_evals.runs.options import RunOptions, named_experiment
 from convex_evals.runs.request import make_resolver
 from convex_evals.store.runs import RunStore
 from convex_evals.suite.suite import load_suite
@@ -39,11 +41,16 @@ class VersionComparison:
         before, after = read_versions(self.workspace, self.experiment, self.revisions)
         evals = [e.id for e in load_suite(self.workspace.suite).evals]
         effect = measure(store, before, after, self.experiment, slugs)
+        confirmed = find_confirmed(store, before, after, self.experiment, slugs)
         gaps: Sequence[Gap] = ()
         if effect.lacks:
             resolver = make_resolver(self.workspace, Budget(self.budget))
             gaps = find_gaps(effect.lacks, self.experiment, self.workspace, evals, resolver, self.where)
-        return DiffReport.of(self.experiment, before, after, effect, evals, gaps)
+        report = DiffReport.of(self.experiment, before, after, effect, evals, gaps)
+        models = slugs or [*(m.model for m in effect.models), *(lack.model for lack in effect.lacks)]
+        options = replace(self.where, experiments=named_experiment(self.experiment))
+        proposal = propose(report.diff, self.revisions, options, evals, list(dict.fromkeys(models)), confirmed)
+        return replace(report, confirmed=confirmed, proposal=proposal)
 
     def run_missing(self, report: DiffReport, containment: Containment, workers: int | None) -> list[str]:
         """Do what `report` lacks; why models were asked nothing more, a line each.

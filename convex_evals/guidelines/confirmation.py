@@ -1,9 +1,10 @@
 """The runs of `cli validate-guidelines`: all evals are screened, then those that flipped are asked again in rounds.
 
-All are ordinary runs. In a round both sides have one new trial of each such eval, at the same time: trials of one run
-may be more alike than their eval makes them, so that several of them would say less than they seem to, and whatever the
-hour brings, it brings to both sides. These runs are fresh, and named after the screening that asks for them, so that
-the same command finds them again, and no reply that made an eval flip is ever among those that confirm it.
+All are runs like others, in a folder of their own (`store/validations.py`). In a round both sides have one new trial of
+each such eval, at the same time: trials of one run may be more alike than their eval makes them, so that several of
+them would say less than they seem to, and whatever the hour brings, it brings to both sides. These runs are fresh, and
+named after the screening that asks for them, so that the same command finds them again, and no reply that made an eval
+flip is ever among those that confirm it.
 """
 
 from __future__ import annotations
@@ -23,13 +24,16 @@ from convex_evals.runs.costs import Estimate, estimate, total
 from convex_evals.runs.options import RunOptions, named_experiment
 from convex_evals.runs.plan import RunRequest, generation_key
 from convex_evals.runs.request import Resolved, make_resolver
-from convex_evals.stats import Confirmation, confirm, flipped
+from convex_evals.stats import Confirmation, EvalPair, confirm, flipped
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
-from convex_evals.store.runs import CONFIRMATION, Run, RunStore
+from convex_evals.store.runs import Run, RunStore
+from convex_evals.store.validations import ValidationFolder, find_validation
 from convex_evals.suite.suite import pattern_of
 
 Resolver = Callable[[RunOptions], Resolved]
+# How runs are named that confirm a screening: of evals that chance chose, and of no others.
+_CONFIRMATION = "confirm-"
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ class Question:
     model: str  # as it was asked for
     before: Version
     after: Version
+    within: ValidationFolder  # where its runs are
     hunk: int | None = None  # None: the whole change
 
     @property
@@ -61,6 +66,10 @@ class Screened:
     @property
     def flipped(self) -> tuple[str, ...]:
         return flipped(self.comparison.pairs)
+
+    @property
+    def by_eval(self) -> dict[str, EvalPair]:
+        return {pair.eval: pair for pair in self.comparison.pairs}
 
 
 @dataclass(frozen=True)
@@ -98,13 +107,26 @@ class Rounds:
     options: RunOptions  # of the screening: which evals, and how many trials per eval and side
     again: int  # rounds, of one trial
 
+    def questions(self, models: Sequence[str], before: Version, after: Version) -> list[Question]:
+        """One a model, though it may go by several names. Raises `UserError` where one means nothing."""
+        found: dict[str, Question] = {}
+        for name in models:
+            sides = [self._request(self._asking(name, version), version) for version in (before, after)]
+            model, day = sides[0].solver.model, sides[0].date
+            keys = [_keys(request) for request in sides]
+            facts = [self.experiment, before.sha256, after.sha256, self.options.trials, self.again, keys]
+            identity = sha256_text(json.dumps(facts, sort_keys=True))[:12]
+            found.setdefault(model, Question(name, before, after, find_validation(self.store, model, identity, day)))
+        return list(found.values())
+
     def screening(self, questions: Sequence[Question]) -> dict[tuple[str, str | None], RunRequest]:
         """By model and hash of the guidelines: sides that several questions have are asked once. Raises `UserError`."""
         found: dict[tuple[str, str | None], RunRequest] = {}
         for question in questions:
             for version in question.sides:
                 if (question.model, version.sha256) not in found:
-                    found[question.model, version.sha256] = self._request(self._asking(question, version), version)
+                    request = self._request(self._asking(question.model, version), version)
+                    found[question.model, version.sha256] = replace(request, within=question.within)
         return found
 
     def screened(self, question: Question, runs: Mapping[tuple[str, str | None], Run]) -> Screened:
@@ -115,8 +137,7 @@ class Rounds:
         """Both sides of each round; none where nothing flipped."""
         if not screened.flipped:
             return []
-        began = {run.plan.run_id: run.plan.date for run in self.store.of_model(screened.model)}
-        a, b = (self._confirming(screened, version, began) for version in screened.question.sides)
+        a, b = (self._confirming(screened, version) for version in screened.question.sides)
         return list(zip(a, b, strict=True))
 
     def answered(self, screened: Screened, rounds: Sequence[tuple[Run, Run]]) -> Answered:
@@ -139,19 +160,18 @@ class Rounds:
         rows = [estimate(r, {e.id: self.again for e in r.evals}) for r in screening]
         return total(rows).scaled(sides / len(rows))
 
-    def _confirming(self, screened: Screened, version: Version, began: Mapping[str, str]) -> list[RunRequest]:
-        """One side of each round. `began` has the days of the runs that are there."""
+    def _confirming(self, screened: Screened, version: Version) -> list[RunRequest]:
+        """One side of each round."""
         name = self._name(screened, version)
         options = replace(
-            self._asking(screened.question, version),
+            self._asking(screened.question.model, version),
             pattern=pattern_of(screened.flipped),
             categories=(),
             trials=1,
             run_id=name,
         )
-        one = self._request(options, version)
-        ids = [f"{name}-{number:02}" for number in range(1, self.again + 1)]
-        return [replace(one, run_id=i, date=began.get(i, one.date)) for i in ids]
+        one = replace(self._request(options, version), within=screened.question.within)
+        return [replace(one, run_id=f"{name}-{number:02}") for number in range(1, self.again + 1)]
 
     def _name(self, screened: Screened, version: Version) -> str:
         """Of the runs that confirm exactly this screening: another one's replies may be in its own."""
@@ -163,14 +183,14 @@ class Rounds:
             for e in screened.flipped
         }
         facts = [screened.model, self.experiment, version.sha256, self.again, evals]
-        return f"{CONFIRMATION}{sha256_text(json.dumps(facts, sort_keys=True))[:12]}"
+        return f"{_CONFIRMATION}{sha256_text(json.dumps(facts, sort_keys=True))[:12]}"
 
-    def _asking(self, question: Question, version: Version) -> RunOptions:
+    def _asking(self, model: str, version: Version) -> RunOptions:
         """The screening of one side."""
         usual = self.workspace.config.experiment(self.experiment).guidelines
         return replace(
             self.options,
-            models=(question.model,),
+            models=(model,),
             experiments=named_experiment(self.experiment),
             guidelines=None if version.source == usual else version.source,
         )
@@ -190,18 +210,13 @@ class Rounds:
 
     def _left(self, request: RunRequest) -> dict[str, int]:
         """Trials of each eval that no run and no journal has."""
-        solver = request.solver
-        earlier = EarlierRuns(self.store, solver.model, self.workspace.journal_dir)
-        left = {}
-        for e in request.evals:
-            key = generation_key(e, solver.inputs(e, request.prompts[e.id]), solver.model)
-            settled = [earlier.is_settled(e.id, trial, key) for trial in range(1, request.trials + 1)]
-            left[e.id] = settled.count(False)
-        return left
+        earlier = EarlierRuns(self.store, request.solver.model, self.workspace.journal_dir)
+        trials = range(1, request.trials + 1)
+        return {e: sum(not earlier.is_settled(e, n, key) for n in trials) for e, key in _keys(request).items()}
 
     def _left_of_run(self, request: RunRequest) -> dict[str, int]:
         """The same of a fresh run, which takes nothing from others."""
-        run = self.store.opened(request.solver.model, request.date, request.run_id)
+        run = request.within.opened(request.run_id) if request.within else None
         if run is None:
             return {e.id: request.trials for e in request.evals}
         journal = Journal(self.workspace.journal_dir, run.plan)
@@ -212,6 +227,12 @@ class Rounds:
                 x is None or not (x.generation.received or x.generation.commands >= MAX_COMMANDS) for x in entries
             )
         return left
+
+
+def _keys(request: RunRequest) -> dict[str, str]:
+    """By eval: what must be equal for a reply to be used again."""
+    solver = request.solver
+    return {e.id: generation_key(e, solver.inputs(e, request.prompts[e.id]), solver.model) for e in request.evals}
 
 
 def _replies(run: Run, evals: Sequence[str]) -> set[str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from convex_evals.analysis.compare.tables import category_table, directions, flip_table, why_unsure
 from convex_evals.analysis.compare.to_markdown import MARKS
 from convex_evals.analysis.compare.words import p_value, points, rate, span
+from convex_evals.guidelines.confirmed_tables import WEAKER, confirmed_markdown
 from convex_evals.guidelines.diff import ChangeKind, RuleChange, SectionChange
 from convex_evals.guidelines.diff_report import DiffReport
 from convex_evals.guidelines.diff_words import Span, excerpts
@@ -61,6 +62,8 @@ def to_markdown(report: DiffReport) -> str:
     """At most `LIMIT` bytes; what did not fit is counted at the end."""
     page = _Page()
     page.add(_title(report))
+    if report.confirmed:
+        page.add(confirmed_markdown([(c.model, c.confirmation) for c in report.confirmed]))
     _add_verdicts(page, report)
     _add_gaps(page, report)
     _add_rules(page, report)
@@ -106,6 +109,8 @@ def _add_verdicts(page: _Page, report: DiffReport) -> None:
     models = report.effect.models
     if not models:
         return
+    if report.confirmed:
+        page.add(WEAKER)
     header = "| verdict | model | before | after | points | 95 % interval | p | evals | detects |\n"
     header += "|---|---|--:|--:|--:|:-:|--:|--:|--:|"
     rows = page.add_some("models", [_row(m) for m in models[:_MOST_MODELS]], 0.3, "\n")
@@ -143,6 +148,9 @@ def _add_gaps(page: _Page, report: DiffReport) -> None:
             page.left_out["commands"] = page.left_out.get("commands", 0) + 1
     if report.hint:
         page.add(f"> {inline(report.hint)}")
+    if report.proposal:
+        command = fenced(report.proposal.command, "sh", width=4_000)
+        page.add(f"{inline(report.proposal.title)}\n\n{command}\n\n{inline(report.proposal.price)}")
 
 
 def _add_rules(page: _Page, report: DiffReport) -> None:

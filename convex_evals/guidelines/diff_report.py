@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from convex_evals.analysis.compare import paired_to_data, to_data
 from convex_evals.analysis.compare.tables import left_out_line, unscored_line
+from convex_evals.guidelines.confirmed_tables import heading
 from convex_evals.guidelines.diff import ChangeKind, GuidelineDiff, RuleChange, diff_guidelines
 from convex_evals.guidelines.document import Rule
 from convex_evals.guidelines.effect import ORDER, Effect, EvalEffect, ModelEffect
@@ -18,9 +19,10 @@ from convex_evals.models.tokens import TokenCounter, offline_counter
 from convex_evals.stats import RELEVANT, Conclusion
 
 if TYPE_CHECKING:
-    from convex_evals.guidelines.missing_runs import (
-        Gap,  # needed only where something is to be run, and brings much along
-    )
+    # Needed only where something is to be run, or was, and bring much along.
+    from convex_evals.guidelines.confirmed import Confirmed
+    from convex_evals.guidelines.missing_runs import Gap
+    from convex_evals.guidelines.proposal import Proposal
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class DiffReport:
     effect: Effect
     gaps: Sequence[Gap]
     suite_evals: Collection[str]
+    confirmed: Sequence[Confirmed] = ()  # by `cli validate-guidelines`
+    proposal: Proposal | None = None
 
     @classmethod
     def of(
@@ -80,11 +84,34 @@ class DiffReport:
 
     @property
     def verdicts(self) -> str:
-        """How many models got which verdict, in one line."""
-        if not self.effect.models:
+        """How many models got which verdict, in one line: what is confirmed, then what is only compared."""
+        if not (self.effect.models or self.confirmed):
             return "" if self.diff.same_for_models else "no model has runs with both versions"
-        counts = Counter(m.paired.verdict for m in self.effect.models)
-        return ", ".join(f"{counts[v]} {v.words}" for v in ORDER if counts[v])
+        counts = Counter(m.paired.verdict for m in self.deciding)
+        compared = ", ".join(f"{counts[v]} {v.words}" for v in ORDER if counts[v])
+        if not self.confirmed:
+            return compared
+        validated = f"validated: {heading([c.confirmation.verdict for c in self.confirmed])}"
+        return f"{validated}; compared: {compared}" if compared else validated
+
+    @property
+    def deciding(self) -> list[ModelEffect]:
+        """The models whose own runs decide: all but those that were validated on every eval that is compared here."""
+        validated: dict[str, set[str]] = {}
+        for one in self.confirmed:
+            validated.setdefault(one.model, set()).update(one.evals)
+        return [
+            m
+            for m in self.effect.models
+            if m.model not in validated or not validated[m.model].issuperset(p.eval for p in m.comparison.pairs)
+        ]
+
+    @property
+    def regressed(self) -> bool:
+        """Whether a model, or one of its evals, is confirmed to have regressed, or a model whose own runs decide."""
+        return any(c.confirmation.made_worse for c in self.confirmed) or any(
+            m.paired.verdict is Conclusion.REGRESSED for m in self.deciding
+        )
 
     @property
     def several(self) -> bool:
@@ -134,7 +161,7 @@ class DiffReport:
     def hint(self) -> str | None:
         """What to do where nothing was compared, and nothing can be proposed."""
         compared = self.before.sha256 and self.after.sha256 and self.before.sha256 != self.after.sha256
-        if not compared or self.effect.models or self.gaps:
+        if not compared or self.effect.models or self.confirmed or self.gaps:
             return None
         return "No runs with either version; name models with -m to see what running them takes."
 
@@ -150,9 +177,14 @@ class DiffReport:
         found = []
         for eval_id in change.evals:
             effect = self.effect.evals.get(eval_id)
-            why = "no such eval" if eval_id not in self.suite_evals else "not run on both sides"
+            why = self._validated(eval_id) or "not run on both sides"
+            why = "no such eval" if eval_id not in self.suite_evals else why
             found.append((eval_id, effect, "" if effect else why))
         return found
+
+    def _validated(self, eval_id: str) -> str:
+        """What the validation of each model saw of an eval; empty where there was none."""
+        return ", ".join(f"{c.model} {said}" for c in self.confirmed if (said := c.said_of(eval_id)))
 
     def to_data(self) -> dict[str, Any]:
         """For machines, in full precision. Rates and differences are shares of 1."""
@@ -168,8 +200,10 @@ class DiffReport:
             "sections": [asdict(s) for s in self.diff.sections],
             "rules": [self._change(c) for c in self.diff.changes],
             "models": [_model(m) for m in self.effect.models],
-            "regressed": self.effect.regressed,
+            "confirmed": [c.record.model_dump(mode="json", by_alias=True) for c in self.confirmed],
+            "regressed": self.regressed,
             "missing": [gap.to_data() for gap in self.gaps],
+            "proposal": self.proposal and self.proposal.to_data(),
         }
 
     def _change(self, change: RuleChange) -> dict[str, Any]:

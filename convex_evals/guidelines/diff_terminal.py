@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from convex_evals.analysis.compare.tables import TONES, category_table, directions, flip_table, why_unsure
 from convex_evals.analysis.compare.words import p_value, points, rate, span
+from convex_evals.guidelines.confirmed_tables import WEAKER, confirmed_section, trials
 from convex_evals.guidelines.diff import ChangeKind, RuleChange, SectionChange
 from convex_evals.guidelines.diff_report import DiffReport
 from convex_evals.guidelines.diff_words import Span, excerpts
 from convex_evals.guidelines.effect import EvalEffect, ModelEffect
 from convex_evals.render.model import Cell, Column, Row, Section, Table, apart
 from convex_evals.render.verdicts import headline
-from convex_evals.stats import EvalPair, Surety
+from convex_evals.stats import Surety
 
 _SIGNS = {ChangeKind.ADDED: "+", ChangeKind.REMOVED: "-", ChangeKind.CHANGED: "~", ChangeKind.MOVED: ">"}
 _CONTEXT = 50  # characters of what stayed, on either side of changed words
@@ -59,8 +60,12 @@ def _title(report: DiffReport) -> str:
     return "\n".join(lines)
 
 
-def _effect(report: DiffReport) -> Iterator[str | Table]:
+def _effect(report: DiffReport) -> Iterator[str | Table | Section]:
+    if report.confirmed:
+        yield confirmed_section([(c.model, c.confirmation) for c in report.confirmed])
     if report.effect.models:
+        if report.confirmed:
+            yield WEAKER
         yield Table.of(_MODELS, [_row(m) for m in report.effect.models])
         judged = f"p and verdicts are corrected for {len(report.effect.models)} models; " if report.several else ""
         yield "\n".join(
@@ -75,6 +80,8 @@ def _effect(report: DiffReport) -> Iterator[str | Table]:
         yield f"{gap.what} {gap.version.label}: {who}\n  {gap.command}\n  {gap.price}"
     if report.hint:
         yield report.hint
+    if report.proposal:
+        yield f"{report.proposal.title}\n  {report.proposal.command}\n  {report.proposal.price}"
 
 
 def _model_notes(report: DiffReport) -> Iterator[str]:
@@ -157,10 +164,6 @@ def marked(words: Sequence[Span]) -> str:
             text = part.text if len(part.text) <= _LONGEST else f"{part.text[:_LONGEST]}…"
             found.append(f"[-{text}-]" if part.kind == "removed" else f"{{+{text}+}}")
     return "".join(found).strip()
-
-
-def trials(pair: EvalPair) -> str:
-    return f"{pair.a_passed}/{pair.a_scored} -> {pair.b_passed}/{pair.b_scored}"
 
 
 def _details(found: ModelEffect) -> Section | None:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from convex_evals.analysis.compare import Comparison, Side, compare
 from convex_evals.guidelines.revisions import Version
-from convex_evals.stats import Conclusion, EvalPair, Paired, family
+from convex_evals.stats import Conclusion, EvalPair, Paired, family, total
 from convex_evals.store.runs import Run, RunStore
 from convex_evals.text import counted
 
@@ -40,14 +40,7 @@ class EvalEffect:
 
     @property
     def total(self) -> EvalPair:
-        pairs = self.by_model.values()
-        return EvalPair(
-            self.eval,
-            sum(p.a_passed for p in pairs),
-            sum(p.a_scored for p in pairs),
-            sum(p.b_passed for p in pairs),
-            sum(p.b_scored for p in pairs),
-        )
+        return total(self.eval, self.by_model.values())
 
 
 @dataclass(frozen=True)
@@ -64,10 +57,6 @@ class Lack:
 class Effect:
     models: tuple[ModelEffect, ...]  # regressed ones first
     lacks: tuple[Lack, ...]
-
-    @property
-    def regressed(self) -> bool:
-        return any(m.paired.verdict is Conclusion.REGRESSED for m in self.models)
 
     @cached_property
     def evals(self) -> Mapping[str, EvalEffect]:

@@ -52,6 +52,13 @@ class Revisions:
     head: str | None  # None: the working tree
     merge_base: bool = False  # `base` is where `head` branched off from it
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """As a command takes them."""
+        if self.merge_base:
+            return (f"{self.base}...{self.head or ''}",)
+        return (self.base,) if self.head is None else (self.base, self.head)
+
 
 def parse_revisions(base: str, head: str | None) -> Revisions:
     """`BASE` and `HEAD`, or both in one word: `A..B`, `A...B` (from where B branched off); B may be left out.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from convex_evals.config import HUNKS, Workspace
 from convex_evals.errors import UserError
 from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.guidelines.confirmation import Answered, Question, Rounds, Screened
+from convex_evals.guidelines.confirmed import record_of
 from convex_evals.guidelines.diff_report import DiffReport
 from convex_evals.guidelines.effect import Effect, ModelEffect
 from convex_evals.guidelines.hunks import Hunk, hunks
@@ -16,6 +18,7 @@ from convex_evals.guidelines.revisions import Version
 from convex_evals.guidelines.validation_report import ValidationReport
 from convex_evals.models.budget import Budget
 from convex_evals.records.hashes import sha256_text
+from convex_evals.records.validation import ValidationRecord
 from convex_evals.runs.execute import carry_out
 from convex_evals.runs.plan import RunRequest
 from convex_evals.runs.request import make_resolver
@@ -62,25 +65,22 @@ class Recipe:
         for version in (before, after):
             if version.text is None:
                 raise UserError(f"{version.path}: not in {version.label}; name a revision that has it")
+        questions = self.rounds.questions(models, before, after)
         if before.sha256 == after.sha256:
             return self._report(before, after, [], [], None)
-        questions, changed = self._questions(before, after, models, each_hunk)
+        changed = hunks(before.text or "", after.text or "") if each_hunk else None
+        questions += self._of_hunks(questions, changed or [])
         screened = self._screen(questions)
         answered = None if screened is None else self._confirm(screened)
         return None if answered is None else self._report(before, after, screened or [], answered, changed)
 
-    def _questions(
-        self, before: Version, after: Version, models: Sequence[str], each_hunk: bool
-    ) -> tuple[list[Question], list[Hunk] | None]:
-        names = list(dict.fromkeys(models))
-        questions = [Question(name, before, after) for name in names]
-        if not each_hunk:
-            return questions, None
-        found = hunks(before.text or "", after.text or "")
-        for hunk in found if len(found) > 1 else ():
-            version = _version(self.rounds.workspace, hunk, after)
-            questions += [Question(name, before, version, hunk.number) for name in names]
-        return questions, found
+    def _of_hunks(self, questions: Sequence[Question], changed: Sequence[Hunk]) -> list[Question]:
+        """A hunk that is the whole change is answered with it."""
+        found: list[Question] = []
+        for hunk in changed if len(changed) > 1 else ():
+            version = _version(self.rounds.workspace, hunk, questions[0].after)
+            found += [replace(question, after=version, hunk=hunk.number) for question in questions]
+        return found
 
     def _screen(self, questions: Sequence[Question]) -> list[Screened] | None:
         rounds = self.rounds
@@ -136,7 +136,17 @@ class Recipe:
             for of_whole in (True, False)
         )
         diff = _diff(rounds, before, after, [s for s in screened if s.question.hunk is None])
-        return ValidationReport(diff, rounds.options.trials, rounds.again, whole, changed, alone)
+        return ValidationReport(diff, rounds.options.trials, rounds.again, whole, changed, alone, self._written(whole))
+
+    def _written(self, answers: Sequence[Answered]) -> dict[Path, ValidationRecord]:
+        """The files of answers that were judged together, by their folders."""
+        rounds, found = self.rounds, {}
+        facts = {"experiment": rounds.experiment, "trials": rounds.options.trials, "rounds": rounds.again}
+        for answer in answers:
+            within = answer.screened.question.within
+            found[within.folder] = record_of(answer, models=len(answers), **facts)
+            within.write(found[within.folder])
+        return found
 
 
 def _judged(answers: Sequence[Answered]) -> list[Answered]:

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
-from convex_evals.analysis.compare.to_markdown import MARKS
-from convex_evals.analysis.compare.words import p_value, points, span
 from convex_evals.guidelines.confirmation import Answered
+from convex_evals.guidelines.confirmed_tables import (
+    HEADER,
+    LINES_HEADER,
+    MOST,
+    heading,
+    lines,
+    markdown_table,
+    marked_row,
+    row,
+    verdict_line,
+)
 from convex_evals.guidelines.diff_markdown import LIMIT, changes_markdown
 from convex_evals.guidelines.diff_report import DiffReport
-from convex_evals.guidelines.diff_terminal import changes_text, trials
+from convex_evals.guidelines.diff_terminal import changes_text
 from convex_evals.guidelines.hunks import Hunk
+from convex_evals.records.validation import ValidationRecord
 from convex_evals.render.markdown import code, folded, inline
-from convex_evals.render.markdown import table as table_lines
 from convex_evals.render.model import Column, Section, Table, apart, text_columns
 from convex_evals.render.verdicts import headline
-from convex_evals.stats import Conclusion, Confirmation, Retested
+from convex_evals.stats import Confirmation
 from convex_evals.text import counted
-
-_HEADER = ["verdict", "model", "points", "95 % interval", "p", "evals", "flipped", "detects"]
-_EVAL_HEADER = ["screening", "again", "p", "confirmed"]
-_MOST = 60  # rows of a table in Markdown
-_OTHER_MARK = "⚪"
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,7 @@ class ValidationReport:
     answers: Sequence[Answered]  # one a model, judged together
     hunks: Sequence[Hunk] | None  # None: not asked for
     hunk_answers: Sequence[Answered] = ()  # judged together
+    written: Mapping[Path, ValidationRecord] = field(default_factory=dict)  # the files of the answers, by their folders
 
     @property
     def regressed(self) -> bool:
@@ -48,7 +54,7 @@ class ValidationReport:
     @property
     def verdicts(self) -> list[str]:
         """The answer, a line for each model."""
-        return [f"{a.screened.model}: {_line(a.confirmation)}" for a in self.answers]
+        return [f"{a.screened.model}: {verdict_line(a.confirmation)}" for a in self.answers]
 
     @property
     def recipe(self) -> str:
@@ -67,9 +73,9 @@ class ValidationReport:
     @property
     def notes(self) -> list[str]:
         """How to read the tables."""
-        several = len(self.answers) > 1
-        found = ["Points are of all screened evals, p and verdicts of the new trials; what did not flip is unchanged."]
-        found += [f"p and verdicts are corrected for {len(self.answers)} models."] if several else []
+        found = ["Points are of all screened evals, p of all new trials together; what did not flip is unchanged."]
+        if len(self.answers) > 1:
+            found += [f"p and verdicts are corrected for all {len(self.answers)} models and their evals."]
         if self._of_one_day:
             found += ["All rounds are of one day: what a day does to one side alone is not told from the guidelines."]
         for a in self.answers:
@@ -81,44 +87,45 @@ class ValidationReport:
 
     def _answers(self) -> Iterator[str | Section | Table]:
         yield self.recipe
-        yield Section.of(Table.of(text_columns(_HEADER, left=(0, 1)), [_row(a) for a in self.answers]), *self.notes)
+        yield Section.of(Table.of(text_columns(HEADER, left=(0, 1)), [_row(a) for a in self.answers]), *self.notes)
         for a in self.answers:
             if a.confirmation.evals:
                 asked = Column("eval", f"{a.screened.model}: asked again")
-                columns = [Column("model", None), asked, *text_columns(_EVAL_HEADER, left=(3,))]
-                yield Table.of(columns, [[a.screened.model, *_eval_row(a, e)] for e in a.confirmation.evals])
+                columns = [Column("model", None), asked, *text_columns(LINES_HEADER, left=(3,))]
+                yield Table.of(columns, [[a.screened.model, *line] for line in _lines(a)])
 
     def _hunks(self) -> Iterator[str | Section]:
         if self.hunks is None:
             return
-        lines = [f"{hunk.name}: {_headline(hunk)}" for hunk in self.hunks]
-        yield "\n".join(["Hunks, each alone on top of the old text:", *(f"  {line}" for line in lines)])
+        rules = [f"  {hunk.name}: {_headline(hunk)}" for hunk in self.hunks]
+        yield "\n".join(["Hunks, each alone on top of the old text:", *rules])
         if not self.hunk_answers:
             yield "The one hunk is the whole change: its verdict is that of the change."
             return
         rows = [[f"hunk {a.screened.question.hunk}", *_row(a), _names(a.confirmation)] for a in self.hunk_answers]
-        columns = text_columns(["hunk", *_HEADER, "confirmed evals"], left=(0, 1, 2, 9))
+        columns = text_columns(["hunk", *HEADER, "confirmed evals"], left=(0, 1, 2, 9))
         yield Section.of(Table.of(columns, rows), self._together)
 
     @property
     def _together(self) -> str:
-        return f"p and verdicts of hunks are corrected for all {len(self.hunk_answers)} of them."
+        return f"p and verdicts of hunks are corrected for all {len(self.hunk_answers)} of them and their evals."
 
     def to_markdown(self) -> str:
         """At most 60,000 bytes, the verdict first."""
         if not self.answers:
             return f"### Guidelines: no change for models\n\n{self._title()}\n\n{changes_markdown(self.diff, LIMIT)}\n"
-        parts = [f"### {_heading(self.answers)}", self._title(), inline(self.recipe)]
-        parts += ["\n".join(f"- **{inline(line)}**" for line in self.verdicts[:_MOST])]
-        parts.append(_markdown_table(_HEADER, [_marked(_row(a), a) for a in self.answers], range(2, 8)))
-        parts.append("\n".join(f"- {inline(note)}" for note in self.notes[:_MOST]))
+        verdicts = heading([a.confirmation.verdict for a in self.answers])
+        parts = [f"### Guidelines, validated: {verdicts}", self._title(), inline(self.recipe)]
+        parts += ["\n".join(f"- **{inline(line)}**" for line in self.verdicts[:MOST])]
+        parts.append(markdown_table(HEADER, [_marked(a) for a in self.answers], range(2, 8)))
+        parts.append("\n".join(f"- {inline(note)}" for note in self.notes[:MOST]))
         parts += self._markdown_hunks()
         for a in self.answers:
             if a.confirmation.evals:
-                rows = [_eval_row(a, e) for e in a.confirmation.evals]
-                body = _markdown_table(["eval", *_EVAL_HEADER], rows, range(1, 4))
-                confirmed = len(a.confirmation.improved) + len(a.confirmation.regressed)
-                parts.append(folded(f"asked again: {len(rows)}, confirmed: {confirmed}", body, title=a.screened.model))
+                body = markdown_table(["asked again", *LINES_HEADER], _lines(a), range(1, 4))
+                found = a.confirmation
+                counts = f"asked again: {len(found.evals)}, confirmed: {len(found.improved) + len(found.regressed)}"
+                parts.append(folded(counts, body, title=a.screened.model))
         while len("\n\n".join(parts).encode()) > LIMIT * 2 // 3:
             parts.pop()
         text = "\n\n".join(parts)
@@ -132,15 +139,12 @@ class ValidationReport:
         if self.hunks is None:
             return
         yield "#### Hunks, each alone on top of the old text"
-        yield "\n".join(f"- **{hunk.name}**: {inline(_headline(hunk))}" for hunk in self.hunks[:_MOST])
+        yield "\n".join(f"- **{hunk.name}**: {inline(_headline(hunk))}" for hunk in self.hunks[:MOST])
         if not self.hunk_answers:
             yield "The one hunk is the whole change: its verdict is that of the change."
             return
-        rows = [
-            [f"hunk {a.screened.question.hunk}", *_marked(_row(a), a), _names(a.confirmation)]
-            for a in self.hunk_answers
-        ]
-        yield _markdown_table(["hunk", *_HEADER, "confirmed evals"], rows, range(3, 9))
+        rows = [[f"hunk {a.screened.question.hunk}", *_marked(a), _names(a.confirmation)] for a in self.hunk_answers]
+        yield markdown_table(["hunk", *HEADER, "confirmed evals"], rows, range(3, 9))
         yield self._together
 
     def to_data(self) -> dict[str, Any]:
@@ -165,51 +169,6 @@ class ValidationReport:
         }
 
 
-def _line(found: Confirmation) -> str:
-    """The whole answer about one model."""
-    line = f"{found.verdict.words}: {points(found.difference)} points"
-    facts = [f"95 % interval {span(found.interval)}"] if found.interval else []
-    facts += [f"p {p_value(found.p)}"] if found.p is not None else []
-    line += f" ({', '.join(facts)})" if facts else ""
-    many = f"{len(found.flipped)} of {found.screened} evals flipped"
-    confirmed = f"{len(found.improved)} confirmed better, {len(found.regressed)} worse"
-    return f"{line}; {many}, {confirmed}" if found.flipped else f"{line}; none of {found.screened} evals flipped"
-
-
-def _heading(answers: Sequence[Answered]) -> str:
-    """The verdicts of all models, the worst first."""
-    order = [Conclusion.REGRESSED, Conclusion.MIXED, Conclusion.IMPROVED]
-    verdicts = [a.confirmation.verdict for a in answers]
-    found = [*order, *(v for v in Conclusion if v not in order)]
-    words = [f"{MARKS.get(v, _OTHER_MARK)} {v.words}" for v in found if v in verdicts]
-    if len(answers) == 1:
-        return f"Guidelines, validated: {words[0]}"
-    counts = [
-        f"{word} ({verdicts.count(v)})" for v, word in zip([v for v in found if v in verdicts], words, strict=True)
-    ]
-    return f"Guidelines, validated: {', '.join(counts)}"
-
-
-def _row(answer: Answered) -> list[str]:
-    found = answer.confirmation
-    return [
-        found.verdict.words,
-        answer.screened.model,
-        points(found.difference),
-        span(found.interval),
-        p_value(found.p),
-        str(found.screened),
-        str(len(found.flipped)),
-        points(found.detectable).lstrip("+"),
-    ]
-
-
-def _eval_row(answer: Answered, found: Retested) -> list[str]:
-    screen = {pair.eval: pair for pair in answer.screened.comparison.pairs}
-    verdict = found.verdict.words if found.verdict else "no"
-    return [found.pair.eval, trials(screen[found.pair.eval]), trials(found.pair), p_value(found.corrected), verdict]
-
-
 def _names(found: Confirmation) -> str:
     """Of the evals that are confirmed to have changed, with the direction."""
     signs = [(f"+{e.pair.eval}" if e in found.improved else f"-{e.pair.eval}") for e in found.evals if e.confirmed]
@@ -222,19 +181,20 @@ def _headline(hunk: Hunk) -> str:
     return "; ".join(words) or "titles, rulers or blank lines"
 
 
-def _marked(row: list[str], answer: Answered) -> list[str]:
-    mark = MARKS.get(answer.confirmation.verdict, _OTHER_MARK)
-    return [f"{mark} {row[0]}", *row[1:]]
+def _row(answer: Answered) -> list[str]:
+    return row(answer.screened.model, answer.confirmation)
 
 
-def _markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> str:
-    text = "\n".join(table_lines(header, rows[:_MOST], right))
-    return f"{text}\n\n{len(rows) - _MOST} more are left out." if len(rows) > _MOST else text
+def _marked(answer: Answered) -> list[str]:
+    return marked_row(answer.screened.model, answer.confirmation)
+
+
+def _lines(answer: Answered) -> list[list[str]]:
+    return lines(answer.confirmation, answer.screened.by_eval)
 
 
 def _data(answer: Answered) -> dict[str, Any]:
     found, screened = answer.confirmation, answer.screened
-    screen = {pair.eval: pair for pair in screened.comparison.pairs}
     runs = {"screening": [run.plan.run_id for run in screened.runs]}
     runs["confirmation"] = [run.plan.run_id for sides in answer.rounds for run in sides]
     return {
@@ -244,6 +204,12 @@ def _data(answer: Answered) -> dict[str, Any]:
         "difference": found.difference,
         "interval": found.interval,
         "p": found.p,
+        "whole": found.whole
+        and {
+            "p": found.whole.p,
+            "corrected": found.whole.corrected,
+            "confirmed": found.whole.verdict.value if found.whole.verdict else None,
+        },
         "detectable": found.detectable,
         "screened": found.screened,
         "flipped": list(found.flipped),
@@ -251,7 +217,7 @@ def _data(answer: Answered) -> dict[str, Any]:
             {
                 "eval": e.pair.eval,
                 **e.pair.trials,
-                "screening": screen[e.pair.eval].trials,
+                "screening": screened.by_eval[e.pair.eval].trials,
                 "p": e.p,
                 "corrected": e.corrected,
                 "confirmed": e.verdict.value if e.verdict else None,

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from convex_evals.errors import UserError
 from convex_evals.records import Counts
+from convex_evals.records.validation import ValidationRecord
 from convex_evals.render.numbers import percent
 from convex_evals.runs.shard import Shard
 from convex_evals.store.runs import SUMMARY_NAME, Run
 from convex_evals.store.summary import summarize
+from convex_evals.store.validations import VALIDATION_NAME
 from convex_evals.vcs.commits import Branch
+
+# What can be made again from the files beside it may be replaced by what another process made.
+_DERIVED = frozenset([SUMMARY_NAME, VALIDATION_NAME])
 
 
 @dataclass(frozen=True)
@@ -32,12 +38,30 @@ class Delivery:
         runs = [run for run in runs if run not in left]
         if not runs:
             raise UserError("nothing was committed: no trial was scored")
-        committed = self.branch.commit([run.folder for run in runs], message(runs, verb, shard))
-        name = self.branch.name
         lines = [f"Not committed, since no trial was scored: {run.plan.run_id}" for run in left]
-        lines += [f"Committed to {name}: {committed.commit[:10]}" if committed.new else f"Nothing to commit to {name}"]
+        return [*lines, *self._deliver([run.folder for run in runs], message(runs, verb, shard))]
+
+    def deliver_validations(self, found: Mapping[Path, ValidationRecord]) -> list[str]:
+        """Commit (and push) all files of validations, by their folders; lines that say what was done."""
+        one = next(iter(found.values()), None)
+        if one is None:
+            return []
+        what = one.model if len(found) == 1 else f"{len(found)} models"
+        sides = f"{one.before.guidelines_sha256[:8]}..{one.after.guidelines_sha256[:8]}"
+        verdicts = ", ".join(v.verdict.words for v in found.values())
+        first = f"chore(runs): validate guidelines {sides}, {what}: {verdicts}"
+        below = [
+            f"{folder.name} ({v.model} {v.experiment}, {len(v.evals) + len(v.unchanged)} evals): {v.verdict.words}"
+            for folder, v in found.items()
+        ]
+        return self._deliver(list(found), "\n".join([first, "", *below, ""]))
+
+    def _deliver(self, folders: Sequence[Path], text: str) -> list[str]:
+        committed = self.branch.commit(folders, text)
+        name = self.branch.name
+        lines = [f"Committed to {name}: {committed.commit[:10]}" if committed.new else f"Nothing to commit to {name}"]
         if self.push:
-            pushed = self.branch.push(committed, frozenset([SUMMARY_NAME]))
+            pushed = self.branch.push(committed, _DERIVED)
             where = f"{self.branch.remote}/{self.branch.upstream}"
             lines.append(f"Pushed to {where}" if pushed.new else f"{where} is up to date")
             lines += [pushed.note] if pushed.note else []

@@ -27,7 +27,7 @@ from convex_evals.runs.runner import Runner, TrialDone
 from convex_evals.runs.shard import Shard
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
-from convex_evals.store.runs import CONFIRMATION, Run, RunStore, grade_name
+from convex_evals.store.runs import Run, RunStore, grade_name
 from convex_evals.store.summary import given_up, summarize
 from convex_evals.text import counted
 
@@ -242,26 +242,30 @@ async def open_run(
     Raises `UserError` where the run that it names is there and is another.
     """
     plan = (await make_plan(request, service)).model_copy(update={"fresh": fresh})
-    named = request.planned or (store.opened(plan.model, plan.date, plan.run_id) if request.named else None)
+    named = request.planned or (_opened(request, store) if request.named else None)
     if named:
         refuse_other_work(named, plan)
         if retry_unscored:
             _refuse_retry(named)
         return named
+    place = request.within or store
     if fresh or request.named:
-        return store.create(plan)
-    for run in store.same_work(plan):
-        if run.plan.run_id.startswith(CONFIRMATION):
-            # What was asked to confirm a screening is not to become one.
-            continue
+        return place.create(plan)
+    for run in place.same_work(plan):
         summary = run.summary()
         if summary is not None and not summary.missing:
             again = summary.counts.unscored and (retry_unscored or not given_up(run, summary))
-            return store.create(plan) if again else run
+            return place.create(plan) if again else run
         # An incomplete run is resumed only with the toolchain that it was graded with.
         if run.plan.toolchain == plan.toolchain:
             return run
-    return store.create(plan)
+    return place.create(plan)
+
+
+def _opened(request: RunRequest, store: RunStore) -> Run | None:
+    if request.within:
+        return request.within.opened(request.run_id)
+    return store.opened(request.solver.model, request.date, request.run_id)
 
 
 def _refuse_retry(run: Run) -> None:

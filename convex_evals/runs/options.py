@@ -78,10 +78,13 @@ class RunOptions:
     runs_dir: Path | None = None
     form: str = DEFAULT
 
-    def arguments(self) -> list[str]:
-        """What follows the program's name; an option with its default value is left out."""
+    def arguments(self, *command: str) -> list[str]:
+        """What follows the program's name; an option with its default value is left out.
+
+        `command` are the words of another command that has these options.
+        """
         words = [] if self.suite is None else ["-C", str(self.suite)]
-        words.append("run")
+        words += command or ["run"]
         plain = RunOptions()
         for name, flag in _FLAGS.items():
             value = getattr(self, name)
@@ -89,9 +92,9 @@ class RunOptions:
                 words += _words(flag, value)
         return words
 
-    def command(self) -> str:
-        """The command line, quoted for a shell."""
-        return shlex.join(["cli", *self.arguments()])
+    def command(self, *command: str) -> str:
+        """The command line, quoted for a shell; of `cli run`, or of another `command`."""
+        return shlex.join(["cli", *self.arguments(*command)])
 
     def with_environment(self, environment: Mapping[str, str]) -> RunOptions:
         """With the variables that stand for options that are not given."""

@@ -18,6 +18,7 @@ from convex_evals.records.grading_inputs import GradingInputs
 from convex_evals.records.hashes import sha256_files, sha256_parts, sha256_text
 from convex_evals.records.names import is_eval_id
 from convex_evals.store.runs import Run
+from convex_evals.store.validations import ValidationFolder
 from convex_evals.suite.prompt import Prompt
 from convex_evals.suite.suite import Eval, read_project
 from convex_evals.text import and_more
@@ -43,6 +44,7 @@ class RunRequest:
     suite_commit: str | None
     named: bool = False  # exactly this id and day are meant: the run is opened where it is there
     planned: Run | None = None  # the run that these words were read from
+    within: ValidationFolder | None = None  # whose run it is; None: one of its own
 
 
 @dataclass(frozen=True)

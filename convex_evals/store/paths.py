@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import re
+from pathlib import Path
 
 from convex_evals.inputs.reserved_names import is_reserved
 
 _PLAIN = re.compile(r"[a-z0-9._-]")
 _LONGEST = 60
+# How folders begin that hold the runs of one validation: `MODEL/DATE/validation-ID/RUN`. No day is named so.
+VALIDATION = "validation-"
+
+
+def top_of(folder: Path) -> Path | None:
+    """The folder of all runs, of one run's folder; None where it cannot stand in one."""
+    above = 4 if folder.parent.name.startswith(VALIDATION) else 3
+    return folder.parents[above] if len(folder.parents) > above else None
 
 
 def slug_folders(slug: str) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from convex_evals.records.journal import MAX_COMMANDS
 from convex_evals.records.reply import TrialReply
 from convex_evals.store.journal import Journal
 from convex_evals.store.runs import Run, RunStore, grade_name
+from convex_evals.store.validations import newest, validations
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class EarlierTrial:
 
 @dataclass
 class EarlierRuns:
-    """One model's runs, newest first."""
+    """One model's runs, those of its validations included, newest first."""
 
     store: RunStore
     model: str
@@ -85,7 +86,8 @@ class EarlierRuns:
 
     def _all(self) -> Iterator[Run]:
         if self._runs is None:
-            self._runs = list(self.store.of_model(self.model))
+            validating = [run for found in validations(self.store, self.model) for run in found.runs()]
+            self._runs = sorted([*self.store.of_model(self.model), *validating], key=newest, reverse=True)
         return iter(self._runs)
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from convex_evals.errors import UserError
 from convex_evals.records import Generation, GenerationFile, GradeFile, RunPlan, Summary
-from convex_evals.store.paths import slug_folders
+from convex_evals.records.validation import ValidationRecord
+from convex_evals.store.paths import VALIDATION, slug_folders
 
 
 class GenerationsByTrial(dict[int, Generation]):
@@ -22,8 +23,21 @@ class GenerationsByTrial(dict[int, Generation]):
 
 def refuse_elsewhere(path: Path, named: RunPlan | Summary) -> None:
     """What stands in a file must be what its place says: everything else goes by the place."""
-    own = (*slug_folders(named.model), named.date, named.run_id)
-    if path.parent.parts[-4:] != own:
+    place = path.parent
+    if place.parent.name.startswith(VALIDATION):
+        # A round has its own day, which is not that of the validation.
+        _refuse(path, named.model, (*place.parts[-3:-1], named.run_id))
+    else:
+        _refuse(path, named.model, (named.date, named.run_id))
+
+
+def refuse_validation_elsewhere(path: Path, named: ValidationRecord) -> None:
+    _refuse(path, named.model, path.parent.parts[-2:])
+
+
+def _refuse(path: Path, model: str, below: tuple[str, ...]) -> None:
+    own = (*slug_folders(model), *below)
+    if path.parent.parts[-len(own) :] != own:
         raise UserError(
             f"{path}: says that it belongs to {'/'.join(own)}, which is another folder; restore it from Git, or move "
             "the folder there"

@@ -14,7 +14,7 @@ from convex_evals.inputs import confined
 from convex_evals.inputs.confined import MOST_ENTRIES
 from convex_evals.records import Generation, GenerationFile, GradeFile, Pruned, RunPlan, Summary
 from convex_evals.store.files import MOST_TEXT, read_confined, write_atomic
-from convex_evals.store.paths import slug_folders
+from convex_evals.store.paths import VALIDATION, slug_folders, top_of
 from convex_evals.store.records import find_record, read_record, write_record
 from convex_evals.store.run_checks import GenerationsByTrial, refuse_elsewhere, refuse_other_eval, refuse_other_evals
 from convex_evals.text import JOINER
@@ -23,8 +23,6 @@ PLAN_NAME = "run.json"
 SUMMARY_NAME = "summary.json"
 GENERATION_NAME = "generation.json"
 PRUNED_NAME = "pruned.json"
-# How runs are named that confirm what others showed: of evals that chance chose, and of no others.
-CONFIRMATION = "confirm-"
 _REPLY_NAME = re.compile(r"[1-9][0-9]{0,3}\.md")
 
 
@@ -32,9 +30,10 @@ def open_run(folder: Path) -> Run:
     """The run in exactly this folder. Raises `UserError` where the plan in it says that it is another one."""
     folder = Path(os.path.normpath(folder.absolute()))
     path = folder / PLAN_NAME
-    if len(folder.parents) < 4:
+    root = top_of(folder)
+    if root is None:
         raise UserError(f"{path}: a run stands in RUNS/PROVIDER/MODEL/DATE/RUN")
-    plan = read_record(path, RunPlan, folder.parents[3])
+    plan = read_record(path, RunPlan, root)
     refuse_elsewhere(path, plan)
     return Run(folder, plan)
 
@@ -46,7 +45,12 @@ def grade_name(grading_key: str) -> str:
 @lru_cache
 def _day_of(model_folder: Path, root: Path, run_id: str) -> str | None:
     days = confined.entries(model_folder, root)
-    return next((day for day in days if confined.is_file(model_folder / day / run_id / PLAN_NAME, root)), None)
+    own = next((day for day in days if confined.is_file(model_folder / day / run_id / PLAN_NAME, root)), None)
+    if own is not None:
+        return own
+    names = [model_folder / day / name for day in days for name in confined.entries(model_folder / day, root)]
+    paths = (folder / run_id / PLAN_NAME for folder in names if folder.name.startswith(VALIDATION))
+    return next((read_record(p, RunPlan, root).date for p in paths if confined.is_file(p, root)), None)
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,9 @@ class Run:
     @property
     def root(self) -> Path:
         """The folder of all runs. Nothing below it is read or written through a link."""
-        return self.folder.parents[3]
+        top = top_of(self.folder)
+        assert top is not None, "open_run refuses such a folder"
+        return top
 
     def summary(self) -> Summary | None:
         """None where none is written yet; it names evals in `missing` where the run was finished without them."""
@@ -100,7 +106,7 @@ class Run:
         """The day on which the run began that asked for this reply; None where that run is no longer here."""
         if generation.reused_from is None:
             return self.plan.date
-        return _day_of(self.folder.parent.parent, self.root, generation.reused_from)
+        return _day_of(self.root.joinpath(*slug_folders(self.plan.model)), self.root, generation.reused_from)
 
     def grade(self, eval_id: str) -> GradeFile:
         """The verdicts that count: those that the summary names, else those under the plan's own key."""
@@ -214,13 +220,22 @@ class RunStore:
 
     def _folders(self, *known: str) -> list[Path]:
         """Of the runs below `known` (provider, then model), newest first."""
+        runs = [f for f in self._below(*known) if confined.is_file(f / PLAN_NAME, self.root)]
+        return sorted(runs, key=self._newest, reverse=True)
+
+    def validations(self, slug: str | None = None) -> list[Path]:
+        """The folders of all validations, or of those of one model. Their runs are not among the runs here."""
+        known = () if slug is None else slug_folders(slug)
+        return [folder for folder in self._below(*known) if folder.name.startswith(VALIDATION)]
+
+    def _below(self, *known: str) -> list[Path]:
+        """All that stands where runs do."""
         found = [self.root.joinpath(*known)]
         for _ in range(4 - len(known)):
             found = [f / n for f in found for n, kind in confined.entries(f, self.root).items() if kind == "folder"]
             if len(found) > MOST_ENTRIES:
                 raise UserError(f"{self.root}: more than {MOST_ENTRIES:,} folders; move some of them away")
-        runs = [f for f in found if confined.is_file(f / PLAN_NAME, self.root)]
-        return sorted(runs, key=self._newest, reverse=True)
+        return found
 
     def _newest(self, folder: Path) -> tuple[str, float]:
         return folder.parts[-2], confined.modified(folder / PLAN_NAME, self.root)

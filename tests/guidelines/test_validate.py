@@ -18,6 +18,7 @@ from markdown_it import MarkdownIt
 
 from convex_evals.guidelines.hunks import hunks
 from convex_evals.store.runs import Run, RunStore
+from convex_evals.store.validations import validations
 from tests.commands import command, start
 from tests.conftest import Invoke
 from tests.factories import make_eval, make_git_repo, write_files
@@ -112,7 +113,9 @@ def cli(suite: Path, *arguments: str, status: int = 0) -> tuple[str, str]:
 def runs_of(suite: Path) -> dict[bool, list[Run]]:
     """By whether they confirm."""
     found: dict[bool, list[Run]] = {False: [], True: []}
-    for run in RunStore(suite / "runs").all():
+    store = RunStore(suite / "runs")
+    assert not list(store.all()), "no list of runs has them"
+    for run in (run for folder in validations(store) for run in folder.runs()):
         found[run.plan.fresh].append(run)
     return found
 
@@ -185,7 +188,8 @@ def test_each_hunk_alone(suite: Path, model: Model, golden: Golden) -> None:
         ("changed line 3: Be brief: mended.", "improved"),
         ("changed line 9: Use tabs: broken.", "regressed"),
     ]
-    sides = {run.plan.guidelines for run in RunStore(suite / "runs").all()}
+    sides = {run.plan.guidelines for own in runs_of(suite).values() for run in own}
+    assert len(list((suite / "runs").glob("*/*/*/*"))) == 1, "hunks have no folder of their own"
     assert sum(str(where).startswith(".cache/convex-evals/hunks/") for where in sides) == 2
 
 
@@ -234,6 +238,9 @@ def test_what_cannot_be_validated(suite: Path, invoke: Invoke, model: Model) -> 
     assert "no such model; did you mean 'model'?" in says("HEAD", "-m", "modle", "-y")
     assert invoke("validate-guidelines", "HEAD", cwd=suite).status == 2
     write_files(suite, {FILE: ONE.replace("000-first/000-eval", "x/y")})
+    # Whatever the texts.
+    assert "-m reference: gets no guidelines; name a model of models.yaml" in says("HEAD", "-m", "reference", "-y")
+    assert "no such model; did you mean 'model'?" in says("HEAD", "-m", "model", "-m", "modle", "-y")
     same = invoke("validate-guidelines", "HEAD", "-m", "model", "--each-hunk", cwd=suite)
     assert same.status == 0 and same.out.endswith("No change for models: comments alone changed.\n")
     markdown = invoke("validate-guidelines", "HEAD", "-m", "model", "--format", "markdown", cwd=suite).out

@@ -24,6 +24,8 @@ from convex_evals.records import (
 )
 from convex_evals.records.human import parse_human
 from convex_evals.records.journal import JournalEntry
+from convex_evals.records.validation import ValidationRecord
+from convex_evals.stats import EvalPair
 from convex_evals.store.records import read_record, write_record
 from tests.factories import (
     make_failure,
@@ -31,6 +33,7 @@ from tests.factories import (
     make_generation_file,
     make_grade_file,
     make_plan,
+    make_validation,
     make_verdict,
 )
 
@@ -41,6 +44,10 @@ EXAMPLES: dict[str, FileRecord] = {
     "generation.1.json": make_generation_file(),
     "grade.1.json": make_grade_file(verdict=FAILED),
     "pruned.1.json": Pruned(date="2026-01-31", responses=3, bytes=4096),
+    "validation.1.json": make_validation(
+        [EvalPair("a/flipped", 0, 3, 3, 3), EvalPair("a/lost", 0, 3, 2, 3), EvalPair("a/same", 3, 3, 3, 3)],
+        [EvalPair("a/flipped", 1, 10, 10, 10)],
+    ),
     "journal.1.json": JournalEntry(
         generation_key="5" * 64, generation=make_generation(), response="# Files\n", verdict=FAILED, commands=1
     ),
@@ -66,7 +73,7 @@ def test_records_quote_what_utf_8_cannot_hold(said: str) -> None:
     assert ("\ufffd" in text) == any("\ud800" <= character <= "\udfff" for character in halves)
 
 
-@pytest.mark.parametrize("model", [RunPlan, GenerationFile, GradeFile, Summary, Pruned, JournalEntry])
+@pytest.mark.parametrize("model", [RunPlan, GenerationFile, GradeFile, Summary, Pruned, ValidationRecord, JournalEntry])
 def test_a_file_from_the_future_is_refused(model: type[FileRecord], tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text(json.dumps({"kind": model.model_fields["kind"].default, "schema": 99}))

@@ -22,7 +22,7 @@ from convex_evals.render.model import Table
 from convex_evals.stats import Conclusion
 from convex_evals.text import counted
 
-MARKS = {Conclusion.IMPROVED: "🟢", Conclusion.REGRESSED: "🔴"}
+MARKS = {Conclusion.IMPROVED: "🟢", Conclusion.REGRESSED: "🔴", Conclusion.MIXED: "🟠"}
 _OTHER_MARK = "⚪"
 _MOST = 100  # flips of each direction
 

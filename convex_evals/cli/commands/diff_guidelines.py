@@ -46,7 +46,9 @@ class DiffGuidelinesOptions:
 @click.argument("head", required=False)
 @click.option("-m", "--model", "models", multiple=True, metavar="MODEL", help="Only this model; repeatable.")
 @guidelines_experiment_option
-@click.option("--fail-on-regression", is_flag=True, help="Exit with 4 if a model regressed.")
+@click.option(
+    "--fail-on-regression", is_flag=True, help="Exit with 4 if a model regressed, or an eval of a validated one."
+)
 @click.option("--run", "run_missing", is_flag=True, help="Run what is missing on either side, then compare.")
 @click.option("--budget", type=click.FloatRange(0), metavar="USD", help="With --run: hard limit on spending.")
 @output_option
@@ -61,7 +63,8 @@ def diff_guidelines(ctx: click.Context, options: DiffGuidelinesOptions, grading:
 
     BASE and HEAD are Git revisions; HEAD defaults to the working tree. `main...` is the commit where this branch left
     main. Nothing is checked out. A run belongs to the guidelines whose hash it recorded. If a side has no runs, the
-    command that makes them is shown, with its cost.
+    command that makes them is shown, with its cost. What `cli validate-guidelines` confirmed of the same change comes
+    first; where it was not validated, the command that does so on the evals that the changed rules name is shown.
 
     \b
     Examples:
@@ -91,7 +94,7 @@ def diff_guidelines(ctx: click.Context, options: DiffGuidelinesOptions, grading:
     _print(report, options.form)
     if stopped:
         return ExitCode.USER_ERROR
-    return ExitCode.EVALS_FAILED if options.fail_on_regression and report.effect.regressed else ExitCode.OK
+    return ExitCode.EVALS_FAILED if options.fail_on_regression and report.regressed else ExitCode.OK
 
 
 def _print(report: DiffReport, form: str) -> None:

@@ -12,15 +12,18 @@ from convex_evals.cli.options import (
     GradingOptions,
     collect,
     containment_options,
+    delivery_options,
     filter_options,
     guidelines_experiment_option,
     on_terminal,
+    open_delivery,
     output_option,
     print_result,
     runs_dir_option,
     suite_path,
     workers_option,
 )
+from convex_evals.render.formats import DEFAULT
 from convex_evals.render.output import complain, say
 from convex_evals.runs.options import RunOptions
 from convex_evals.stats import CONFIRM_TRIALS, SCREEN_TRIALS
@@ -45,6 +48,8 @@ class ValidateGuidelinesOptions:
     budget: float | None  # dollars
     yes: bool
     fail_on_regression: bool
+    commit: bool
+    push: bool
     form: str
     runs_dir: Path | None
 
@@ -77,7 +82,8 @@ class ValidateGuidelinesOptions:
 @click.option("--each-hunk", is_flag=True, help="Also judge each hunk of the change alone, on top of BASE.")
 @click.option("--budget", type=click.FloatRange(0), metavar="USD", help="Hard limit on spending.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation before spending.")
-@click.option("--fail-on-regression", is_flag=True, help="Exit with 4 if a model, or a single eval, regressed.")
+@click.option("--fail-on-regression", is_flag=True, help="Exit with 4 if a model, or one eval, is confirmed worse.")
+@delivery_options
 @output_option
 @workers_option
 @containment_options
@@ -92,12 +98,14 @@ def validate_guidelines(ctx: click.Context, options: ValidateGuidelinesOptions, 
     rounds, one after the other, with new replies, and these rounds alone decide. Where a change has no effect, one is
     reported at most once in twenty times.
     Calls and dollars are shown before they are spent. Repeat the command to resume after an interruption; nothing is
-    paid for twice. BASE and HEAD are as for `cli diff-guidelines`.
+    paid for twice. BASE and HEAD are as for `cli diff-guidelines`, which shows the verdict from then on: it is a file,
+    beside all runs of the validation, in one folder for each model, which no list of runs looks into.
 
     \b
     Examples:
       cli validate-guidelines HEAD -m claude-sonnet-5 -c queries
       cli validate-guidelines main... -m gpt-5 -m claude-sonnet-5 --budget 20 -y --fail-on-regression
+      cli validate-guidelines main... -m gpt-5 -f pagination -y --budget 5 --commit --push
       cli validate-guidelines HEAD~1 HEAD -m gpt-5 --trials 1 --confirm 8 --each-hunk
     """
     from convex_evals.config import open_workspace
@@ -107,6 +115,7 @@ def validate_guidelines(ctx: click.Context, options: ValidateGuidelinesOptions, 
     from convex_evals.guidelines.validate import Recipe, RoundRunner
 
     workspace = open_workspace(suite_path(ctx), options.runs_dir, Path.cwd())
+    delivery = open_delivery(workspace.runs_dir, options.commit, options.push)
     experiment = options.experiment
     before, after = read_versions(workspace, experiment, parse_revisions(options.base, options.head))
     screening = RunOptions(pattern=options.pattern, categories=options.categories, trials=options.trials)
@@ -117,6 +126,8 @@ def validate_guidelines(ctx: click.Context, options: ValidateGuidelinesOptions, 
     if found is None:
         return ExitCode.USER_ERROR
     print_result(options.form, found.to_section(), found.to_data, found.to_markdown)
+    for line in delivery.deliver_validations(found.written) if delivery else ():
+        say(line, err=options.form != DEFAULT)
     return ExitCode.EVALS_FAILED if options.fail_on_regression and found.regressed else ExitCode.OK
 
 
