@@ -62,8 +62,9 @@ def to_markdown(report: DiffReport) -> str:
     """At most `LIMIT` bytes; what did not fit is counted at the end."""
     page = _Page()
     page.add(_title(report))
-    if report.confirmed:
-        page.add(confirmed_markdown([(c.model, c.confirmation) for c in report.confirmed]))
+    confirmed = [(c.model, c.confirmation) for c in report.confirmed]
+    if confirmed and not page.add(confirmed_markdown(confirmed)):
+        page.left_out["confirmed verdicts"] = len(confirmed)
     _add_verdicts(page, report)
     _add_gaps(page, report)
     _add_rules(page, report)

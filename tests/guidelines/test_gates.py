@@ -169,3 +169,17 @@ def test_another_prompt_is_another_change(changed: Path, invoke: Invoke) -> None
     found["after"]["prompt_sha256"] = sha256_text("another")
     path.write_text(json.dumps(found))
     assert "Confirmed by new trials" not in invoke("diff-guidelines", "HEAD", cwd=changed).out
+
+
+def test_nothing_is_read_through_a_link(
+    changed: Path, tmp_path_factory: pytest.TempPathFactory, invoke: Invoke
+) -> None:
+    path = write(changed, [BETTER])
+    outside = tmp_path_factory.mktemp("outside") / "validation.json"
+    path.rename(outside)
+    path.symlink_to(outside)
+    assert "Confirmed by new trials" not in invoke("diff-guidelines", "HEAD", cwd=changed).out
+    path.unlink()
+    path.parent.rmdir()
+    path.parent.symlink_to(outside.parent)
+    assert "Confirmed by new trials" not in invoke("diff-guidelines", "HEAD", cwd=changed).out
