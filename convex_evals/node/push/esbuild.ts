@@ -4,8 +4,7 @@
  * Four differences. The working folder is passed with every build, because esbuild remembers the one the process
  * started in and the checker works on many projects. Messages are recorded instead of printed. A file from
  * outside the project and its packages is an error: bundling must not carry files of the host into a deployment. And the
- * files that went into a bundle are recorded. No build is kept for another project: a project's files lead imports elsewhere in
- * more ways than a key could name (tsconfig.json, jsconfig.json and what they extend, package.json).
+ * files that went into a bundle are recorded. Builds of packages alone are kept for other projects (`package_builds.ts`).
  */
 import { realpathSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -13,6 +12,7 @@ import path from "node:path";
 import type * as Esbuild from "esbuild";
 import { recordBundled } from "./bundled.ts";
 import { record } from "./diagnostics.ts";
+import { onceForPackages } from "./package_builds.ts";
 import { PACKAGES } from "./project_fs.ts";
 
 const require = createRequire(import.meta.url);
@@ -96,7 +96,8 @@ export async function build(options: Esbuild.BuildOptions): Promise<Esbuild.Buil
   let result: Esbuild.BuildResult;
   try {
     const plugins = (options.plugins ?? []).map(withoutNeedlessQuestions);
-    result = await official.build({ absWorkingDir: folder, ...options, plugins, logLevel: "silent" });
+    const complete = { absWorkingDir: folder, ...options, plugins, logLevel: "silent" } as const;
+    result = await onceForPackages(complete, folder, (each) => official.build(each));
   } catch (error) {
     const failure = error as Partial<Esbuild.BuildFailure>;
     if (!failure.errors) lost = error as Error;
