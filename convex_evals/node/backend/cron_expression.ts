@@ -38,29 +38,33 @@ export function parseCronExpression(text: string): Cron {
   if (parts.length !== FIELDS.length) {
     throw new Error(`Invalid cron expression "${text}": expected 5 fields, got ${parts.length}`);
   }
-  for (const [at, field] of FIELDS.entries()) {
-    const part = parts[at] ?? "";
-    if (!isValid(part, at, field)) throw new Error(`Invalid cron expression: "${part}" is not a valid ${field.name}`);
+  for (const [at, { name, syntax, longestStep }] of FIELDS.entries()) {
+    const steps = [...parts[at]!.matchAll(/\/(\d+)/g)].map(([, step]) => Number(step));
+    if (!syntax.test(parts[at]!) || steps.some((step) => step > longestStep)) throw invalid(parts[at]!, name);
   }
-  return compile(parts);
+  return compile(parts) ?? refuseField(parts);
 }
 
-function isValid(part: string, at: number, { syntax, longestStep }: Field): boolean {
-  const steps = [...part.matchAll(/\/(\d+)/g)].map(([, step]) => Number(step));
-  if (!syntax.test(part) || steps.some((step) => step > longestStep)) return false;
-  try {
-    compile(FIELDS.map((_, index) => (index === at ? part : "*")));
-    return true;
-  } catch {
-    return false;
-  }
+/** Throws for the field whose values are out of bounds. */
+function refuseField(parts: readonly string[]): never {
+  const at = parts.findIndex((part, place) => !compile(FIELDS.map((_, index) => (index === place ? part : "*"))));
+  throw at === -1 ? new Error(`Invalid cron expression "${parts.join(" ")}"`) : invalid(parts[at]!, FIELDS[at]!.name);
 }
 
-function compile(parts: readonly string[]): Cron {
+function invalid(part: string, field: string): Error {
+  return new Error(`Invalid cron expression: "${part}" is not a valid ${field}`);
+}
+
+// Takes a quarter of a millisecond.
+function compile(parts: readonly string[]): Cron | null {
   // L alone is the last day of the week.
   const pattern = parts.join(" ").replace(/ L$/, " 6");
   // With `sloppyRanges`, 5/15 is accepted.
-  return new Cron(pattern, { mode: "5-part", utcOffset: 0, sloppyRanges: true });
+  try {
+    return new Cron(pattern, { mode: "5-part", utcOffset: 0, sloppyRanges: true });
+  } catch {
+    return null;
+  }
 }
 
 /** Unix milliseconds of the first match strictly after `afterMs`, or null if there is none. */
