@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { App } from "./app/app.ts";
 import { HttpError } from "./errors.ts";
 import { readBody, sendJson } from "./http_body.ts";
+import { mediaTypeFault } from "./media_types.ts";
 
 interface Exchange {
   readonly request: IncomingMessage;
@@ -19,18 +20,20 @@ const DIGEST = /^sha-256=([A-Za-z0-9+/]{43}=)$/;
 export async function uploadFile({ request, response, url }: Exchange, app: App): Promise<void> {
   const componentPath = app.files.uploadTarget(url.searchParams.get("token") ?? "");
   if (componentPath === null) throw new HttpError(400, "StorageTokenInvalid", "Invalid or expired upload token");
-  const { digest } = request.headers;
+  const { "content-type": type = "", digest } = request.headers;
+  if (type !== "" && mediaTypeFault(type) !== null) throw badHeader("content-type");
   const expected = DIGEST.exec(String(digest))?.[1];
-  if (digest !== undefined && expected === undefined) {
-    throw new HttpError(400, "BadHeader", "Bad header for digest: invalid HTTP header");
-  }
+  if (digest !== undefined && expected === undefined) throw badHeader("digest");
   const bytes = new Uint8Array(await readBody(request));
   const actual = sha256(bytes);
   if (expected !== undefined && expected !== actual) {
-    throw new HttpError(400, "Sha256Mismatch", `Sha256 mismatch: the file's digest is ${actual}, expected ${expected}`);
+    throw new HttpError(400, "Sha256Mismatch", `Sha256 mismatch. Expected: ${expected} Actual: ${actual}`);
   }
-  const blob = new Blob([bytes], { type: request.headers["content-type"] ?? "" });
-  sendJson(response, { storageId: await app.storeFile(componentPath, blob) });
+  sendJson(response, { storageId: await app.storeFile(componentPath, new Blob([bytes], { type })) });
+}
+
+function badHeader(name: string): HttpError {
+  return new HttpError(400, "BadHeader", `Bad header for ${name}: invalid HTTP header`);
 }
 
 /** GET /api/storage/ID: the whole file with its digest, or one range of it. */
@@ -49,7 +52,7 @@ export async function downloadFile({ request, response }: Exchange, app: App, pu
     "cache-control": "private, max-age=2592000",
   };
   const range = byteRange(request.headers.range, blob.size);
-  if (range === "unsatisfiable") return void response.writeHead(416, { "content-range": `bytes */${blob.size}` }).end();
+  if (range === "unsatisfiable") return void response.writeHead(416).end();
   const part = range ? blob.slice(range.first, range.last + 1) : blob;
   const bytes = new Uint8Array(await part.arrayBuffer());
   const partHeaders = range

@@ -1,5 +1,6 @@
 /** File storage: https://docs.convex.dev/file-storage/file-metadata */
 
+import { mediaTypeFault } from "../media_types.ts";
 import { tableOfId } from "./document_ids.ts";
 import { host } from "embedded:host";
 
@@ -15,11 +16,13 @@ interface StoredFile {
  * get-convex/convex-backend crates/model/src/file_storage/virtual_table.rs
  */
 export function newFileFields(blob: Blob, sha256: string, expectedSha256: string | undefined): Omit<StoredFile, "_id"> {
+  const fault = blob.type === "" ? null : mediaTypeFault(blob.type);
+  if (fault !== null) throw new Error(fault);
   if (expectedSha256 !== undefined && !/^[A-Za-z0-9+/]{43}=$/.test(expectedSha256)) {
     throw new Error("invalid HTTP header");
   }
   if (expectedSha256 !== undefined && expectedSha256 !== sha256) {
-    throw new Error(`Sha256 mismatch: the file's digest is ${sha256}, expected ${expectedSha256}`);
+    throw new Error(`Sha256 mismatch. Expected: ${expectedSha256} Actual: ${sha256}`);
   }
   return { size: blob.size, sha256, ...(blob.type ? { contentType: blob.type } : {}) };
 }
