@@ -89,8 +89,9 @@ export function jobScheduled(db: JobDatabase, job: Parameters<typeof host.jobSch
   if (parent?.db.get(TABLE, parent.jobId)?.state.kind === "canceled") cancelJob(db, job.jobId);
 }
 
-/** Cancels a job that is not over yet; for one that is, nothing happens. */
+/** Cancels a job that is not over yet; for one that is, and for the one that runs, nothing happens. */
 export function cancelJob(db: JobDatabase, jobId: string): void {
+  if (running.getStore()?.jobId === jobId) return;
   const kind = db.get(TABLE, jobId)?.state.kind;
   if (kind !== "pending" && kind !== "inProgress") return;
   db.patch(TABLE, jobId, { state: { kind: "canceled" }, completedTime: Date.now() });

@@ -4,6 +4,8 @@ import { moduleFile, schemaFile, type Expected, type Row, type Step } from "../h
 
 const SCHEDULED = "https://docs.convex.dev/scheduling/scheduled-functions";
 const VALIDATION = "get-convex/convex-backend crates/udf/src/validation.rs";
+const MODEL = "get-convex/convex-backend crates/model/src/scheduled_jobs/mod.rs";
+const SYSCALLS = "get-convex/convex-backend crates/isolate/src/environment/udf/async_syscall.rs";
 const EXECUTOR = "get-convex/convex-backend crates/application/src/scheduled_jobs/mod.rs";
 
 const FILES = {
@@ -24,6 +26,10 @@ export const thenFail = mutation({ args: {}, handler: async (ctx) => { await ctx
 export const tryThenFail = action({ args: {}, handler: async (ctx) => { try { await ctx.runMutation(api.jobs.thenFail, {}); } catch {} } });
 export const cancel = mutation({ args: { id: v.id("_scheduled_functions") }, handler: async (ctx, { id }) => { await ctx.scheduler.cancel(id); } });
 export const job = query({ args: { id: v.id("_scheduled_functions") }, handler: async (ctx, { id }) => { const job = await ctx.db.system.get(id); return job && { name: job.name, args: job.args, state: job.state, completed: typeof job.completedTime, scheduled: typeof job.scheduledTime }; } });
+export const late = internalAction({ args: {}, handler: async (ctx) => { await new Promise((resolve) => setTimeout(resolve, 400)); await ctx.scheduler.runAfter(0, internal.jobs.tick, { name: "late" }); await ctx.runMutation(api.jobs.after, { path: "jobs:tick", args: { name: "later" } }); } });
+export const remembered = mutation({ args: {}, handler: async (ctx) => { await ctx.db.insert("ticks", { name: await ctx.scheduler.runAfter(0, internal.jobs.itself, {}) }); } });
+export const itself = internalMutation({ args: {}, handler: async (ctx) => { const { name } = (await ctx.db.query("ticks").first())!; await ctx.scheduler.cancel(name as any); await ctx.scheduler.runAfter(60_000, internal.jobs.tick, { name: "next" }); } });
+export const states = query({ args: {}, handler: async (ctx) => (await ctx.db.system.query("_scheduled_functions").collect()).map((job) => job.state.kind) });
 export const list = query({ args: {}, handler: async (ctx) => (await ctx.db.system.query("_scheduled_functions").collect()).length });
 `,
   ),
@@ -112,6 +118,29 @@ const accepted: readonly Row[] = [
         scheduled: "number",
       },
     },
+  ),
+  row(
+    "canceled-children",
+    "What a canceled job still schedules is canceled, by itself or by a mutation that it calls.",
+    MODEL,
+    [
+      schedule("jobs:late"),
+      { waitMs: 150 },
+      { call: "mutation", path: "jobs:cancel", args: (results) => ({ id: results[0] }) },
+      { waitMs: 500 },
+      { call: "query", path: "jobs:states", eventually: true },
+    ],
+    { value: ["canceled", "canceled", "canceled"] },
+  ),
+  row(
+    "cancels-itself",
+    "A mutation that cancels itself does not.",
+    SYSCALLS,
+    [
+      { call: "mutation", path: "jobs:remembered" },
+      { call: "query", path: "jobs:states", eventually: true },
+    ],
+    { value: ["success", "pending"] },
   ),
   row(
     "rolled-back",
