@@ -10,6 +10,8 @@ import type { Door } from "./doors.ts";
 import { newRequestId } from "./errors.ts";
 import { sendJson } from "./http_body.ts";
 
+const MAX_RESPONSE_BYTES = 20 << 20;
+
 /** Runs the HTTP action that the request is routed to. */
 export async function handleSite(
   request: IncomingMessage,
@@ -27,7 +29,9 @@ export async function handleSite(
     const trace = traceOf(error);
     return sendJson(response, { code: `[Request ID: ${newRequestId()}] Server Error`, trace }, 500);
   }
-  await sendResponse(response, answer);
+  await sendResponse(response, answer, () => {
+    app.report(`HttpResponseTooLarge: HTTP actions support responses up to ${MAX_RESPONSE_BYTES >> 20} MiB`);
+  });
 }
 
 function traceOf(error: unknown): string {
@@ -64,7 +68,7 @@ function requestInit(request: IncomingMessage): RequestInit {
   return { method, headers, body, duplex: "half" } as RequestInit;
 }
 
-async function sendResponse(response: ServerResponse, answer: Response): Promise<void> {
+async function sendResponse(response: ServerResponse, answer: Response, tooLarge: () => void): Promise<void> {
   response.statusCode = answer.status;
   if (answer.statusText) response.statusMessage = answer.statusText;
   for (const [name, value] of answer.headers) {
@@ -75,10 +79,24 @@ async function sendResponse(response: ServerResponse, answer: Response): Promise
   if (!answer.body) return void response.end();
   response.flushHeaders();
   try {
-    await pipeline(Readable.fromWeb(answer.body as import("node:stream/web").ReadableStream), response);
+    const body = Readable.fromWeb(answer.body as import("node:stream/web").ReadableStream<Uint8Array>);
+    await pipeline(body, (chunks: AsyncIterable<Uint8Array>) => limited(chunks, tooLarge), response);
   } catch {
     // The app's stream failed after the status was sent: cutting the connection
     // is the only way left to say so.
     response.destroy();
+  }
+}
+
+/** Leaves out chunks that do not fit. get-convex/convex-backend crates/isolate/src/environment/action/mod.rs */
+async function* limited(chunks: AsyncIterable<Uint8Array>, tooLarge: () => void): AsyncGenerator<Uint8Array> {
+  let sent = 0;
+  for await (const chunk of chunks) {
+    if (sent + chunk.length > MAX_RESPONSE_BYTES) {
+      tooLarge();
+      continue;
+    }
+    sent += chunk.length;
+    yield chunk;
   }
 }

@@ -42,6 +42,8 @@ export class App {
   readonly store = new DataStore();
   readonly files: FileUrls;
   readonly log = new FunctionLog();
+  /** Prints a line of the deployment's own. */
+  readonly report: (line: string) => void;
   readonly auth = new Authenticator(() => this.#authProviders());
   readonly env: Record<string, string>;
   readonly #userEnv: Map<string, string>;
@@ -55,6 +57,7 @@ export class App {
   #prepared: Promise<PreparedContext> | null = null;
 
   constructor(urls: AppUrls, { env, onLog, limits, callSystemFunction }: AppSettings) {
+    this.report = onLog;
     this.#limits = limits;
     this.#callSystemFunction = callSystemFunction;
     this.files = new FileUrls(() => urls.cloudUrl());

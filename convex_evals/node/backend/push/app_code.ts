@@ -14,6 +14,10 @@ import { asError } from "../realm/outcome.ts";
 import { SourceMaps } from "../realm/source_maps.ts";
 import type { AnalyzedFunction, FunctionType, LogLevel } from "../runtime_types.ts";
 
+// https://docs.convex.dev/production/state/limits#functions
+const MAX_NODE_ARGUMENTS_BYTES = 5 << 20;
+const NODE_ARGUMENTS_TOO_LARGE = "Node actions arguments size is too large. The maximum allowed size is 5 MiB.";
+
 /** What code of an app needs of the backend. */
 export interface AppSurroundings {
   readonly syscalls: Syscalls;
@@ -102,7 +106,10 @@ export class AppCode {
     args: string,
   ): Promise<Outcome> {
     const id = identifier(definitionPath, module.path);
-    if (module.environment === "node") return await this.#processes.of(componentPath).invoke(id, fn.name, args);
+    if (module.environment === "node") {
+      if (Buffer.byteLength(args) > MAX_NODE_ARGUMENTS_BYTES) return { error: { message: NODE_ARGUMENTS_TOO_LARGE } };
+      return await this.#processes.of(componentPath).invoke(id, fn.name, args);
+    }
     const kind = fn.udfType.toLowerCase() as FunctionType;
     return await this.#isolate(kind, this.#options.env(componentPath)).invoke(id, fn.name, args);
   }

@@ -3,6 +3,7 @@
  * differs from the published package. Rules live in the modules beside this one.
  */
 
+import { canonicalPath } from "./function_paths.ts";
 import { host } from "embedded:host";
 
 export { checkDocument, checkSystemFields, checkWriteArguments } from "./document_limits.ts";
@@ -34,6 +35,7 @@ export {
   patchUnlessCanceled,
   jobScheduled,
 } from "./scheduling.ts";
+export { canonicalPath } from "./function_paths.ts";
 export { validateValue } from "./validation.ts";
 export { checkTransactionOpen, runTransaction } from "./transactions.ts";
 
@@ -53,12 +55,6 @@ export const siteUrl = host.siteUrl;
 /** Notes that the running function depends on `table`; ids of no table count as the empty one. */
 export function recordRead(componentPath: string, table: string | null): void {
   host.recordRead(componentPath, table ?? "");
-}
-
-/** "dir/messages.js:send" */
-export function canonicalPath({ udfPath }: { udfPath: string }): string {
-  const [module = "", name = "default"] = udfPath.split(":");
-  return `${module}.js:${name}`;
 }
 
 /** The error for a call of `func` as something else: get-convex/convex-backend crates/udf/src/validation.rs */

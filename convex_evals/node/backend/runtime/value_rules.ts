@@ -2,6 +2,7 @@
 
 import { getConvexSize, type Value } from "convex/values";
 import { formatBytes } from "./document_limits.ts";
+import { canonicalPath } from "./function_paths.ts";
 
 type Validate = (validator: unknown, value: unknown) => void;
 
@@ -21,21 +22,31 @@ export class NamedError extends Error {
 export function checkArguments(
   validator: unknown,
   value: unknown,
-  _path: { udfPath: string },
+  path: { udfPath: string },
   validate: Validate,
 ): void {
+  checkArgumentsSize(value, path);
   reportAs("ArgumentValidationError", () => validate(validator, value));
 }
 
+const MAX_ARGUMENTS_BYTES = 16 << 20;
 const MAX_RESULT_BYTES = 16 << 20;
+
+// get-convex/convex-backend crates/udf/src/helpers.rs (validate_udf_args_size)
+function checkArgumentsSize(value: unknown, path: { udfPath: string }): void {
+  const size = getConvexSize([value] as Value);
+  if (size <= MAX_ARGUMENTS_BYTES) return;
+  throw new Error(
+    `Arguments for ${canonicalPath(path)} are too large (actual: ${formatBytes(size)}, limit: ${formatBytes(MAX_ARGUMENTS_BYTES)})`,
+  );
+}
 
 /** get-convex/convex-backend crates/isolate/src/helpers.rs (deserialize_udf_result) */
 export function checkResultSize(result: unknown, path: { udfPath: string }): void {
   const size = getConvexSize(result as Value);
   if (size <= MAX_RESULT_BYTES) return;
-  const [module, name] = path.udfPath.split(":");
   throw new Error(
-    `Function ${module}.js:${name ?? "default"} return value is too large (actual: ${formatBytes(size)}, limit: ${formatBytes(MAX_RESULT_BYTES)})`,
+    `Function ${canonicalPath(path)} return value is too large (actual: ${formatBytes(size)}, limit: ${formatBytes(MAX_RESULT_BYTES)})`,
   );
 }
 
