@@ -11,8 +11,9 @@ from convex_evals.errors import UserError
 from convex_evals.grading.case_results import BrokenEval, CaseResult
 from convex_evals.grading.cases import Case, cases_of, foils_of, matching
 from convex_evals.grading.sandbox.choice import Containment
+from convex_evals.grading.service import GradingService
 from convex_evals.grading.setup import ready_service
-from convex_evals.grading.validation import Validation, incomplete, unreadable, validate_cases
+from convex_evals.grading.validation import Validation, incomplete, type_errors, unreadable, validate_cases
 from convex_evals.render.terminal import Display
 from convex_evals.suite.suite import Eval, load_suite
 
@@ -43,6 +44,7 @@ class SuiteValidation:
     _evals: Sequence[Eval] = ()
     _results: list[CaseResult] = field(default_factory=list)
     _broken: list[BrokenEval] = field(default_factory=list)
+    _type_errors: list[str] = field(default_factory=list)
 
     def validate(self, grader_limit: float | None) -> Validation:
         """What came of it; no grader may take longer than `grader_limit` seconds.
@@ -61,7 +63,7 @@ class SuiteValidation:
             raise UserError(self._broken[0].complaint)
         order = {e.id: i for i, e in enumerate(self._evals)}
         results = sorted(self._results, key=lambda r: (r.repeat, order[r.case.ev.id]))
-        return Validation(tuple(results), tuple(self._broken), grader_limit, self.untried)
+        return Validation(tuple(results), tuple(self._broken), grader_limit, self.untried, tuple(self._type_errors))
 
     def find_cases(self) -> list[Case]:
         """The projects of all evals that have what they need."""
@@ -81,11 +83,19 @@ class SuiteValidation:
         async with ready_service(
             space.suite, space.config, self.workers, display.preparing, display.warn, self.containment
         ) as service:
-            self._broken += await unreadable(service, list(dict.fromkeys(c.ev for c in cases)))
-            broken = [b.ev for b in self._broken]
+            evals = list(dict.fromkeys(c.ev for c in cases))
+            unread = await unreadable(service, evals)
+            self._broken += unread
+            broken = [b.ev for b in unread]
             cases = [c for c in cases if c.ev not in broken]
             display.start("validating projects", len(cases) * self.choice.repeat)
-            await validate_cases(service, cases, self.choice.repeat, self._show)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._check_types(service, [e for e in evals if e not in broken]))
+                await validate_cases(service, cases, self.choice.repeat, self._show)
+
+    async def _check_types(self, service: GradingService, evals: Sequence[Eval]) -> None:
+        if evals:
+            self._type_errors += await type_errors(service, evals)
 
     def _show(self, result: CaseResult) -> None:
         self._results.append(result)

@@ -6,12 +6,16 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from convex_evals.errors import ProcessFault
 from convex_evals.grading.case_results import BrokenEval, CaseResult
 from convex_evals.grading.cases import Case
 from convex_evals.grading.service import GradingService, check_graders
 from convex_evals.grading.validation_rows import EvalRow
+from convex_evals.grading.verdict import summarize
 from convex_evals.records import Outcome, StepName
 from convex_evals.suite.suite import Eval
+
+_TYPES_SECONDS = 300
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,7 @@ class Validation:
     broken: tuple[BrokenEval, ...] = ()
     grader_limit: float | None = None  # seconds
     untried: tuple[str, ...] = ()  # evals that have no wrong project
+    type_errors: tuple[str, ...] = ()  # of graders
 
     @property
     def complaints(self) -> list[str]:
@@ -36,6 +41,7 @@ class Validation:
             elif off:
                 lines.append(f"{case}: {off.complaint}")
         lines += [f"{b.ev.id}: cannot be graded: {b.complaint}" for b in self.broken]
+        lines += self.type_errors
         lines += [
             f"{name}: no project under wrong/, so nothing shows that its grader catches mistakes; add the likeliest"
             for name in self.untried
@@ -63,6 +69,7 @@ class Validation:
         return {
             "clean": self.is_clean,
             "complaints": self.complaints,
+            "type_errors": list(self.type_errors),
             "evals": [row.to_json() for row in self.rows()],
             "projects": [*(r.to_json() for r in self.results), *(b.to_json() for b in self.broken)],
         }
@@ -81,6 +88,26 @@ async def unreadable(service: GradingService, evals: Sequence[Eval]) -> list[Bro
     """Those of `evals` whose graders cannot be parsed."""
     checks = await check_graders(service, evals) if evals else {}
     return [BrokenEval(ev, f"{checks[ev.id].errors[0]}; fix it") for ev in evals if checks[ev.id].errors]
+
+
+async def type_errors(service: GradingService, evals: Sequence[Eval]) -> list[str]:
+    """What is wrong with the types of the graders of `evals`, a line each, beginning with `file:line:column`.
+
+    All graders are checked at once, since most of the time goes into the libraries that they share, and by a checker
+    that no grading waits for.
+    """
+    async with service.fresh() as tools:
+        try:
+            found = await tools.checker.request(
+                "grader_types",
+                suite=evals[0].root,
+                files=[e.grader for e in evals],
+                packages=[str(p) for p in tools.prepared.suite_packages],
+                timeout=_TYPES_SECONDS,
+            )
+        except ProcessFault as error:
+            return [f"the graders' types could not be checked: {error}"]
+    return [summarize([{**error, "message": " ".join(error["message"].split())}]) for error in found]
 
 
 async def validate_cases(

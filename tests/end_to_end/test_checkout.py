@@ -38,6 +38,9 @@ module.exports = (text, options) =>
     .replace(/[\u0300-\u036f]/g, "")
     .replace(/ +/g, "-")[options.lower ? "toLowerCase" : "trim"]();
 """
+OWN_SLUGIFY_TYPES = """declare function slugify(text: string, options: { lower: boolean; strict: boolean }): string;
+export = slugify;
+"""
 
 
 @pytest.fixture
@@ -96,6 +99,7 @@ def test_packages_of_the_checkouts_own_node_modules_come_first(checkout: Path) -
     package.mkdir(parents=True)
     (package / "package.json").write_text('{"name": "slugify", "version": "1.6.9", "main": "slugify.js"}')
     (package / "slugify.js").write_text(OWN_SLUGIFY)
+    (package / "slugify.d.ts").write_text(OWN_SLUGIFY_TYPES)
     (checkout / "node_modules" / "slugify").symlink_to(package.relative_to(checkout / "node_modules"))
     before = _state(checkout)
     status, results, stderr = _validate(checkout, "-f", "000-notes", "--no-wrong")

@@ -193,6 +193,19 @@ def test_what_is_off_ends_in_four(tmp_path: Path) -> None:
 
 
 @pytest.mark.full
+def test_type_errors_of_graders_are_told(tmp_path: Path) -> None:
+    wrong = GRADER.replace("toBe(42)", "toBe(42 as Answer)")
+    make_eval(tmp_path, files={"grader.test.ts": wrong})
+    make_eval(tmp_path, "000-fundamentals/001-other")
+    done = cli(tmp_path, "validate", "--no-wrong", "--repeat", "2", "--json")
+    place = "evals/000-fundamentals/000-answer/grader.test.ts:6:62"
+    data = json.loads(done.stdout)
+    assert (done.returncode, data["clean"]) == (4, False)
+    assert data["complaints"] == data["type_errors"] == [f"{place} TS2304: Cannot find name 'Answer'."]
+    assert {(row["project"], row["as_expected"]) for row in data["projects"]} >= {("answer", True)}
+
+
+@pytest.mark.full
 def test_an_empty_project_fails(tmp_path: Path) -> None:
     folder = make_eval(tmp_path)
     for name, text in (("empty", None), ("manifest", PACKAGE_JSON)):

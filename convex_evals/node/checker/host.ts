@@ -42,9 +42,9 @@ function keep(key: string, source: ts.SourceFile): void {
   }
 }
 
-/** A system that shows the project (real path `root`), packages, and TypeScript's own library; nothing else exists. */
-export function projectSystem(root: string): ts.System {
-  const allowed = [posix(root), posix(LIB_FOLDER)];
+/** A system that shows the project (real path `root`), packages, TypeScript's own library and `others`; nothing else exists. */
+export function projectSystem(root: string, others: readonly string[] = []): ts.System {
+  const allowed = [posix(root), posix(LIB_FOLDER), ...others.map(posix)];
   const known = new Map<string, boolean>();
   const within = (file: string): boolean => allowed.some((folder) => file === folder || file.startsWith(`${folder}/`));
   // A link inside the project may point anywhere, so the real path decides; packages are not the project's to link.

@@ -96,6 +96,12 @@ const OPERATIONS: Record<string, Operation> = {
     return await inspectGraders(folder(request, "suite"), texts(request, "files"));
   },
 
+  /** {suite, files, packages} -> what is wrong with their types, one {file, line, column, code, message} for each error */
+  async grader_types(request) {
+    const { checkGraderTypes } = await import("./grader_types.ts");
+    return checkGraderTypes(folder(request, "suite"), texts(request, "files"), texts(request, "packages"));
+  },
+
   /** {suite, files} -> names of the packages that all of the files import */
   async grader_packages(request) {
     const { importedPackages } = await import("./graders.ts");

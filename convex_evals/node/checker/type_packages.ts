@@ -11,7 +11,8 @@ import ts from "typescript";
 const OURS = path.resolve(path.dirname(ts.getDefaultLibFilePath({})), "..", "..", "..");
 const JAVASCRIPT = new Set<string>([ts.Extension.Js, ts.Extension.Jsx, ts.Extension.Mjs, ts.Extension.Cjs]);
 
-function isUntyped({ resolvedModule }: ts.ResolvedModuleWithFailedLookupLocations): boolean {
+/** Whether an import leads to JavaScript without types. */
+export function isUntyped({ resolvedModule }: ts.ResolvedModuleWithFailedLookupLocations): boolean {
   return resolvedModule?.isExternalLibraryImport === true && JAVASCRIPT.has(resolvedModule.extension);
 }
 
@@ -19,7 +20,7 @@ function isOfTypes({ resolvedModule }: ts.ResolvedModuleWithFailedLookupLocation
   return resolvedModule?.resolvedFileName.includes("/node_modules/@types/") === true;
 }
 
-type Resolver = NonNullable<ts.CompilerHost["resolveModuleNameLiterals"]>;
+export type Resolver = NonNullable<ts.CompilerHost["resolveModuleNameLiterals"]>;
 
 /** Resolves imports as TypeScript does; `folders` have a node_modules each, and the first that has types counts. */
 export function moduleResolver(

@@ -51,7 +51,8 @@ function isMissingType({ file, code }: ts.Diagnostic): boolean {
   return file !== undefined && isJavaScript(file.fileName) && code >= 7000 && code < 8000;
 }
 
-function diagnosticsOf({ program, judged, errors }: JudgedProgram): ts.Diagnostic[] {
+/** The errors of a program and of the files that it judges. */
+export function diagnosticsOf({ program, judged, errors }: JudgedProgram): ts.Diagnostic[] {
   return [
     ...errors,
     ...program.getOptionsDiagnostics(),
@@ -70,15 +71,25 @@ function toUnchecked(root: string, { file, source, start, message }: UncheckedCo
   return { file: shownPath(root, source.fileName), line: line + 1, column: character + 1, ...base };
 }
 
+/** By file and place, each once. */
+export function ordered(problems: TypeProblem[]): TypeProblem[] {
+  const place = ({ file, line, column, code }: TypeProblem) => [file ?? "", line ?? 0, column ?? 0, code] as const;
+  const once = new Map(problems.map((problem) => [JSON.stringify(problem), problem]));
+  return [...once.values()].sort((a, b) => {
+    const [left, right] = [place(a), place(b)];
+    const at = left.findIndex((part, index) => part !== right[index]);
+    return at === -1 ? 0 : left[at]! < right[at]! ? -1 : 1;
+  });
+}
+
 /** Checks every file of a project that runs, strictly unless `terms` say otherwise, and the rest with the settings that the project gives for it. */
 export function typecheck(projectDir: string, terms: Terms = STRICT): TypecheckResult {
   const project = programsOf(projectDir, terms);
   const { root, programs, repairs } = project;
-  const found = new Map<string, TypeProblem>();
-  const add = (problem: TypeProblem): void => void found.set(JSON.stringify(problem), problem);
+  const found: TypeProblem[] = [];
   for (const each of programs) {
     for (const { source, start } of each.switchedOff) {
-      add(
+      found.push(
         toUnchecked(root, {
           file: source.fileName,
           source,
@@ -87,16 +98,10 @@ export function typecheck(projectDir: string, terms: Terms = STRICT): TypecheckR
         }),
       );
     }
-    for (const diagnostic of diagnosticsOf(each)) add(toProblem(root, diagnostic));
+    for (const diagnostic of diagnosticsOf(each)) found.push(toProblem(root, diagnostic));
   }
-  for (const code of uncheckedCode(project)) add(toUnchecked(root, code));
-  const place = (problem: TypeProblem) =>
-    [problem.file ?? "", problem.line ?? 0, problem.column ?? 0, problem.code] as const;
-  const diagnostics = [...found.values()].sort((a, b) => {
-    const [left, right] = [place(a), place(b)];
-    const at = left.findIndex((part, index) => part !== right[index]);
-    return at === -1 ? 0 : left[at]! < right[at]! ? -1 : 1;
-  });
+  for (const code of uncheckedCode(project)) found.push(toUnchecked(root, code));
+  const diagnostics = ordered(found);
   return {
     ok: diagnostics.length === 0,
     repairs,

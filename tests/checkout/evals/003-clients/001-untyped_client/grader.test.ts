@@ -8,5 +8,5 @@ test("the client subscribes to the notes", () => {
 });
 
 test("the package names no types", () => {
-  expect(Object.keys(outputPackage().dependencies)).not.toContain("@types/react");
+  expect(Object.keys(outputPackage().dependencies ?? {})).not.toContain("@types/react");
 });
