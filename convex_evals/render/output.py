@@ -2,7 +2,7 @@
 
 Names, messages, replies, records, branches and errors of providers may come from a model, a pull request or a server.
 Nothing else in the product prints, so that none of it is forgotten; tests/render/test_output.py holds that. What draws
-a progress bar (terminal.py) and asks a question (cli/menu.py) writes to the terminal by a library, and passes text
+a progress bar (terminal.py) and asks a question (cli/questions.py) writes to the terminal by a library, and passes text
 through `printable` first.
 """
 

@@ -62,7 +62,8 @@ def estimate(request: RunRequest, left: Mapping[str, int] | None = None) -> Esti
     if tariff.price is None:
         return Estimate(len(texts), sum(tokens), None, None)
     limits = sorted({limit, solver.most_output_tokens})
-    usual = sum(tariff.cost(Usage(input_tokens=n, output_tokens=_USUAL_REPLY)) for n in tokens)
+    usual_reply = min(_USUAL_REPLY, limits[-1])
+    usual = sum(tariff.cost(Usage(input_tokens=n, output_tokens=usual_reply)) for n in tokens)
     most = sum(tariff.worst(text, limit) for text in texts for limit in limits)
     return Estimate(len(texts), sum(tokens), round(usual, 4), round(most, 4))
 

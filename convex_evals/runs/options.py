@@ -179,7 +179,11 @@ def _words(flag: str, value: Any) -> list[str]:
     if value is True:
         return [flag]
     values = value if isinstance(value, tuple) else (value,)
-    return [word for one in values for word in (flag, str(one))]
+    return [word for one in values for word in (flag, _word(one))]
+
+
+def _word(value: Any) -> str:
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def _split(text: str) -> tuple[str, ...]:

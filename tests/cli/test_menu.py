@@ -3,80 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import re
-import select
-import signal
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, clean_environment
-from tests.factories import make_eval
-
-SPACE, ENTER, DOWN, CTRL_C = " ", "\r", "\x1b[B", "\x03"
-_ESCAPE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|[=>])")
-
-
-@dataclass
-class Terminal:
-    pid: int
-    fd: int
-    seen: str = ""
-    status: int | None = None
-
-    def wait_for(self, text: str) -> None:
-        """Until `text` is on the screen, after what was waited for before."""
-        deadline = time.monotonic() + 60
-        while text not in self.seen:
-            assert self._read(deadline), f"no {text!r} in {self.seen!r}"
-        self.seen = self.seen.partition(text)[2]
-
-    def type(self, *keys: str) -> None:
-        for key in keys:
-            os.write(self.fd, key.encode())
-            time.sleep(0.05)  # as people type: an escape sequence and what follows it are two things
-
-    def end(self) -> int:
-        """The exit code."""
-        deadline = time.monotonic() + 120
-        while self._read(deadline):
-            pass
-        self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-        return self.status
-
-    def _read(self, deadline: float) -> bool:
-        ready, _, _ = select.select([self.fd], [], [], max(0, deadline - time.monotonic()))
-        assert ready, f"nothing more than {self.seen!r}"
-        try:
-            data = os.read(self.fd, 65536)
-        except OSError:  # Linux, once the other side has closed
-            return False
-        self.seen += _ESCAPE.sub("", data.decode(errors="replace"))
-        return bool(data)
-
-
-@contextmanager
-def terminal(cwd: Path, *arguments: str) -> Iterator[Terminal]:
-    environment = clean_environment(TERM="xterm", PROMPT_TOOLKIT_NO_CPR="1", COLUMNS="120", LINES="50")
-    pid, fd = pty.fork()
-    if pid == 0:
-        os.chdir(cwd)
-        os.execve(sys.executable, [sys.executable, str(ROOT / "cli.py"), "run", *arguments], environment)
-    found = Terminal(pid, fd)
-    try:
-        yield found
-    finally:
-        if found.status is None:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-        os.close(fd)
+from tests.factories import make_eval, write_files
+from tests.provider import models_yaml
+from tests.terminal import CTRL_C, DOWN, ENTER, ESCAPE, SPACE, terminal
 
 
 @pytest.fixture
@@ -106,7 +40,7 @@ def test_choosing_and_then_the_failures_again(suite: Path) -> None:
         screen.type(ENTER)  # all
         screen.wait_for("cli run -m demo -c 005-idioms")
         screen.wait_for("Run this?")
-        screen.type("y")
+        screen.type(ENTER)
         assert screen.end() == 0
         assert "synthetic: no model was asked" in screen.seen
     chosen = {"model": "demo/recorded", "synthetic": True, "evals": ["005-idioms/003-convex_test"]}
@@ -117,7 +51,8 @@ def test_choosing_and_then_the_failures_again(suite: Path) -> None:
         screen.wait_for("rerun the failures of the last run")
         screen.type(DOWN, ENTER)
         screen.wait_for("cli run -m demo/recorded -f '^(005-idioms/003-convex_test)$' --fresh")
-        screen.type("y")
+        screen.wait_for("Run this?")
+        screen.type(ENTER)
         assert screen.end() == 0
     assert plans(suite) == [chosen, chosen]
 
@@ -127,7 +62,7 @@ def test_choosing_and_then_the_failures_again(suite: Path) -> None:
     [
         [("Models:", CTRL_C)],
         [("Models:", SPACE + ENTER), ("Categories:", CTRL_C)],
-        [("Models:", SPACE + ENTER), ("Categories:", ENTER), ("Evals:", ENTER), ("Run this?", "n")],
+        [("Models:", SPACE + ENTER), ("Categories:", ENTER), ("Evals:", ENTER), ("Run this?", CTRL_C)],
     ],
 )
 def test_leaving_the_menu(suite: Path, steps: list[tuple[str, str]]) -> None:
@@ -146,5 +81,59 @@ def test_what_is_on_the_command_line_is_not_asked(suite: Path) -> None:
         screen.wait_for("Models:")
         screen.type(DOWN, SPACE, ENTER)  # reference
         screen.wait_for("cli run -m reference --trials 2 -c idioms -f convex_test")
+        screen.type(CTRL_C)
+        assert screen.end() == 130
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_price_trials_and_budget_are_shown_before_it_asks(
+    width: int, suite: Path, golden: Callable[[str, str], None]
+) -> None:
+    write_files(suite, {"models.yaml": models_yaml("http://127.0.0.1:9/v1"), "guidelines/convex.md": "Be brief.\n"})
+    with terminal(suite, "-c", "fundamentals", width=width, STUB_KEY="secret") as screen:
+        screen.wait_for("Models:")
+        screen.type(SPACE, ENTER)
+        screen.wait_for("Evals:")
+        screen.type(ENTER)
+        screen.wait_for("Experiments:")
+        screen.type(ENTER)
+        screen.wait_for("Run this?")
+        before = screen.settle()
+        screen.type(DOWN, ENTER)
+        screen.wait_for("Trials per eval:")
+        screen.type("0", ENTER)  # 10
+        screen.wait_for("--trials 10")
+        screen.type(DOWN, DOWN, ENTER)
+        screen.wait_for("Hard limit on spending")
+        screen.type("x", ENTER)
+        screen.wait_for("such as 20 or 2.50")
+        screen.type("\x7f", "7", ENTER)
+        screen.wait_for("--budget 7")
+        after = screen.settle()
+        screen.type(CTRL_C)
+        assert screen.end() == 130
+    golden(f"menu-{width}.txt", "\n".join([*before, "", "=" * width, "", *after]) + "\n")
+
+
+def test_each_question_goes_back_to_the_one_before(suite: Path) -> None:
+    with terminal(suite) as screen:
+        screen.wait_for("Models:")
+        screen.type(ESCAPE, DOWN, SPACE, ENTER)  # nothing is before it; reference
+        screen.wait_for("Categories:")
+        screen.type(ENTER)
+        screen.wait_for("Evals:")
+        screen.type(ESCAPE)
+        screen.wait_for("Categories:")
+        screen.type(DOWN, SPACE, ENTER)
+        screen.wait_for("Evals:")
+        screen.type(ENTER)
+        screen.wait_for("cli run -m reference -c 005-idioms")
+        screen.wait_for("1 trial; no model is asked, so it costs nothing")
+        screen.type(DOWN, DOWN, ENTER)  # go back
+        screen.wait_for("Evals:")
+        screen.type(ESCAPE)
+        screen.wait_for("Categories:")
+        screen.type(ESCAPE)
+        screen.wait_for("Models:")
         screen.type(CTRL_C)
         assert screen.end() == 130

@@ -32,7 +32,7 @@ DOOR = PACKAGE / "render/output.py"
 DRAWN = {
     "rich.console.Console": "render/terminal.py",
     "rich.progress.Progress": "render/terminal.py",
-    "questionary": "cli/menu.py",
+    "questionary": "cli/questions.py",
 }
 PRINTS = {
     *("click.echo", "click.secho", "click.echo_via_pager", "click.pause", "click.prompt", "click.progressbar"),

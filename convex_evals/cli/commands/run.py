@@ -76,12 +76,24 @@ def run(options: RunOptions) -> int:
     containment = containment_of(options.sandbox, options.unsafe_no_sandbox)
     options = complete_run_options(options, menu=on_terminal())
     workspace = open_workspace(options.suite, options.runs_dir, Path.cwd())
-    solvers = make_solvers(workspace, Budget(options.own_budget), options.concurrency)
     if not (options.models or options.runs):
-        from convex_evals.cli.menu import choose
-
-        options = choose(options, workspace)
+        options = _choose(options, workspace)
+    solvers = make_solvers(workspace, Budget(options.own_budget), options.concurrency)
     return _run(options, workspace, solvers, containment)
+
+
+def _choose(options: RunOptions, workspace: Workspace) -> RunOptions:
+    from convex_evals.cli.menu import Preview, choose
+    from convex_evals.models.budget import Budget
+    from convex_evals.runs.costs import estimate, total
+    from convex_evals.runs.request import load_environment, make_solvers, resolve
+
+    def preview(chosen: RunOptions) -> Preview:
+        requests = resolve(chosen, workspace, make_solvers(workspace, Budget(chosen.own_budget))).requests
+        return Preview(sum(len(r.evals) * r.trials for r in requests), total(map(estimate, requests)))
+
+    load_environment(workspace.home)  # keys: models without one are not offered
+    return choose(options, workspace, preview)
 
 
 def _run(options: RunOptions, workspace: Workspace, solvers: SolverFactory, containment: Containment) -> int:
