@@ -67,13 +67,14 @@ class Command:
         return texts[0], texts[1]
 
 
-def start(cwd: Path, *arguments: str, env: dict[str, str] | None = None) -> Command:
-    """Start `cli ARGUMENTS` in `cwd`."""
+def start(cwd: Path, *arguments: str, env: dict[str, str] | None = None, stdout: int | None = None) -> Command:
+    """Start `cli ARGUMENTS` in `cwd`; `stdout` is a file descriptor for what it prints, which is kept otherwise."""
     out, err = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")  # noqa: SIM115 closed with the command
     asked = {"arguments": arguments, "cwd": str(cwd), "env": clean_environment() if env is None else env}
     reading, writing = os.pipe()
     try:
-        socket.send_fds(_loaded()[0], [json.dumps(asked).encode()], [out.fileno(), err.fileno(), writing])
+        fds = [out.fileno() if stdout is None else stdout, err.fileno(), writing]
+        socket.send_fds(_loaded()[0], [json.dumps(asked).encode()], fds)
     finally:
         os.close(writing)
     answer = FileIO(reading)

@@ -30,7 +30,7 @@ from convex_evals.records import (
 from convex_evals.records.hashes import sha256_text
 from convex_evals.records.validation import ValidationRecord
 from convex_evals.stats import EvalPair, confirm
-from convex_evals.store.runs import Run, RunStore
+from convex_evals.store.runs import Run, RunStore, grade_name
 from convex_evals.store.summary import summarize
 
 EVAL = "000-fundamentals/000-answer"
@@ -223,6 +223,17 @@ def make_run(
     if complete:
         run.write_summary(summarize(run))
     return run
+
+
+def grade_again(run: Run, key: str, flip: bool) -> None:
+    """A grading of `run` under another key, which counts from now on; with `flip`, all trials pass."""
+    counting = {}
+    for eval_id in run.plan.evals:
+        file = run.grade(eval_id)
+        trials = tuple(t.model_copy(update={"verdict": make_verdict()}) if flip else t for t in file.trials)
+        run.write_grade(file.model_copy(update={"grading_key": key, "trials": trials}))
+        counting[eval_id] = grade_name(key)
+    run.write_summary(summarize(run, counting=counting))
 
 
 def known_chances(evals: Mapping[str, int], *, better: Mapping[str, float] | None = None) -> dict[str, float]:

@@ -9,12 +9,14 @@ import select
 import signal
 import sys
 import termios
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.commands import start
 from tests.conftest import ROOT, clean_environment
 
 SPACE, ENTER, DOWN, CTRL_C, ESCAPE = " ", "\r", "\x1b[B", "\x03", "\x1b"
@@ -46,6 +48,31 @@ def screen(output: str) -> list[str]:
             lines[row] = lines[row].ljust(column)[:column] + character + lines[row][column + 1 :]
             column += 1
     return [line.rstrip() for line in lines]
+
+
+def shown(cwd: Path, *arguments: str, width: int, status: int = 0) -> tuple[str, str]:
+    """What `cli ARGUMENTS` prints where standard output is a terminal of so many columns, and on standard error."""
+    main, other = pty.openpty()
+    termios.tcsetwinsize(other, (50, width))
+    output: list[bytes] = []
+    reading = threading.Thread(target=_read_all, args=(main, output))
+    reading.start()
+    try:
+        env = clean_environment(TERM="xterm", NO_COLOR="1", COLUMNS=str(width))
+        process = start(cwd, *arguments, env=env, stdout=other)
+        _, complaints = process.communicate()
+    finally:
+        os.close(other)
+        reading.join()
+        os.close(main)
+    assert process.returncode == status, complaints
+    return "\n".join(screen(b"".join(output).decode())), complaints
+
+
+def _read_all(fd: int, output: list[bytes]) -> None:
+    with suppress(OSError):  # Linux, once the other side has closed
+        while data := os.read(fd, 65536):
+            output.append(data)
 
 
 @dataclass

@@ -26,6 +26,10 @@ _COLOURS = {"passed": "green", "failed": "red", "unscored": "yellow", "off": "re
 _PLAIN = {"passed": "pass", "failed": "FAIL", "unscored": "????", "off": "OFF "}
 # Off a terminal, between two lines about progress.
 _PROGRESS_SECONDS = 30.0
+# Columns that have room for a bar and for what is told beside it.
+_WIDE = 120
+_FRONT = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
+_PROGRESS = TextColumn("{task.fields[progress]}", markup=False)
 
 
 class Display:
@@ -40,12 +44,10 @@ class Display:
         self._last_progress = time.monotonic()
         if self.console.is_terminal:
             self._live = Progress(
-                SpinnerColumn(),
-                TextColumn("{task.description}", markup=False),
+                *_FRONT,
                 BarColumn(bar_width=30),
                 MofNCompleteColumn(),
                 TimeElapsedColumn(),
-                TextColumn("{task.fields[progress]}", markup=False),
                 console=self.console,
                 transient=True,
             )
@@ -96,6 +98,9 @@ class Display:
     def progress(self, line: str) -> None:
         """What the items came to so far: beside the bar, or now and then on a line of its own."""
         if self._live and self._items is not None:
+            # The line counts the items; a narrow terminal has no room for the bar beside it.
+            drawn = (BarColumn(bar_width=30), TimeElapsedColumn()) if self.console.width >= _WIDE else ()
+            self._live.columns = (*_FRONT, *drawn, _PROGRESS)
             self._live.update(self._items, progress=_shown(line))
         elif time.monotonic() - self._last_progress >= _PROGRESS_SECONDS:
             self._last_progress = time.monotonic()

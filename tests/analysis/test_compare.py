@@ -28,11 +28,18 @@ from convex_evals.records import BackendIdentity, EvalPlan, Generation, Pipeline
 from convex_evals.render.plain import plain
 from convex_evals.stats import Conclusion, EvalPair, Surety, paired
 from convex_evals.store.records import write_record
-from convex_evals.store.runs import Run, RunStore, grade_name
-from convex_evals.store.summary import summarize
+from convex_evals.store.runs import Run, RunStore
 from convex_evals.suite.prompt import guidelines_sha256
 from tests.conftest import ROOT, Invoke, clean_environment
-from tests.factories import draw_outcomes, known_chances, make_eval, make_git_repo, make_plan, make_run
+from tests.factories import (
+    draw_outcomes,
+    grade_again,
+    known_chances,
+    make_eval,
+    make_git_repo,
+    make_plan,
+    make_run,
+)
 
 Golden = Callable[[str, str], None]
 SUITE = {"000-fundamentals": 10, "001-data": 10, "002-queries": 24, "003-mutations": 8}
@@ -243,26 +250,13 @@ def test_a_reply_that_was_graded_later_is_scored(tmp_path: Path) -> None:
         assert pairs_by_eval(sides(runs, other)) == {"a/x": (1, 1, 0, 1)}
 
 
-def regraded(run: Run, key: str, flip: bool) -> None:
-    """A grading under another key that counts from now on."""
-    from tests.factories import make_verdict
-
-    counting = {}
-    for eval_id in run.plan.evals:
-        file = run.grade(eval_id)
-        trials = tuple(t.model_copy(update={"verdict": make_verdict()}) if flip else t for t in file.trials)
-        run.write_grade(file.model_copy(update={"grading_key": key, "trials": trials}))
-        counting[eval_id] = grade_name(key)
-    run.write_summary(summarize(run, counting=counting))
-
-
 def test_runs_that_were_graded_again(tmp_path: Path) -> None:
     rows = {"a/x": "ff"}
     a, b = make_run(tmp_path, rows, run_id="a"), make_run(tmp_path, {"a/x": "pf"}, run_id="b")
-    regraded(a, "8" * 64, flip=True)
+    grade_again(a, "8" * 64, flip=True)
     # The old verdicts, which both have, count no more.
     assert pairs_by_eval(sides(a, b)) == {} and reasons(sides(a, b)) == {"a/x": "graded again under other rules"}
-    regraded(b, "8" * 64, flip=True)
+    grade_again(b, "8" * 64, flip=True)
     assert pairs_by_eval(sides(a, b)) == {"a/x": (2, 2, 2, 2)}
 
 

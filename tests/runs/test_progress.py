@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import re
+import select
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +21,7 @@ from convex_evals.runs.progress import Progress
 from convex_evals.runs.runner import TrialDone
 from convex_evals.store.runs import Run
 from tests.factories import EVAL, make_generation, make_run, make_verdict
+from tests.terminal import screen
 
 
 def done(outcome: Outcome = Outcome.PASSED, reused: bool = False, cost: float = 0.04) -> TrialDone:
@@ -59,6 +64,31 @@ def test_off_a_terminal_progress_is_a_line_now_and_then(
         monkeypatch.setattr(terminal, "_PROGRESS_SECONDS", 0.0)
         display.progress("2 of 3 trials")
     assert capsys.readouterr().err == "so far: 2 of 3 trials\n"
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_on_a_terminal_progress_is_beside_the_bar_where_there_is_room(
+    width: int, monkeypatch: pytest.MonkeyPatch, golden: Callable[[str, str], None]
+) -> None:
+    main, other = pty.openpty()
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    with os.fdopen(other, "w") as stderr:
+        monkeypatch.setattr("sys.stderr", stderr)
+        with Display() as display:
+            display.preparing("preparing packages", 100, 400)
+            display.start("trials", 400)
+            display.item("passed", EVAL, 4.2)
+            display.progress("130 of 400 trials, 75% passed, $12.34 so far, about 2 h 10 min left")
+            assert display._live is not None
+            display._live.refresh()
+            output = b""
+            while select.select([main], [], [], 0.5)[0] and b"left" not in output:
+                output += os.read(main, 65536)
+            shown = "\n".join(screen(output.decode()))
+    os.close(main)
+    golden(f"messages/progress-{width}.txt", re.sub("[\u2801-\u28ff]", "\u280b", shown) + "\n")
 
 
 @pytest.mark.parametrize("fresh", [False, True])
