@@ -30,6 +30,10 @@ class UserError(Exception):
     """Something the user can fix. The message is one line: where, what, and what to do."""
 
 
+class NewerFormat(UserError):
+    """A record of a newer version of this tool; the others beside it can be read."""
+
+
 class InfrastructureError(Exception):
     """This tool, or the machine, failed. A trial that meets it is never counted against a model."""
 

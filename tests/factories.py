@@ -60,6 +60,11 @@ def write_files(folder: Path, files: Mapping[str, str]) -> Path:
     return folder
 
 
+def edit_json(path: Path, **changes: object) -> None:
+    """Replace keys of the object in a JSON file."""
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
 def make_eval(root: Path, eval_id: str = EVAL, files: Mapping[str, str | None] | None = None) -> Path:
     """An eval that works, with some files replaced, or left out by None."""
     whole: dict[str, str | None] = {

@@ -28,7 +28,8 @@ class Status:
     busy: bool  # a process is at it now
     graded: int  # trials with a verdict in the journal, of evals that are not written yet
     waiting: dict[str, int]  # trials that the next command tries again, by the reason
-    command: str | None  # resumes the run; None where there is nothing left, or a process is at it
+    command: str | None  # resumes the run; None where there is nothing left, a process is at it, or evals are gone
+    gone: tuple[str, ...] = ()  # evals that it planned and the suite no longer has, where it is not complete
 
     def to_data(self) -> dict[str, Any]:
         """For machines. `summary` is of what is written so far."""
@@ -39,6 +40,7 @@ class Status:
             "evals": {"planned": len(self.run.plan.evals), "written": len(self.summary.evals)},
             "journal": {"graded": self.graded, "waiting": self.waiting},
             "go_on": self.command,
+            "gone": list(self.gone),
         }
 
     def to_section(self) -> Section:
@@ -49,12 +51,21 @@ class Status:
         rest = [
             f"to be tried again: {waiting}" if waiting else None,
             f"Resume: {self.command}" if self.command else None,
+            self.obstacle,
             f"Look at it: cli show {plan.run_id}",
         ]
         if not summary.evals:
             return Section.of(*head, *rest)
         totals = Section.of(category_table(summary), *unscored_lines(summary))
         return apart(Section.of(*head), totals, Section.of(*rest))
+
+    @property
+    def obstacle(self) -> str | None:
+        """Why the run cannot be resumed."""
+        if not self.gone:
+            return None
+        gone = f"{self.gone[0]} is no longer in the suite; restore it from Git, or plan another run"
+        return f"{self.run.plan.run_id} cannot be resumed: {gone}"
 
     @property
     def state(self) -> str:
@@ -85,8 +96,9 @@ def status_of(run: Run, journal: Journal, suite_evals: Sequence[str], experiment
         if (entry := journal.read(eval_id, trial)) is not None
     ]
     busy = found is None and journal.is_busy()
+    gone = () if found else tuple(e for e in run.plan.evals if e not in suite_evals)
     rest: RunOptions | None = None
-    if not busy and (summary.counts.unscored or len(summary.evals) < len(run.plan.evals)):
+    if not busy and not gone and (summary.counts.unscored or len(summary.evals) < len(run.plan.evals)):
         rest = repeat(run.plan, suite_evals, experiments) if found else resume(run.plan)
         if found and given_up(run, found):
             rest = replace(rest, retry_unscored=True)
@@ -100,6 +112,7 @@ def status_of(run: Run, journal: Journal, suite_evals: Sequence[str], experiment
         graded=sum(e.verdict is not None and e.verdict.outcome is not Outcome.UNSCORED for e in entries),
         waiting=dict(sorted(waiting.items())),
         command=rest.command() if rest else None,
+        gone=gone,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from convex_evals.errors import UserError
+from convex_evals.errors import NewerFormat, UserError
 from convex_evals.inputs import confined
 from convex_evals.inputs.bounded_json import Limits, decode
 from convex_evals.records import FileRecord
@@ -86,7 +86,7 @@ def migrate(data: dict[str, Any], path: Path) -> dict[str, Any]:
     if type(schema) is not int or schema < 1:
         raise UserError(f"{path}: no schema number; restore the file from Git")
     if schema > newest:
-        raise UserError(f"{path}: schema {schema} is newer than {newest}; upgrade convex-evals")
+        raise NewerFormat(f"{path}: schema {schema} is newer than {newest}; upgrade convex-evals")
     for step in steps[schema - 1 :]:
         data = step(data)
     return data

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from convex_evals.errors import UserError
+from convex_evals.errors import NewerFormat, UserError
 from convex_evals.inputs import confined
 from convex_evals.inputs.confined import MOST_ENTRIES
 from convex_evals.records import Generation, GenerationFile, GradeFile, Pruned, RunPlan, Summary
@@ -209,14 +210,29 @@ class RunStore:
         """Newest first: by day, then by the time that the file system remembers."""
         return (open_run(folder) for folder in self._folders())
 
+    def readable(self, slug: str | None = None) -> tuple[list[tuple[Run, Summary | None]], list[str]]:
+        """All runs (of one model) with their summaries, newest first, and why those of a newer format are left out."""
+        found, left_out = [], []
+        for folder in self._folders(*(slug_folders(slug) if slug else ())):
+            try:
+                run = open_run(folder)
+                found.append((run, run.summary()))
+            except NewerFormat as error:
+                left_out.append(str(error))
+        return found, left_out
+
     def folders(self) -> list[Path]:
         """Of all runs, newest first, nothing of them read."""
         return self._folders()
 
     def models(self) -> list[str]:
-        """The slugs that have runs here, in alphabetical order."""
-        runs = {folder.parents[1]: folder for folder in self._folders()}
-        return sorted({open_run(folder).plan.model for folder in runs.values()})
+        """The slugs that have runs here which can be read, in alphabetical order."""
+        found: dict[Path, str] = {}
+        for folder in reversed(self._folders()):
+            if folder.parents[1] not in found:
+                with suppress(NewerFormat):
+                    found[folder.parents[1]] = open_run(folder).plan.model
+        return sorted(set(found.values()))
 
     def _folders(self, *known: str) -> list[Path]:
         """Of the runs below `known` (provider, then model), newest first."""
@@ -270,6 +286,9 @@ class RunStore:
         found = [run for name in names for run in ("/" in name and self.of_model(name)) or [self.find(name)]]
         return list({run.folder: run for run in found}.values())
 
+    def no_runs(self) -> UserError:
+        return UserError(f"{self.root}: no runs here yet; `cli run --model reference` makes one")
+
     def find(self, name: str) -> Run:
         """The run with this id (or the beginning of it), folder, or `last`. Raises `UserError`."""
         as_path = Path(name)
@@ -277,7 +296,7 @@ class RunStore:
             return open_run(as_path)
         folders = self._folders()
         if not folders:
-            raise UserError(f"{self.root}: no runs here yet; `cli run --model reference` makes one")
+            raise self.no_runs()
         if name == "last":
             return open_run(folders[0])
         name = name.replace(JOINER, "")  # copied from Markdown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from convex_evals.records import StepName
 from convex_evals.text import JOINER
-from tests.factories import GRADER, grade_again, make_eval, make_failure, make_run, write_files
+from tests.factories import GRADER, edit_json, grade_again, make_eval, make_failure, make_run, write_files
 from tests.provider import Provider, models_yaml, serve
 from tests.terminal import shown
 from tests.wire import question
@@ -103,6 +104,29 @@ def test_status_shows_all_unfinished_runs(runs: Path, same: Same) -> None:
     make_run(runs, {ANSWER: "p", MORE: ""}, complete=False, model="replay/a", run_id="replayed", date="2026-01-27")
     make_run(runs, {ANSWER: "p"}, run_id="whole", date="2026-01-30")
     same("status", "status")
+
+
+def test_status_says_of_a_run_what_is_wrong_with_it(suite: Path, runs: Path, same: Same) -> None:
+    make_run(runs, {ANSWER: "p", MORE: ""}, complete=False, run_id="early", date="2026-01-26")
+    gone = make_run(runs, {ANSWER: "p", FIRST: ""}, complete=False, run_id="gone", date="2026-01-27")
+    other = make_run(runs, {ANSWER: "p"}, run_id="other", date="2026-01-28")
+    make_run(runs, {ANSWER: "p"}, run_id="whole", date="2026-01-29")
+    newer = make_run(runs, {ANSWER: "p"}, run_id="newer", date="2026-01-30")
+    shutil.rmtree(suite / "evals" / FIRST)
+    edit_json(other.folder / "summary.json", missing=[FIRST])
+    edit_json(newer.folder / "run.json", schema=2)
+    same("status-problems", "status")
+    same("status-gone", "status", gone.plan.run_id)
+    same("status-newer", "status", "newer", status=1)
+
+
+def test_list_leaves_out_runs_of_a_newer_format(runs: Path, same: Same) -> None:
+    for n in range(3):
+        made = make_run(runs, {ANSWER: "p"}, run_id=f"run-{n}", model=f"acme/model-{n}")
+        if n:
+            edit_json(made.folder / ("run.json" if n == 1 else "summary.json"), schema=2)
+    same("list-newer", "list")
+    same("list-newer-model", "list", "-m", "model-0")
 
 
 @pytest.mark.parametrize("done", ["", "p"])

@@ -21,7 +21,7 @@ from convex_evals.records.journal import JournalEntry
 from convex_evals.records.names import is_eval_id
 from convex_evals.store.journal import Journal
 from tests.conftest import ROOT, Invoke
-from tests.factories import make_eval, make_failure, make_generation, make_git_repo, make_run, make_verdict
+from tests.factories import edit_json, make_eval, make_failure, make_generation, make_git_repo, make_run, make_verdict
 
 pytestmark = pytest.mark.full
 
@@ -59,11 +59,6 @@ def plant(root: Path) -> None:
 
 def run_folder(suite: Path, name: str = "default-after", date: str = "2026-02-01") -> Path:
     return suite / "runs" / "acme" / "model-1" / date / name
-
-
-def edit(path: Path, **changes: Any) -> None:
-    data = json.loads(path.read_text())
-    path.write_text(json.dumps({**data, **changes}))
 
 
 def tree(folder: Path) -> dict[str, tuple[int, int, str]]:
@@ -140,7 +135,7 @@ def test_a_name_of_a_run_leads_nowhere(name: str, suite: Path, tmp_path: Path, i
     victim = tmp_path / "victim"
     (victim / EVAL).mkdir(parents=True)
     (victim / "precious.txt").write_text("kept")
-    edit(run_folder(suite) / "run.json", run_id=name.format(victim=victim))
+    edit_json(run_folder(suite) / "run.json", run_id=name.format(victim=victim))
     before, beside = tree(victim), set(tmp_path.iterdir())
     runs = tree(suite / "runs")
     for command in (*READS[2:4], *WRITES[:3]):
@@ -183,7 +178,7 @@ def test_every_identity_has_a_pattern(key: str, value: Any, suite: Path, invoke:
     if key == "evals":
         planned = json.loads(path.read_text())["evals"][EVAL]
         value = dict.fromkeys(value, planned)
-    edit(path, **{key: value})
+    edit_json(path, **{key: value})
     before = tree(suite)
     for command in (*READS[:4], *WRITES[:3]):
         refused(invoke(*command, cwd=suite))
@@ -211,7 +206,7 @@ def test_every_identity_has_a_pattern(key: str, value: Any, suite: Path, invoke:
 def test_what_a_file_says_is_what_its_place_says(
     file: str, changes: dict[str, Any], suite: Path, invoke: Invoke
 ) -> None:
-    edit(run_folder(suite) / file.format(eval=EVAL), **changes)
+    edit_json(run_folder(suite) / file.format(eval=EVAL), **changes)
     found = [invoke(*command, cwd=suite) for command in READS]
     assert {r.status for r in found} <= {0, 1}
     assert any(r.status == 1 for r in found)
@@ -531,7 +526,7 @@ def test_figures_that_add_up_to_too_much_are_one_line(figure: str, suite: Path, 
     path = folder / "evals" / EVAL / "generation.json"
     data = json.loads(path.read_text())
     most = {"usage": {"input_tokens": 10**15}, "cost_usd": 1e9}.get(figure, 10**15)
-    edit(path, trials=[{**trial, figure: most} for trial in data["trials"]])
+    edit_json(path, trials=[{**trial, figure: most} for trial in data["trials"]])
     (folder / "summary.json").unlink()
     for command in (["finish"], ["status"], ["report"]):
         result = invoke(*command, "default-after", cwd=suite)

@@ -82,11 +82,14 @@ def _runs(workspace: Workspace, model: str | None, experiment: str | None, form:
     from convex_evals.models.catalog import find_ran, load_catalog
     from convex_evals.render.model import Section
     from convex_evals.store.runs import RunStore
+    from convex_evals.text import and_more
 
     store, runs_dir = RunStore(workspace.runs_dir), workspace.runs_dir
     slug = model and find_ran(model, [m.slug for m in load_catalog(workspace.home).own], store.models())
-    chosen = store.of_model(slug) if slug else store.all()
-    runs = [(run, run.summary()) for run in chosen if experiment in (None, run.plan.experiment)]
+    readable, left_out = store.readable(slug)
+    if left_out:
+        complain(left_out[0] + and_more(len(left_out) - 1, "more like it"), "warning")
+    runs = [(run, summary) for run, summary in readable if experiment in (None, run.plan.experiment)]
     none = f"No runs in {runs_dir} yet; `cli run --model reference` makes one, `cli list evals` lists the evals."
     if model or experiment:
         if experiment and not runs:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def status(ctx: click.Context, run_name: str | None, runs_dir: Path | None, form: str) -> None:
     """Show the progress of the last run (or of RUN), its results, and the command that resumes it.
 
-    Without RUN, all other runs that are not complete are listed, too.
+    Without RUN, all other runs that are not complete are listed, too, and what is wrong with those that cannot be read.
 
     \b
     Examples:
@@ -32,19 +32,20 @@ def status(ctx: click.Context, run_name: str | None, runs_dir: Path | None, form
     from convex_evals.config import open_workspace
     from convex_evals.render.model import apart
     from convex_evals.runs.status import status_of
-    from convex_evals.runs.unfinished import Unfinished, unfinished_runs
+    from convex_evals.runs.unfinished import Unfinished, newest_and_unfinished
     from convex_evals.store.journal import Journal
     from convex_evals.store.runs import RunStore
     from convex_evals.suite.suite import load_suite
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     store = RunStore(workspace.runs_dir)
-    run = store.find(run_name or "last")
     evals = [e.id for e in load_suite(workspace.suite).evals]
 
     def look(one: Run) -> Status:
         return status_of(one, Journal(workspace.journal_dir, one.plan), evals, workspace.config.experiments)
 
-    found, others = look(run), Unfinished([look(one) for one in ([] if run_name else unfinished_runs(store, run))])
-    section = apart(found.to_section(), others.to_section()) if others.runs else found.to_section()
-    print_result(form, section, lambda: {**found.to_data(), "unfinished": others.to_data()})
+    found, others = (look(store.find(run_name)), Unfinished(())) if run_name else newest_and_unfinished(store, look)
+    rest = others.to_section()
+    section = apart(found.to_section(), rest) if rest.shown else found.to_section()
+    data = {"unfinished": others.to_data(), "not_shown": list(others.problems)}
+    print_result(form, section, lambda: {**found.to_data(), **data})
