@@ -11,6 +11,11 @@ import pytest
 
 from tests.conftest import ROOT, Invoke
 
+# As pip installs the command.
+NAMES = ("cli", "convex-evals")
+FUNCTIONS = {"cli": "_cli_completion", "convex-evals": "_convex_evals_completion"}
+MAIN = "from convex_evals.cli.app import main; main()"
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -22,24 +27,47 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("shell", "name"), [("bash", ".bashrc"), ("zsh", ".zshrc"), ("fish", ".config/fish/completions/cli.fish")]
-)
+@pytest.mark.parametrize(("shell", "name"), [("bash", ".bashrc"), ("zsh", ".zshrc")])
 def test_completion_is_installed_once(
     shell: str, name: str, home: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SHELL", f"/usr/bin/{shell}")
-    if shell != "fish":
-        (home / name).write_text("alias ll='ls -l'")
+    (home / name).write_text("alias ll='ls -l'")
     result = invoke("completion", "install")
     assert result.out == f"{home / name}: completion for {shell} is installed; open a new shell to use it\n"
     first = (home / name).read_text()
     assert invoke("completion", "show", shell).out in first
-    assert shell == "fish" or first.startswith("alias ll='ls -l'\n# >>> cli")
+    assert first.startswith("alias ll='ls -l'\n# >>> cli")
     with (home / name).open("a") as file:
-        file.write("# mine\n" if shell != "fish" else "")
+        file.write("# mine\n")
     assert invoke("completion", "install", shell).status == 0
-    assert (home / name).read_text() == first + ("# mine\n" if shell != "fish" else "")
+    assert (home / name).read_text() == first + "# mine\n"
+
+
+def test_fish_looks_for_a_file_of_each_name(home: Path, invoke: Invoke) -> None:
+    folder = home / ".config" / "fish" / "completions"
+    for _ in range(2):
+        result = invoke("completion", "install", "fish")
+        assert result.out == f"{folder}: completion for fish is installed; open a new shell to use it\n"
+    texts = [(folder / f"{name}.fish").read_text() for name in NAMES]
+    assert "".join(texts) == invoke("completion", "show", "fish").out
+    for name, text in zip(NAMES, texts, strict=True):
+        assert f"--command {name} " in text
+
+
+def test_bash_completes_both_names(home: Path, invoke: Invoke) -> None:
+    invoke("completion", "install", "bash")
+    for name in NAMES:
+        (home / "bin").mkdir(exist_ok=True)
+        program = home / "bin" / name
+        program.write_text(f"#!/bin/sh\nexec {sys.executable} -c 'import sys; sys.argv[0] = \"{name}\"; {MAIN}'\n")
+        program.chmod(0o755)
+        ask = f'COMP_WORDS=({name} mat); COMP_CWORD=1; {FUNCTIONS[name]} {name}; echo "${{COMPREPLY[@]}}"'
+        script = f"source {home / '.bashrc'}; complete -p {name}; {ask}"
+        env = {**os.environ, "PATH": f"{home / 'bin'}:/usr/bin:/bin", "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(["bash", "--norc", "-c", script], env=env, capture_output=True, text=True, check=False)
+        rule, *found = done.stdout.splitlines()
+        assert rule == f"complete -o nosort -F {FUNCTIONS[name]} {name}" and found == ["matrix"], done
 
 
 def test_an_unknown_shell_is_asked_for(home: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,11 +82,3 @@ def test_a_damaged_part_is_left_alone(home: Path, invoke: Invoke) -> None:
     result = invoke("completion", "install", "bash")
     assert result.status == 1 and "remove that part and try again" in result.err
     assert (home / ".bashrc").read_text() == "# >>> cli completion >>>\nhalf\n"
-
-
-def test_what_is_installed_completes() -> None:
-    """As the installed script asks it."""
-    env = {**os.environ, "_CLI_COMPLETE": "bash_complete", "COMP_WORDS": "cli mat", "COMP_CWORD": "1"}
-    command = [sys.executable, "-c", "import sys; sys.argv[0] = 'cli'; from convex_evals.cli.app import main; main()"]
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["plain,matrix"], done.stderr

@@ -10,6 +10,8 @@ import click
 from convex_evals.render.output import say
 
 SHELLS = ("bash", "zsh", "fish")
+# Under which pip installs the command.
+_NAMES = ("cli", "convex-evals")
 # Beginning and end of what is ours in a file that is the user's.
 _BEGIN, _END = "# >>> cli completion >>>", "# <<< cli completion <<<"
 
@@ -30,7 +32,8 @@ def completion() -> None:
 def install(shell: str | None) -> None:
     """Install completion for SHELL, by default the one in $SHELL; again brings it up to date.
 
-    Writes to ~/.bashrc or ~/.zshrc, between two marks, or to a file of its own for fish.
+    Writes to ~/.bashrc or ~/.zshrc, between two marks, or to files of its own for fish. Covers both names of the
+    command, cli and convex-evals.
 
     \b
     Examples:
@@ -38,17 +41,15 @@ def install(shell: str | None) -> None:
       cli completion install fish
     """
     from convex_evals.errors import UserError
-    from convex_evals.store.files import write_atomic
-    from convex_evals.text import read_text
 
     chosen = shell or _own_shell()
-    path = _file_of(chosen)
+    path = _place_of(chosen)
     try:
-        old = read_text(path) if path.exists() else ""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # A dotfile may be a link into a repository of dotfiles.
-        target = path.resolve()
-        write_atomic(target, _script(chosen) if chosen == "fish" else _installed(old, _script(chosen), path))
+        if chosen == "fish":
+            for name in _NAMES:
+                _write(path / f"{name}.fish", _script(chosen, name))
+        else:
+            _write(path, _installed(path, "".join(_script(chosen, name) for name in _NAMES)))
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}") from None
     say(f"{path}: completion for {chosen} is installed; open a new shell to use it")
@@ -63,7 +64,7 @@ def show(shell: str) -> None:
     Examples:
       cli completion show bash
     """
-    say(_script(shell), end="")
+    say("".join(_script(shell, name) for name in _NAMES), end="")
 
 
 def _own_shell() -> str:
@@ -73,28 +74,40 @@ def _own_shell() -> str:
     return name
 
 
-def _file_of(shell: str) -> Path:
+def _write(path: Path, text: str) -> None:
+    from convex_evals.store.files import write_atomic
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # A dotfile may be a link into a repository of dotfiles.
+    write_atomic(path.resolve(), text)
+
+
+def _place_of(shell: str) -> Path:
+    """The file that the shell reads when it starts; for fish, the folder with a file for each command."""
     home = Path.home()
     if shell == "fish":
         settings = os.environ.get("XDG_CONFIG_HOME")
-        return (Path(settings) if settings else home / ".config") / "fish" / "completions" / "cli.fish"
+        return (Path(settings) if settings else home / ".config") / "fish" / "completions"
     return (Path(os.environ.get("ZDOTDIR") or home) if shell == "zsh" else home) / f".{shell}rc"
 
 
-def _script(shell: str) -> str:
+def _script(shell: str, name: str) -> str:
     from click.shell_completion import get_completion_class
 
     from convex_evals.cli.app import cli
 
     found = get_completion_class(shell)
     assert found is not None
-    return found(cli, {}, "cli", "_CLI_COMPLETE").source().rstrip() + "\n"
+    variable = f"_{name.replace('-', '_').upper()}_COMPLETE"  # where Click looks
+    return found(cli, {}, name, variable).source().rstrip() + "\n"
 
 
-def _installed(old: str, script: str, path: Path) -> str:
+def _installed(path: Path, script: str) -> str:
     """The file's text with our part once, at its place or at the end. Raises `UserError` where a mark is missing."""
     from convex_evals.errors import UserError
+    from convex_evals.text import read_text
 
+    old = read_text(path) if path.exists() else ""
     ours = f"{_BEGIN}\n{script}{_END}\n"
     before, begin, rest = old.partition(f"{_BEGIN}\n")
     _, end, after = rest.partition(f"{_END}\n")
