@@ -181,13 +181,17 @@ def _suite_root(folder: Path, *, given: bool) -> Path:
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "no such folder"
         raise UserError(f"{folder}: {what}; -C takes the folder of a suite")
-    candidates = [folder] if given else [folder, *folder.parents]
-    for candidate in candidates:
-        if (candidate / "evals").is_dir():
-            return candidate
+    found = folder if (folder / "evals").is_dir() else None if given else find_suite(folder)
+    if found:
+        return found
     raise UserError(
         f"{folder}: not a suite (no evals/ folder); go to one, name one with -C DIR, or make one with `cli init DIR`"
     )
+
+
+def find_suite(folder: Path) -> Path | None:
+    """The suite that `folder` stands in."""
+    return next((each for each in (folder, *folder.parents) if (each / "evals").is_dir()), None)
 
 
 def is_inside(path: str) -> bool:

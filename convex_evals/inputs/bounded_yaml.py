@@ -6,6 +6,7 @@ last of two equal keys, and lets aliases make gigabytes of a few lines.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import yaml
@@ -77,6 +78,35 @@ def load(text: str) -> Any:
         raise ValueError("a value is not what its tag says") from None
     finally:
         loader.dispose()
+
+
+def line_of(text: str, location: Sequence[str | int]) -> int:
+    """The line, from 1, of the key or list item at `location` of a document that `load` reads.
+
+    Where a part of it is not there, the line of the part before.
+    """
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+        line = node.start_mark.line if node else 0
+        for part in location:
+            found = _part_of(node, part)
+            if found is None:
+                break
+            line, node = found
+        return int(line) + 1
+    finally:
+        loader.dispose()
+
+
+def _part_of(node: yaml.Node | None, part: str | int) -> tuple[int, yaml.Node] | None:
+    """The line and the value of one key or list item of `node`."""
+    if isinstance(node, yaml.MappingNode):
+        pairs = [(key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)]
+        return next(((key.start_mark.line, value) for key, value in pairs if key.value == str(part)), None)
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+        return node.value[part].start_mark.line, node.value[part]
+    return None
 
 
 def _count(node: yaml.Node, known: dict[int, int], above: set[int]) -> int:

@@ -38,7 +38,8 @@ def parse_human(text: str, path: Path, model: type[R], *, ignore_unknown: bool =
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise UserError(f"{path}: {explain(error, model)}") from None
+        where = path if path.suffix == ".json" else f"{path}:{bounded_yaml.line_of(text, error.errors()[0]['loc'])}"
+        raise UserError(f"{where}: {explain(error, model)}") from None
 
 
 def _load(text: str, path: Path) -> Any:

@@ -212,6 +212,24 @@ def test_doctor_names_what_is_missing(invoke: Invoke, tmp_path: Path, monkeypatc
     assert "Node.js" not in result.out
 
 
+def test_doctor_names_mistakes_in_settings(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONVEX_EVALS_CACHE", str(tmp_path / "empty"))
+
+    def settings() -> str:
+        (line,) = [line for line in invoke("doctor").out.splitlines() if line.split()[1] == "settings"]
+        return line
+
+    assert settings() == f"absent   settings          {tmp_path}: not a suite; the keys are those of the shipped models"
+    make_eval(tmp_path)
+    assert settings() == f"ok       settings          {tmp_path}: convex-evals.yaml and models.yaml have no mistake"
+    for name, text in (("models.yaml", "models:\n  - name: x\n"), ("convex-evals.yaml", "runs_dir: runs\nworker: 3\n")):
+        (tmp_path / name).write_text(text)
+        assert settings().startswith(f"broken   settings          {tmp_path / name}:2: ")
+    assert settings().endswith("convex-evals.yaml:2: unknown key 'worker'; did you mean 'workers'?")
+    (tmp_path / "convex-evals.yaml").write_text("workers: [1,\n")
+    assert f"{tmp_path}/convex-evals.yaml:2:1: not valid YAML" in settings() and invoke("doctor").status == 1
+
+
 def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
     make_eval(tmp_path)
     command = f"{sys.executable} {ROOT / 'cli.py'} list evals | head -n 0"

@@ -97,7 +97,7 @@ def test_a_damaged_record_is_restored_from_git(suite: Path, invoke: Invoke) -> N
     path.write_text('{"kind": "run", "schema": 1}')
     assert complaint(invoke, "list") == f"{path}: run_id: field required; restore the file from Git"
     (suite / "models.yaml").write_text("models: 3")
-    assert complaint(invoke, "models", "list").endswith("models.yaml: models: input should be a valid list")
+    assert complaint(invoke, "models", "list").endswith("models.yaml:1: models: input should be a valid list")
 
 
 @pytest.mark.parametrize("command", ["list", "leaderboard", "prune --keep 1"])

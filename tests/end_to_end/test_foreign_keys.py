@@ -197,7 +197,7 @@ def test_which_server_gets_which_key(
 def test_models_yaml_takes_nothing_else(line: str, tmp_path: Path, invoke: Invoke) -> None:
     write_files(tmp_path, {"models.yaml": f"models: [{{slug: a/b, {line}}}]\n", "evals/x": ""})
     result = invoke("models", "list")
-    assert result.status == 1 and result.err.startswith(f"error: {tmp_path}/models.yaml: "), result.err
+    assert result.status == 1 and result.err.startswith(f"error: {tmp_path}/models.yaml:"), result.err
     assert result.err.count("\n") == 1
 
 
@@ -213,7 +213,9 @@ def test_an_experiment_sends_known_parameters_only(parameters: str, tmp_path: Pa
     make_eval(tmp_path)
     write_files(tmp_path, {"convex-evals.yaml": f"experiments: {{x: {{parameters: {{{parameters}}}}}}}\n"})
     result = invoke("list", "evals")
-    assert result.status == 1 and result.err.startswith(f"error: {tmp_path}/convex-evals.yaml: experiments"), result.err
+    assert result.status == 1 and result.err.startswith(f"error: {tmp_path}/convex-evals.yaml:1: experiments"), (
+        result.err
+    )
     assert result.err.count("\n") == 1
     good = "temperature: 0, top_p: 0.9, seed: 1, stop: [a], thinking: {type: enabled, budget_tokens: 9}"
     write_files(tmp_path, {"convex-evals.yaml": f"experiments: {{x: {{parameters: {{{good}}}}}}}\n"})

@@ -102,10 +102,12 @@ def test_broken_files_are_one_clear_line(text: str, message: str, tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("tiemouts: {}", "eval.yaml: unknown key 'tiemouts'; did you mean 'timeouts'?"),
-        ("timeouts: {test: 3}", "eval.yaml: unknown key 'timeouts.test'; did you mean 'tests'?"),
-        ("timeouts: {tests: -1}", "eval.yaml: timeouts.tests: input should be greater than 0"),
-        ("pipeline: quick", "eval.yaml: pipeline: input should be 'full' or 'static'"),
+        ("tiemouts: {}", "eval.yaml:1: unknown key 'tiemouts'; did you mean 'timeouts'?"),
+        ("timeouts: {test: 3}", "eval.yaml:1: unknown key 'timeouts.test'; did you mean 'tests'?"),
+        ("timeouts: {tests: -1}", "eval.yaml:1: timeouts.tests: input should be greater than 0"),
+        ("# how\n\ntimeouts:\n  # few\n  tests: 3\n  deploy: soon\n", "eval.yaml:6: timeouts.deploy: input should be"),
+        ("tags: [a,\n b,\n {c: 1}]", "eval.yaml:3: tags.2: input should be a valid string"),
+        ("pipeline: quick", "eval.yaml:1: pipeline: input should be 'full' or 'static'"),
         ("- a", "eval.yaml: expected keys and values, found a list"),
         ("a: [", "eval.yaml:1:5: not valid YAML: expected the node content, but found '<stream end>'"),
     ],
@@ -113,7 +115,7 @@ def test_broken_files_are_one_clear_line(text: str, message: str, tmp_path: Path
 def test_what_people_write_is_checked(text: str, message: str) -> None:
     with pytest.raises(UserError) as error:
         parse_human(text, Path("eval.yaml"), EvalConfig)
-    assert str(error.value) == message
+    assert str(error.value).startswith(message) and "\n" not in str(error.value)
 
 
 def test_an_empty_settings_file_is_all_defaults() -> None:

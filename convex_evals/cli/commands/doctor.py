@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 def doctor(install: bool, form: str) -> int:
     """Show what is installed, what is missing, and the command that fixes it; and which models' keys are set.
 
+    Names the first mistake in the settings of the suite (convex-evals.yaml, models.yaml).
     Grades a tiny project of its own if the toolchain is installed. Exit code 1 if something is missing or broken.
 
     \b
@@ -33,28 +34,36 @@ def doctor(install: bool, form: str) -> int:
     from convex_evals.grading.health import inspect_all
     from convex_evals.render.terminal import Display
 
-    keys = _inspect_keys()
+    suite = _inspect_suite()
     with Display() as display:
         findings = asyncio.run(inspect_all(install=install, progress=display.preparing, warn=display.warn))
-    findings.append(keys)
+    findings += suite
     _print(findings, form)
     return ExitCode.OK if all(f.status in ("ok", "absent") for f in findings) else ExitCode.USER_ERROR
 
 
-def _inspect_keys() -> Finding:
-    """Of the models that can be named here; outside of a suite, of those that ship."""
-    from convex_evals.config import open_workspace
+def _inspect_suite() -> list[Finding]:
+    """Its settings, and the keys of the models that can be named in it; outside of a suite, of those that ship."""
+    from convex_evals.config import find_suite, open_workspace
     from convex_evals.errors import UserError
-    from convex_evals.grading.health import inspect_keys
+    from convex_evals.grading.health import Finding, inspect_keys
     from convex_evals.models.catalog import load_catalog, shipped_models
     from convex_evals.runs.request import load_environment
 
+    root = find_suite(Path.cwd())
+    if root is None:
+        detail = f"{Path.cwd()}: not a suite; the keys are those of the shipped models"
+        return [Finding("settings", "absent", detail), inspect_keys(shipped_models())]
     try:
-        home = open_workspace(None, None, Path.cwd()).home
+        home = open_workspace(None, None, root).home
         load_environment(home)
-        return inspect_keys(load_catalog(home).entries)
-    except UserError:  # no suite, or one whose files have a mistake that `cli models list` names
-        return inspect_keys(shipped_models())
+        entries = load_catalog(home).entries
+    except UserError as error:
+        return [Finding("settings", "broken", str(error)), inspect_keys(shipped_models())]
+    return [
+        Finding("settings", "ok", f"{root}: convex-evals.yaml and models.yaml have no mistake"),
+        inspect_keys(entries),
+    ]
 
 
 def _print(findings: list[Finding], form: str) -> None:
