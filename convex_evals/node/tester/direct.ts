@@ -4,7 +4,7 @@
  *
  *     node tester/direct.ts --suite DIR --packages DIR... --compiled-fd 4 --verdict-fd 3 --test-timeout MS
  *
- * What vitest's workers set up before a test file is set up here; `tester.test.ts` runs the same graders both ways. The
+ * What vitest's workers set up before a test file is set up here; the tester's tests run the same graders both ways. The
  * grader runs in this very process: one that ends it leaves no verdict. The first line of stdin is a token that the
  * verdict repeats; the compiled grader comes through a descriptor. With `--programs-fds A,B` what it starts runs elsewhere
  * (`programs/install.ts`). Nothing that is printed is kept.

@@ -80,7 +80,7 @@ async function startVitest(run: GraderRun, root: string): Promise<Vitest> {
  *     programs     what the grader starts runs elsewhere; the worker inherits the way there (`programs/hand_on.ts`)
  *
  * The worker asks vite for the grader; `graderResolution` says where its imports lead, as `direct_hooks.ts` does without
- * vite. `tester.test.ts` runs the same graders both ways, because verdicts must not depend on the way.
+ * vite. The tester's tests run the same graders both ways, because verdicts must not depend on the way.
  */
 export async function runInVitest(run: GraderRun, root: string): Promise<Verdict> {
   const vitest = await startVitest(run, root);

@@ -14,6 +14,9 @@ import { ENDED_EARLY, type Verdict } from "../verdict.ts";
 
 const script = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
+/** Where the grader of a suite of one eval is. */
+export const GRADER = "evals/000-a/000-b/grader.test.ts";
+
 /** Writes files (by relative path) into a new folder that is gone after the test. */
 export function makeSuite(t: TestContext, files: Record<string, string>): string {
   const suite = mkdtempSync(path.join(realpathSync(tmpdir()), "convex-evals-suite-"));
