@@ -52,6 +52,7 @@ LONGEST = (
     "run_models",
     "clients",
     "git_runs",
+    "shards",
     "backend/test",
 )
 

@@ -15,7 +15,7 @@ from convex_evals.grading.sandbox.base import Launch, Level, Network, Sandbox
 from convex_evals.grading.sandbox.landlocked import SERVERS
 from convex_evals.grading.sandbox.levels import open_sandbox
 from convex_evals.grading.sandbox.networks import PROJECT_PORTS, free_ports
-from convex_evals.grading.toolchain import Toolchain, locate_toolchain
+from convex_evals.grading.toolchain import Toolchain
 from convex_evals.process import Child
 
 pytestmark = pytest.mark.grading
@@ -83,11 +83,6 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-
-
-@pytest.fixture
-def tools(toolchain: Path) -> Toolchain:
-    return locate_toolchain(toolchain)
 
 
 @pytest.mark.parametrize("as_root", [True, False], ids=["as-is", "without-root"])

@@ -1,4 +1,4 @@
-"""How a level of containment is found, insisted on and gone without. What levels stop is in test_attacks.py."""
+"""Which sandbox is taken, what its probe finds, and what happens where none works."""
 
 from __future__ import annotations
 
@@ -6,30 +6,22 @@ import asyncio
 import json
 import os
 import shutil
-import signal
 import struct
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from convex_evals.errors import ProcessFault, UserError
-from convex_evals.grading.health import inspect_sandboxes
+from convex_evals.errors import UserError
 from convex_evals.grading.sandbox import probe as probe_module
-from convex_evals.grading.sandbox.base import Launch, Level
+from convex_evals.grading.sandbox.base import Level
 from convex_evals.grading.sandbox.choice import Containment
-from convex_evals.grading.sandbox.client import open_launcher
-from convex_evals.grading.sandbox.levels import open_sandbox
 from convex_evals.grading.sandbox.probe import Probe, probe
-from convex_evals.grading.sandbox.processors import running_on, shares
-from convex_evals.grading.sandbox.request import LaunchRequest
 from convex_evals.grading.sandbox.seccomp import seccomp_program
-from convex_evals.grading.toolchain import Toolchain, locate_toolchain
+from convex_evals.grading.toolchain import Toolchain
 from tests.conftest import ROOT
 from tests.factories import make_eval
-from tests.processes import processes_with
 
 bubblewrap = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 REPLY = "# convex/main.ts\n\n```ts\nexport const a = 1;\n```\n"
@@ -37,11 +29,6 @@ STATIC = {
     "eval.yaml": "pipeline: static\n",
     "grader.test.ts": 'import { expect, test } from "vitest";\ntest("one", () => expect(1).toBe(1));\n',
 }
-
-
-@pytest.fixture
-def tools(toolchain: Path) -> Toolchain:
-    return locate_toolchain(toolchain)
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
@@ -101,56 +88,6 @@ def test_what_a_probe_found_is_remembered_until_the_machine_starts_again(
         file.write_text("{ torn")
     asyncio.run(probe(Level.STRICT, tools, tmp_path))
     assert len(attacked) == 2
-
-
-def test_a_container_is_the_second_choice(tools: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The landlock level contains as well as the probe can tell, and is not taken."""
-
-    async def attack(level: Level, _: Toolchain) -> Probe:
-        return Probe(level, {"read": "stopped" if level is not Level.STRICT else "succeeded"}, {})
-
-    monkeypatch.setattr(probe_module, "_attack", attack)
-    assert asyncio.run(Containment().choose(tools, tmp_path, lambda _: None)) is Level.CONTAINER
-    monkeypatch.setattr("convex_evals.grading.health.locate_toolchain", lambda _: tools)
-    monkeypatch.setenv("CONVEX_EVALS_CACHE", str(tmp_path))
-    statuses = {finding.part: finding.status for finding in asyncio.run(inspect_sandboxes())}
-    assert statuses.pop("limits") in ("ok", "absent")
-    assert statuses == {"sandbox strict": "absent", "sandbox landlock": "ok", "sandbox container": "ok"}
-
-
-@pytest.mark.parametrize(
-    ("scripts", "variable", "platform", "problem"),
-    [
-        ({}, None, "linux", "podman and docker: not on PATH (Debian"),
-        ({}, "docker", "linux", "docker: not on PATH"),
-        ({}, "lxc", "linux", "CONVEX_EVALS_CONTAINER_ENGINE=lxc: it must be podman or docker"),
-        ({"podman": "echo Error: no luck >&2; exit 125"}, None, "linux", "podman: no luck"),
-        ({"podman": "exit 0"}, None, "linux", "podman: no message"),
-        ({"podman": "exit 1", "docker": "echo no daemon >&2; exit 1"}, None, "linux", "; docker: "),
-        ({"podman": "exit 0"}, None, "darwin", "so this must be Linux"),
-    ],
-)
-def test_why_there_is_no_container(
-    scripts: dict[str, str],
-    variable: str | None,
-    platform: str,
-    problem: str,
-    tools: Toolchain,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("convex_evals.grading.sandbox.container.sys.platform", platform)
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    for name, script in scripts.items():
-        (programs / name).write_text(f"#!/bin/sh\n{script}\n")
-        (programs / name).chmod(0o755)
-    monkeypatch.setenv("PATH", str(programs))
-    monkeypatch.setenv("CONVEX_EVALS_CONTAINER_ENGINE", variable or "")
-    found = asyncio.run(probe(Level.CONTAINER, tools, tmp_path))
-    assert problem in found.summary
-    assert "\n" not in found.summary
-    assert not (tmp_path / "sandbox").exists(), "what may be mended is asked for again"
 
 
 @pytest.mark.parametrize(
@@ -243,221 +180,3 @@ def test_one_of_the_two_options(tmp_path: Path) -> None:
     done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
     assert "give only one of them" in done.stderr
-
-
-PARENT = f"""
-import asyncio, sys
-sys.path.insert(0, {str(ROOT)!r})
-from convex_evals.grading.sandbox.client import open_launcher
-from convex_evals.grading.sandbox.request import LaunchRequest
-
-async def main():
-    async with open_launcher() as launcher:
-        child = await launcher.launch(LaunchRequest(["/bin/sh", "-c", "sleep 600 & sleep 600"], {{}}, "/"))
-        print(child.pid, flush=True)
-        await child.wait()
-
-asyncio.run(main())
-"""
-
-
-def test_nothing_outlives_a_killed_command() -> None:
-    with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True) as parent:
-        try:
-            assert parent.stdout is not None
-            group = int(parent.stdout.readline())
-            assert becomes(group, there=True), "the child was never in a group of its own"
-        finally:
-            parent.kill()
-    assert becomes(group, there=False), "processes of a killed command go on"
-
-
-CONTAINED = f"""
-import asyncio, signal, sys, tempfile
-from pathlib import Path
-sys.path.insert(0, {str(ROOT)!r})
-from convex_evals.config import cache_dir
-from convex_evals.grading.sandbox.base import Launch, Level
-from convex_evals.grading.sandbox.levels import open_sandbox
-from convex_evals.grading.scratch import scratch_folder
-from convex_evals.grading.toolchain import locate_toolchain
-
-async def main():
-    with scratch_folder() as folder:
-        async with open_sandbox(Level.CONTAINER, locate_toolchain(cache_dir()), folder) as sandbox:
-            own = Path(tempfile.mkdtemp(dir=folder))
-            program = "trap '' TERM HUP INT; sleep 600 & echo; sleep 600"
-            launch = Launch(["/bin/sh", "-c", program], own, {{"MARK": str(own)}}, writable=[own], capture=True)
-            child = await sandbox.launch(launch)
-            await child.stdout.readline()
-            print(folder, flush=True)
-            await child.wait()
-
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
-asyncio.run(main())
-"""
-
-
-@pytest.fixture
-def engines(tools: Toolchain, tmp_path: Path) -> list[str]:
-    """What starts containers here; the level works."""
-    found = asyncio.run(probe(Level.CONTAINER, tools, tmp_path))
-    if found.problem:
-        pytest.skip(f"no container can be started here: {found.problem}")
-    assert found.contains, found
-    return [name for name in ("podman", "docker") if shutil.which(name)]
-
-
-@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
-def test_no_container_outlives_its_command(ending: signal.Signals, engines: list[str]) -> None:
-    argv = [sys.executable, "-c", CONTAINED]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as parent:
-        try:
-            assert parent.stdout is not None
-            folder = parent.stdout.readline().decode().strip()
-            assert len(processes_with(folder)) >= 3, "two programs, and the engine that has the folder mounted"
-            parent.send_signal(ending)
-            parent.wait(20)
-        finally:
-            parent.kill()
-    deadline = time.monotonic() + 5
-    while (left := processes_with(folder)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert left == []
-    for engine in engines:
-        argv = [engine, "ps", "--all", "--filter=label=convex-evals", f"--filter=volume={folder}", "--quiet"]
-        listed = subprocess.run(argv, capture_output=True, text=True, check=False)
-        assert listed.stdout == ""
-    if ending is signal.SIGINT:
-        assert not Path(folder).exists()
-
-
-def test_what_is_launched_in_a_container_has_no_rights_and_the_engine_no_keys(
-    engines: list[str], tools: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SOME_API_KEY", "a-secret-that-nobody-may-see")
-    monkeypatch.setenv("HTTP_PROXY", "http://user:a-secret-that-nobody-may-see@127.0.0.1:1")
-    tmp_path.chmod(0o755)
-    (work := tmp_path / "work").mkdir()
-    look = ["/bin/grep", "Cap", "/proc/self/status"]
-
-    async def see(launch: Launch) -> str:
-        async with open_sandbox(Level.CONTAINER, tools, tmp_path) as sandbox:
-            child = await sandbox.launch(launch)
-            async with child:
-                assert child.stdout
-                known = [Path(f"/proc/{pid}/environ").read_bytes() for pid in processes_with(str(tmp_path))]
-                assert known and not [found for found in known if b"a-secret" in found]
-                return (await child.stdout.read()).decode()
-
-    projects = Launch(look, work, {}, writable=[work], capture=True)
-    ours = Launch(look, work, {}, shared=[work], capture=True)
-    for launch in (projects, ours):
-        said = asyncio.run(see(launch))
-        rights = dict(line.split() for line in said.splitlines())
-        assert {rights["CapPrm:"], rights["CapEff:"], rights["CapAmb:"]} == {"0" * 16}
-
-
-def test_a_stopped_sandbox_leaves_nobody(tools: Toolchain, tmp_path: Path) -> None:
-    """Of processes that take no notice of anything, in process groups of their own."""
-    if not shutil.which("bwrap"):
-        pytest.skip("bubblewrap is not installed")
-    tmp_path.chmod(0o755)
-    (work := tmp_path / "work").mkdir(mode=0o777)
-    program = "trap '' TERM HUP INT; setsid sleep 600 & setsid sleep 600 & echo; sleep 600"
-    launch = Launch(["/bin/sh", "-c", program], work, {"MARK": str(work)}, writable=[work], capture=True)
-
-    async def stop() -> None:
-        async with open_sandbox(Level.STRICT, tools, tmp_path) as sandbox:
-            child = await sandbox.launch(launch)
-            assert child.stdout
-            await child.stdout.readline()
-            assert len(processes_with(str(work))) >= 3
-            await child.stop()
-            for _ in range(250):
-                if not processes_with(str(work)):
-                    break
-                await asyncio.sleep(0.02)
-
-    asyncio.run(stop())
-    assert processes_with(str(work)) == []
-
-
-def becomes(group: int, *, there: bool) -> bool:
-    """Whether a process group is there, or is not, within five seconds."""
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline:
-        try:
-            os.killpg(group, 0)
-            found = True
-        except ProcessLookupError:
-            found = False
-        if found is there:
-            return True
-        time.sleep(0.02)
-    return False
-
-
-def test_the_launcher_holds_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOME_API_KEY", "a-secret-that-nobody-may-see")
-
-    async def environments() -> list[bytes]:
-        async with open_launcher() as launcher:
-            child = await launcher.launch(LaunchRequest(["/bin/sleep", "600"], {"OWN": "1"}, "/"))
-            parent = int(Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[1])
-            found = [Path(f"/proc/{pid}/environ").read_bytes() for pid in (child.pid, parent)]
-            await child.stop()
-            return found
-
-    for found in asyncio.run(environments()):
-        assert b"a-secret" not in found
-
-
-def test_workers_keep_to_processors_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 2, 3, 5, 6})
-    assert shares(1) == [()]
-    assert shares(2) == [(0, 2), (3, 5)]
-    assert shares(7) == [(0,), (2,), (3,), (5,), (6,), (0,), (2,)]
-
-
-def test_what_is_launched_runs_where_it_is_told_to() -> None:
-    mine = min(os.sched_getaffinity(0))
-    look = LaunchRequest(["/bin/grep", "Cpus_allowed_list:", "/proc/self/status"], {}, "/")
-
-    async def where(processors: tuple[int, ...]) -> str:
-        async with open_launcher() as launcher:
-            with running_on(processors):
-                child = await launcher.launch(look, capture=True)
-            async with child:
-                assert child.stdout
-                return (await child.stdout.read()).decode().split()[1]
-
-    assert asyncio.run(where((mine,))) == str(mine)
-    ours = Path("/proc/self/status").read_text().partition("Cpus_allowed_list:")[2].split()[0]
-    assert asyncio.run(where(())) == ours
-
-
-def test_a_program_that_is_not_there_is_a_fault_of_the_launch(tools: Toolchain, tmp_path: Path) -> None:
-    async def start() -> str:
-        async with open_sandbox(Level.NONE, tools, tmp_path) as sandbox:
-            child = await sandbox.launch(Launch(["/no/such/program"], tmp_path, {}))
-            await child.wait()
-            await asyncio.sleep(0.1)
-            words = child.last_words()
-            await child.stop()
-            return words
-
-    assert "cannot start /no/such/program" in asyncio.run(start())
-
-
-def test_a_launcher_that_died_is_a_fault_and_no_hang() -> None:
-    async def use() -> None:
-        async with open_launcher() as launcher:
-            child = await launcher.launch(LaunchRequest(["/bin/sleep", "600"], {}, "/"))
-            os.kill(int(Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[1]), signal.SIGKILL)
-            assert await asyncio.wait_for(child.wait(), 5) == -signal.SIGKILL
-            with pytest.raises(ProcessFault, match="launcher"):
-                await launcher.launch(LaunchRequest(["/bin/true"], {}, "/"))
-            await child.stop()
-
-    asyncio.run(use())
