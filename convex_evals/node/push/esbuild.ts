@@ -6,7 +6,7 @@
  * outside the project and its packages is an error: bundling must not carry files of the host into a deployment. And the
  * files that went into a bundle are recorded. Builds of packages alone are kept for other projects (`package_builds.ts`).
  */
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import type * as Esbuild from "esbuild";
@@ -17,6 +17,9 @@ import { PACKAGES } from "./project_fs.ts";
 
 const require = createRequire(import.meta.url);
 const official = createRequire(require.resolve("convex/package.json"))("esbuild") as typeof Esbuild;
+
+/** How esbuild names the definition that the official code gives an app without one. */
+const VIRTUAL = /^convex-virtual-config:/;
 
 function foreign(inputs: readonly string[], folder: string): string[] {
   const root = realpathSync(folder) + path.sep;
@@ -41,6 +44,40 @@ function refuseForeign(inputs: readonly string[], folder: string): void {
   const text = `imports a file outside the project: ${found.join(", ")}`;
   record("errors", `✘ [ERROR] ${text}`);
   throw new Error(text);
+}
+
+/**
+ * A tsconfig's `paths` lead entry points elsewhere, too, those of packages included, of which builds are kept: what was
+ * built must be what was asked for, and what the type check reads.
+ */
+function refuseOtherEntries(options: Esbuild.BuildOptions, metafile: Esbuild.Metafile, folder: string): void {
+  const entries = Array.isArray(options.entryPoints) ? options.entryPoints : [];
+  const asked = new Set(entries.map((entry) => realPath(path.resolve(folder, String(entry)))));
+  const built = new Map(entryPointsOf(options, metafile, folder).map((entry) => [realPath(entry), entry]));
+  const missing = [...asked].find((entry) => !built.has(entry));
+  if (missing === undefined) return;
+  const other = [...built].find(([entry]) => !asked.has(entry))?.[1] ?? "nothing";
+  const text = `a tsconfig.json or package.json puts ${path.relative(folder, other)} in place of ${path.relative(folder, missing)}, which is to be deployed`;
+  record("errors", `✘ [ERROR] ${text}`);
+  // As esbuild fails where it is the project that is wrong.
+  throw Object.assign(new Error(text), { errors: [] });
+}
+
+/** Of which files the outputs are that were asked for; what is imported dynamically stands in chunks of its own. */
+function entryPointsOf(
+  { outdir, chunkNames }: Esbuild.BuildOptions,
+  { outputs }: Esbuild.Metafile,
+  folder: string,
+): string[] {
+  const chunks = chunkNames === undefined ? null : path.resolve(folder, outdir ?? "", path.dirname(chunkNames));
+  return Object.entries(outputs).flatMap(([output, { entryPoint }]) => {
+    const isChunk = chunks !== null && path.dirname(path.resolve(folder, output)) === chunks;
+    return entryPoint === undefined || isChunk ? [] : [path.resolve(folder, entryPoint.replace(VIRTUAL, ""))];
+  });
+}
+
+function realPath(file: string): string {
+  return existsSync(file) ? realpathSync(file) : file;
 }
 
 function recordAll(level: "errors" | "warnings", messages: Esbuild.Message[]): void {
@@ -97,7 +134,11 @@ export async function build(options: Esbuild.BuildOptions): Promise<Esbuild.Buil
   try {
     const plugins = (options.plugins ?? []).map(withoutNeedlessQuestions);
     const complete = { absWorkingDir: folder, ...options, plugins, logLevel: "silent" } as const;
-    result = await onceForPackages(complete, folder, (each) => official.build(each));
+    result = await onceForPackages(complete, folder, async (each) => {
+      const built = await official.build(each);
+      if (built.metafile) refuseOtherEntries(each, built.metafile, folder); // before it is kept
+      return built;
+    });
   } catch (error) {
     const failure = error as Partial<Esbuild.BuildFailure>;
     if (!failure.errors) lost = error as Error;

@@ -78,7 +78,35 @@ async function inputsOf(options: Esbuild.BuildOptions, folder: string, build: Bu
   const isVirtual = options.plugins?.some(({ name }) => name === VIRTUAL) ?? false;
   if (isVirtual && entries.length === 1 && !existsSync(first!)) return await definitionInputs(options, folder, build);
   const files = entries.map((entry) => packaged(entry, folder));
-  return files.includes(undefined) ? undefined : (files as string[]);
+  if (files.includes(undefined) || (await areLedElsewhere(options, files, build))) return undefined;
+  return files as string[];
+}
+
+/** Whether the project leads entry points elsewhere: a tsconfig's `paths` apply to them, too. */
+async function areLedElsewhere(
+  options: Esbuild.BuildOptions,
+  asked: readonly (string | undefined)[],
+  build: Build,
+): Promise<boolean> {
+  const found = new Set<string>();
+  await build({ ...options, plugins: [entriesAlone(found)], sourcemap: false, metafile: false, write: false });
+  return found.size !== asked.length || asked.some((file) => !found.has(file!));
+}
+
+/** Where entry points lead, with nothing in them. */
+function entriesAlone(found: Set<string>): Esbuild.Plugin {
+  return {
+    name: "entries-alone",
+    setup: (bundle) => {
+      bundle.onResolve({ filter: /.*/ }, async ({ path: specifier, pluginData, ...rest }) => {
+        if (pluginData === entriesAlone) return undefined;
+        const { path: file } = await bundle.resolve(specifier, { ...rest, pluginData: entriesAlone });
+        if (existsSync(file)) found.add(realpathSync(file));
+        return { path: String(found.size), namespace: "entry" };
+      });
+      bundle.onLoad({ filter: /.*/, namespace: "entry" }, () => ({ contents: "" }));
+    },
+  };
 }
 
 async function keyOf(options: Esbuild.BuildOptions, folder: string, build: Build): Promise<string | undefined> {

@@ -212,3 +212,28 @@ test("one project leaves no trace in the next, nor in the process", async (t) =>
   assert.deepEqual(good.warnings, []);
   assert.equal(process.cwd(), before);
 });
+
+test("what a project leads an entry point to is refused, and is no other project's component", async (t) => {
+  const package_ = "node_modules/@convex-dev/rate-limiter/dist/component";
+  const led = (from: string, to: string): string => JSON.stringify({ compilerOptions: { paths: { [from]: [to] } } });
+  const cases: [App, Record<string, string>, RegExp][] = [
+    [
+      "npm_component",
+      { "tsconfig.json": led("*/rate-limiter/dist/component/lib.js", `./${package_}/time.js`) },
+      /lib\.js, which is to be deployed/,
+    ],
+    [
+      "schema",
+      {
+        "tsconfig.json": led("*/convex/schema.ts", "./convex/other.ts"),
+        "convex/other.ts": 'import "./more.ts"; export default import("./schema.ts");',
+        "convex/more.ts": "export {};",
+      },
+      /convex\/other\.ts in place of convex\/schema\.ts/,
+    ],
+  ];
+  for (const [app, files, message] of cases) {
+    await assert.rejects(buildPush(makeApp(t, app, files)), { name: "DeployError", message });
+    await buildPush(makeApp(t, app));
+  }
+});

@@ -42,6 +42,19 @@ const modules: readonly Row[] = [
     expected: { rejects: "Path component is too long (65 > maximum 64).", code: "InvalidConfig" },
   },
   {
+    id: "deploy/module-path-css",
+    rule: "What is no JavaScript is no module: the bundler pushes style sheets, too.",
+    citation: MODULE_PATHS,
+    files: {
+      ...moduleFile("m", `import "./m.css"; ${ONE}`),
+      "convex/m.css": "export const x = ({}), end = function () { a: 1; }",
+    },
+    expected: {
+      rejects: "m.css is not a valid path to a Convex module. Module path (m.css) has an extension that isn't 'js'.",
+      code: "InvalidConfig",
+    },
+  },
+  {
     id: "deploy/two-dots-ignored",
     rule: "Files with two dots are no modules, so test files may stand beside functions.",
     citation: "npm convex/src/bundler/index.ts",

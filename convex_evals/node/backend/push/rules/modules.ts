@@ -8,18 +8,25 @@ const MAX_COMPONENT_LENGTH = 64;
 /** get-convex/convex-backend crates/sync_types/src/path.rs, module_path.rs; crates/model/src/config/types.rs */
 export const modulePathRule: PushRule = (push) => {
   for (const definition of push.definitions.values()) {
-    for (const module of definition.modules) {
-      for (const component of module.config.path.split("/")) checkComponent(module.config.path, component);
-    }
+    const paths = definition.modules.map((module) => module.config.path);
+    for (const path of paths) checkPath(path);
+    // What is said of one must not be said of another.
+    const twice = paths.find((path, index) => paths.indexOf(path) !== index);
+    if (twice !== undefined) throw new HttpError(400, "InvalidConfig", `${twice} is pushed twice.`);
   }
 };
 
 // Refused while the request is read: not "an error while pushing".
-function checkComponent(path: string, component: string): void {
-  const problem = problemOf(component);
-  if (problem !== null) {
-    throw new HttpError(400, "InvalidConfig", `${path} is not a valid path to a Convex module. ${problem}`);
-  }
+function checkPath(path: string): void {
+  const problems = [extensionProblem(path), ...path.split("/").map(problemOf)];
+  const problem = problems.find((found) => found !== null);
+  if (problem === undefined) return;
+  throw new HttpError(400, "InvalidConfig", `${path} is not a valid path to a Convex module. ${problem}`);
+}
+
+// The official bundler pushes what esbuild makes of style sheets, too.
+function extensionProblem(path: string): string | null {
+  return path.endsWith(".js") ? null : `Module path (${path}) has an extension that isn't 'js'.`;
 }
 
 function problemOf(component: string): string | null {
