@@ -26,6 +26,12 @@ export function installGlobals(surroundings: Surroundings, isLoading: () => bool
     ...(random ? deterministicGlobals(random) : actionGlobals(surroundings, isLoading)),
   });
   defineWebGlobals();
+  removeNodesOwn();
+}
+
+/** Node adds functions to every context that answer with errors of the host; Convex's runtime has none of them. */
+function removeNodesOwn(): void {
+  for (const name of ["compileStreaming", "instantiateStreaming"]) Reflect.deleteProperty(WebAssembly, name);
 }
 
 function seededSources(random: Random): Sources {

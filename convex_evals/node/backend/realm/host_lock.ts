@@ -1,7 +1,11 @@
 /**
- * Closes the host's realm, should code of an app ever get hold of one of its objects: none is handed into a context.
+ * Closes the host's realm, should code of an app get hold of one of its objects. None is handed into a context, but V8 calls
+ * Node for the stack of an error, and where that uses up the stack, what reaches the app is the host's RangeError. So nothing
+ * that leads on from an error can keep anything, the limit of stack traces included, and neither can `util.inspect`, which
+ * Node hands to what it inspects.
  */
 
+import { inspect } from "node:util";
 import { adoptHostErrors } from "./host_errors.ts";
 import { intrinsics, lock } from "./lock_intrinsics.ts";
 
@@ -14,7 +18,7 @@ export function lockHost(): void {
   adoptHostErrors();
   refuseToCompile();
   // Node's own code changes the ones that are spared.
-  lock(intrinsics(), [globalThis, process, globalThis.performance]);
+  lock([...intrinsics(), inspect], [globalThis, process, globalThis.performance]);
 }
 
 /**

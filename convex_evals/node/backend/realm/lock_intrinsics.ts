@@ -16,9 +16,6 @@ const OVERRIDDEN_IN_ERRORS: ReadonlySet<string | symbol> = new Set([
   "name",
   "stack",
 ]);
-// Node and libraries set it for a moment; it decides nothing but how much of a stack is kept.
-const FREE = "stackTraceLimit";
-
 type Owner = Record<string | symbol, unknown>;
 
 function isObject(value: unknown): value is Owner {
@@ -40,28 +37,18 @@ export function lock(roots: Iterable<unknown>, spared: Iterable<unknown>): void 
       freeze(object);
       continue;
     }
-    const isFree = getOwnPropertyDescriptor(object, FREE) !== undefined;
     for (const key of keys) {
       const property = getOwnPropertyDescriptor(object, key)!;
       waiting.push(property.value, property.get, property.set);
-      lockProperty(object, key, property, isFree);
+      makeOverridable(object, key, property);
     }
-    if (!isFree) freeze(object);
+    freeze(object);
   }
 }
 
-/** `isFree`: the object is not frozen afterwards, which is quicker than to change each of its properties. */
-function lockProperty(object: Owner, key: string | symbol, property: PropertyDescriptor, isFree: boolean): void {
-  if (!property.configurable || key === FREE) return;
-  if (property.writable && isOverridden(object, key, property.value)) {
-    defineProperty(object, key, overridable(object, key, property));
-  } else if (isFree) {
-    defineProperty(
-      object,
-      key,
-      "value" in property ? { writable: false, configurable: false } : { configurable: false },
-    );
-  }
+function makeOverridable(object: Owner, key: string | symbol, property: PropertyDescriptor): void {
+  if (!property.configurable || !property.writable || !isOverridden(object, key, property.value)) return;
+  defineProperty(object, key, overridable(object, key, property));
 }
 
 function isOverridden(object: Owner, key: string | symbol, value: unknown): boolean {
@@ -90,7 +77,7 @@ function overridable(
       }
     },
   };
-  return { get, set, enumerable, configurable: false };
+  return { get: freeze(get), set: freeze(set), enumerable, configurable: false };
 }
 
 const NAMES = [
