@@ -12,8 +12,8 @@ import type { LogLevel } from "../runtime_types.ts";
 const PROGRAM = fileURLToPath(new URL(`../node_process/main${ENDING}`, import.meta.url));
 const FLAGS = ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning", "--disable-sigusr1"];
 const LOOK_MS = 50;
-// Calls whose syscalls still come in after they have ended.
-const REMEMBERED_CALLS = 200;
+// As in Convex's own runtime, where an action's work ends with it.
+const HAS_ENDED = "The action has already ended: await what it starts";
 const LEVELS: ReadonlySet<string> = new Set(["LOG", "INFO", "DEBUG", "WARN", "ERROR"]);
 
 /** What the modules need of the backend. */
@@ -39,7 +39,6 @@ interface Call {
 export class NodeProcess {
   readonly #host: NodeHost;
   readonly #calls = new Map<number, Call>();
-  readonly #pending = new Set<number>();
   #child: ChildProcess | null = null;
   #nextId = 1;
   #ready = false;
@@ -76,7 +75,7 @@ export class NodeProcess {
   /** Ends the process once what runs has ended, and says so. Nothing may be asked of it afterwards. */
   retire(ended: () => void): void {
     this.#retired = ended;
-    if (this.#pending.size === 0) this.close();
+    if (this.#calls.size === 0) this.close();
   }
 
   #ask(question: (id: number) => ToNode): Promise<Outcome> {
@@ -85,18 +84,9 @@ export class NodeProcess {
     return new Promise((settle) => {
       if (this.#closed) return settle({ error: { message: "The deployment was replaced", failure: "ended" } });
       this.#calls.set(id, { inContext, settle });
-      this.#pending.add(id);
-      this.#forgetOldCalls();
       detached(() => this.#start());
       this.#say(question(id));
     });
-  }
-
-  #forgetOldCalls(): void {
-    for (const id of this.#calls.keys()) {
-      if (this.#calls.size <= REMEMBERED_CALLS) return;
-      if (!this.#pending.has(id)) this.#calls.delete(id);
-    }
   }
 
   #say(message: ToNode): void {
@@ -152,6 +142,7 @@ export class NodeProcess {
   }
 
   async #syscall({ id, call, how, op, args, blob }: Extract<FromNode, { kind: "syscall" }>): Promise<void> {
+    if (!this.#calls.has(call)) return this.#say({ kind: "answer", id, error: { message: HAS_ENDED } });
     const answer = await this.#inContextOf(call, async (): Promise<ToNode> => {
       try {
         if (how === "async") {
@@ -169,9 +160,11 @@ export class NodeProcess {
   }
 
   #settle(id: number, outcome: Outcome): void {
-    if (!this.#pending.delete(id)) return;
-    this.#calls.get(id)?.settle(outcome);
-    if (this.#pending.size > 0) return;
+    const call = this.#calls.get(id);
+    if (!call) return;
+    this.#calls.delete(id);
+    call.settle(outcome);
+    if (this.#calls.size > 0) return;
     if (this.#retired) this.close();
     else this.#rest();
   }
@@ -202,7 +195,7 @@ export class NodeProcess {
     this.#unanswered = [];
     child?.kill("SIGKILL");
     this.#rest();
-    for (const id of [...this.#pending]) this.#settle(id, { error: { message, failure: "ended" } });
+    for (const id of [...this.#calls.keys()]) this.#settle(id, { error: { message, failure: "ended" } });
   }
 }
 

@@ -30,6 +30,30 @@ test("who refuses can be asked for", async () => {
   );
 });
 
+test("what a function throws is its own, whatever words it chooses", async () => {
+  const heads = ["", "The call of `messages:send` failed: ", "[CONVEX M(messages:send)] ", "[CONVEX A(a:b)] "];
+  for (const head of heads) {
+    const thrown = (text: string): Promise<never> =>
+      Promise.reject(new Error(`${head}[Request ID: 1f] Server Error\nUncaught Error: ${text}`));
+    for (const text of [
+      "ArgumentValidationError",
+      "x\nArgumentValidationError: no",
+      "[Request ID: 1] Server Error\nArgumentValidationError: no",
+    ]) {
+      await assert.rejects(expectError(thrown(text), RULE, { by: "arguments" }), /must be refused by argument/);
+      await expectError(thrown(text), RULE, { by: "code" });
+    }
+    await assert.rejects(
+      expectNotCallable(thrown("Could not find public function for 'a:b'"), "Clients must not"),
+      /reached it/,
+    );
+    const refused = new Error(`${head}[Request ID: 1f] Server Error\nArgumentValidationError: Object is missing`);
+    await expectError(Promise.reject(refused), RULE, { by: "arguments" });
+    const unknown = new Error(`${head}[Request ID: 1f] Server Error\nCould not find public function for 'a:b'`);
+    await expectNotCallable(Promise.reject(unknown), "Clients must not call it");
+  }
+});
+
 test("a call that succeeds is told with what it returned", async () => {
   await assert.rejects(expectError(Promise.resolve({ n: 1n }), RULE), {
     message: `${RULE}, but the call succeeded and returned {"n":"1n"}`,

@@ -4,7 +4,7 @@
  */
 
 import { bytesBehind } from "./buffers.ts";
-import { streams } from "./lazy.ts";
+import { streams } from "./lazy_streams.ts";
 import { TextDecoder, utf8 } from "./text.ts";
 
 const PRINTABLE = /^[\x20-\x7e]*$/;

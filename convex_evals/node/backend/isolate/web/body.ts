@@ -8,7 +8,7 @@ import { Blob, bytesOfBlob, typeOfBlob } from "./blob.ts";
 import { bytesBehind } from "./buffers.ts";
 import { entriesOfForm, type FormData } from "./form_data.ts";
 import type { Headers } from "./headers.ts";
-import { streams } from "./lazy.ts";
+import { streams } from "./lazy_streams.ts";
 import { formOf, multipartOf } from "./multipart.ts";
 import { PulledBody } from "./pulled_body.ts";
 import type * as Streams from "./streams.ts";

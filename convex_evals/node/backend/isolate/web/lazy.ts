@@ -2,7 +2,6 @@
 
 import type * as Blobs from "./blob.ts";
 import type * as Fetch from "./fetch.ts";
-import type * as Streams from "./streams.ts";
 
 // `require` is esbuild's.
 /* eslint-disable @typescript-eslint/no-require-imports */
@@ -13,8 +12,4 @@ export function blobs(): typeof Blobs {
 
 export function fetching(): typeof Fetch {
   return require("./fetch.ts") as typeof Fetch;
-}
-
-export function streams(): typeof Streams {
-  return require("./streams.ts") as typeof Streams;
 }
