@@ -234,12 +234,50 @@ _SERVER = (
 _OTHER_MODULE = "./node_modules/convex/dist/cjs/values/index.js"
 
 
+_LIMITER = "@convex-dev/rate-limiter/dist/component"
+_USES_LIMITER = """import rateLimiter from "@convex-dev/rate-limiter/convex.config";
+import { defineApp } from "convex/server";
+const app = defineApp();
+app.use(rateLimiter);
+export default app;
+"""
+
+
+def _paths(file: str, target: str) -> str:
+    return json.dumps({"compilerOptions": {"paths": {file: [target]}}})
+
+
 def _elsewhere(target: str) -> str:
     return json.dumps({"compilerOptions": {"baseUrl": ".", "paths": {"convex/server": [target]}}})
 
 
+_SCHEMA = """import { defineSchema, defineTable } from "convex/server";
+import { v } from "convex/values";
+export default defineSchema({ words: defineTable({ word: v.string() }) });
+"""
+
 # Something else runs than what was checked.
 _PARTED: dict[str, tuple[str, Files]] = {
+    "entry_led_elsewhere": (
+        "`paths` that put another file in place of `convex/schema.ts`, with types of its own",
+        _project(
+            _HERE,
+            {
+                "convex/schema.ts": _SCHEMA.replace("v.string()", "v.any()"),
+                "convex/tables.ts": _SCHEMA,
+                "tsconfig.json": json.dumps(
+                    {"compilerOptions": {"paths": {"*/convex/schema.ts": ["./convex/tables.ts"]}}}
+                ),
+            },
+        ),
+    ),
+    "style_sheet": (
+        "a style sheet that is JavaScript, too, and is pushed as a module of the same name",
+        _project(
+            f'import "./attack.css";\n{_HERE}',
+            {"convex/attack.css": "export const x = ({ isQuery: true }), end = function () { a: 1; }\n"},
+        ),
+    ),
     "declaration_of_a_module": (
         "a declaration file beside the JavaScript that it describes",
         _project(
@@ -478,6 +516,17 @@ _LED_ELSEWHERE: dict[str, tuple[str, Files]] = {
     "package_by_jsconfig": (
         "`jsconfig.json` that redirects `convex/server` to another module of a package",
         _project(_HERE, {"jsconfig.json": _elsewhere(_OTHER_MODULE)}),
+    ),
+    "package_by_its_entry": (
+        "`tsconfig.json` that puts another file of a component's package in place of one",
+        _project(
+            _HERE,
+            {
+                "convex/convex.config.ts": _USES_LIMITER,
+                "tsconfig.json": _paths(f"*/{_LIMITER}/lib.js", f"./node_modules/{_LIMITER}/time.js"),
+            },
+            {"dependencies": {"convex": "1.48.0", "@convex-dev/rate-limiter": "^0.4.0"}},
+        ),
     ),
     "package_by_jsconfig_in_convex": (
         "`convex/jsconfig.json` that does so for its own files",

@@ -20,6 +20,7 @@ export const writes = action({ args: {}, handler: async (ctx): Promise<number> =
 export const hidden = internalAction({ args: {}, handler: async () => 10 });
 export const fails = action({ args: {}, handler: async () => { throw new TypeError("node says no"); } });
 export const logs = action({ args: {}, handler: async () => { console.log("from node"); return null; } });
+export const late = action({ args: {}, handler: async (ctx): Promise<null> => { setTimeout(() => void ctx.runMutation(api.messages.send, { author: "late", body: "x" }).catch(() => {}), 50); return null; } });
 export const stores = action({ args: {}, handler: async (ctx) => { const id = await ctx.storage.store(new Blob([Buffer.from("abc")], { type: "text/plain" })); return await (await ctx.storage.get(id))!.text(); } });
 `;
 
@@ -51,6 +52,12 @@ test('"use node" actions', async (t) => {
     assert.deepEqual(await http.action(nodejs.environment), [names, names, "function", true]);
     assert.equal(await http.action(nodejs.afterTimer), names.length);
     assert.equal(process.env["BACKEND_SECRET"], "must not be seen");
+  });
+
+  await t.test("work ends with the action", async () => {
+    await http.action(nodejs.late);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    assert.deepEqual(await http.query(api.messages!.list), []);
   });
 
   await t.test("calls into the other runtime, and files", async () => {
