@@ -211,6 +211,11 @@ def is_secret(variable: str) -> bool:
     return variable.endswith(("_KEY", "_TOKEN", "_SECRET"))
 
 
+def leads_elsewhere(variable: str) -> bool:
+    """Whether an environment variable of this name says where requests go."""
+    return re.search(r"(?i)(^|_)(URL|URI|BASE|ENDPOINT|PROXY|HOST|SERVERS)$", variable) is not None
+
+
 def cache_dir() -> Path:
     """The user's cache folder for toolchain and packages; CONVEX_EVALS_CACHE overrides it."""
     override = os.environ.get("CONVEX_EVALS_CACHE")

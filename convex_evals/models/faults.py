@@ -58,6 +58,13 @@ class Fault(Enum):
         Meaning.STOP,
         "check `base_url` in models.yaml",
     )
+    WRONG_SERVER = _Row(
+        "wrong_server",
+        "not sent: LiteLLM would ask a server that is not known to be the provider's",
+        Meaning.STOP,
+        "check the name of the model and its region; a server of your own is named in your shell, "
+        "by CONVEX_EVALS_SERVERS",
+    )
     TRUNCATED = _Row("truncated", "cut at our token limit, and again at the model's own maximum", Meaning.MODEL)
     REFUSED = _Row("refused", "the model declines, by the provider's mark", Meaning.MODEL)
 

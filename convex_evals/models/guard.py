@@ -1,9 +1,9 @@
-"""What a provider may send: no more than a reply can be, in pieces that can be read, from where we asked.
+"""Where a request may go, and what may come back: no more than a reply can be, in pieces that can be read.
 
 Every client that LiteLLM uses sends through httpx (its own, and those of the SDKs below it), so this stands there:
-while `guarded` is open, requests ask for no compression, redirects are refused, and bodies pass a filter that counts
-and hands on one event at a time. What a limit ends is the provider's fault, kept in the guard: readers of a stream
-wrap exceptions as they like.
+while `guarded` is open, requests go to servers of the provider only and ask for no compression, redirects are refused,
+and bodies pass a filter that counts and hands on one event at a time. What a limit ends is the provider's fault, kept
+in the guard: readers of a stream wrap exceptions as they like.
 """
 
 from __future__ import annotations
@@ -39,17 +39,19 @@ class Guard:
     most_text: int  # bytes of the reply's text
     most_bytes: int  # of the body, decompressed
     most_events: int
+    asks: Callable[[str], bool]  # whether a request may go to this address
     fault: ProviderFault | None = None
     responses: list[httpx.Response] = field(default_factory=list)  # of clients that do not block
 
     @classmethod
-    def of_tokens(cls, most_output_tokens: int, *, web_search: bool) -> Guard:
+    def of_tokens(cls, most_output_tokens: int, *, web_search: bool, asks: Callable[[str], bool]) -> Guard:
         """For a reply of at most so many tokens; results of a search come with it."""
         text = 64 * 1024 + _MOST_BYTES_PER_TOKEN * most_output_tokens
         return cls(
             most_text=text,
             most_bytes=4 * _MIB + text + _EVENT_BYTES * most_output_tokens + (32 * _MIB if web_search else 0),
             most_events=5_000 + _EVENTS_PER_TOKEN * most_output_tokens,
+            asks=asks,
         )
 
     @property
@@ -60,6 +62,12 @@ class Guard:
     def refuse(self, fault: Fault, message: str) -> NoReturn:
         self.fault = self.fault or ProviderFault(fault, message)
         raise self.fault
+
+    def let_out(self, request: httpx.Request) -> None:
+        """Prepare a request. Raises `ProviderFault`, before anything is sent, where it would go to somebody else."""
+        if not self.asks(str(request.url)):
+            self.refuse(Fault.WRONG_SERVER, f"{request.url.scheme}://{request.url.netloc.decode()}: nothing was sent")
+        request.headers["accept-encoding"] = "identity"
 
     def admit(self, response: httpx.Response) -> Filter:
         """What the body has to pass. Raises `ProviderFault` where not even the headers are in order."""
@@ -166,7 +174,7 @@ def _guarded_async(
         guard = _OPEN.get()
         if guard is None:
             return await send(client, request, stream=stream, **options)
-        request.headers["accept-encoding"] = "identity"
+        guard.let_out(request)
         response = await send(client, request, stream=True, **{**options, "follow_redirects": False})
         guard.responses.append(response)
         try:
@@ -189,7 +197,7 @@ def _guarded_sync(send: Callable[..., httpx.Response]) -> Callable[..., httpx.Re
         guard = _OPEN.get()
         if guard is None:
             return send(client, request, stream=stream, **options)
-        request.headers["accept-encoding"] = "identity"
+        guard.let_out(request)
         response = send(client, request, stream=True, **{**options, "follow_redirects": False})
         try:
             assert isinstance(response.stream, httpx.SyncByteStream)

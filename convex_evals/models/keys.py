@@ -31,6 +31,13 @@ KEYS = {**{provider: (f"{provider.upper()}_API_KEY",) for provider in _PLAIN}, *
 _INSTEAD = {"anthropic": ("ANTHROPIC_AUTH_TOKEN",), "huggingface": ("HF_TOKEN",), "together_ai": ("TOGETHER_AI_TOKEN",)}
 # Clouds want more than a key, or another kind of it: LiteLLM looks for it, and says what it misses.
 _CLOUDS = ("azure", "azure_ai", "databricks", "replicate", "vertex_ai", "watsonx")
+# What their variables begin with besides their own names.
+_PREFIXES = {
+    **dict.fromkeys(("bedrock", "bedrock_mantle", "sagemaker", "sagemaker_chat"), ("AWS",)),
+    "ollama_chat": ("OLLAMA",),
+    "vertex_ai": ("VERTEXAI", "VERTEX"),
+    "watsonx": ("WATSONX", "WX"),
+}
 _CALLED = {
     "openai": "OpenAI",
     "anthropic": "Anthropic",
@@ -107,6 +114,12 @@ def key_owners(variable: str) -> frozenset[str]:
         {provider for provider, names in KEYS.items() if variable in (*names, *_INSTEAD.get(provider, ()))}
         | ({clouds[variable]} if variable in clouds else set())
     )
+
+
+def prefixes(provider: str) -> tuple[str, ...]:
+    """What variables of a provider begin with: `OPENAI_`."""
+    stems = {name.removesuffix("_API_KEY") for name in KEYS.get(provider, ())} | {provider.upper()}
+    return tuple(f"{stem}_" for stem in sorted({*stems, *_PREFIXES.get(provider, ())}) if len(stem) > 2)
 
 
 def called(entry: ModelEntry) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from convex_evals.errors import UserError
@@ -14,7 +15,7 @@ from convex_evals.models.faults import Fault, ProviderFault
 from convex_evals.models.keys import key_value
 from convex_evals.models.litellm_loader import load_litellm
 from convex_evals.models.responses import stream_for_real
-from convex_evals.models.servers import refuse_stranger, sent_keys
+from convex_evals.models.servers import asks_its_own, refuse_stranger, sent_keys
 from convex_evals.records.models import ModelEntry
 from convex_evals.records.reply import Reply
 
@@ -23,7 +24,6 @@ BETWEEN_SECONDS = 120.0
 # In all: what the slowest models need for each token, and what comes before the first.
 SECONDS_PER_TOKEN = 0.1
 LONGEST_WAIT = 600.0
-_UNGUARDED = frozenset({"aiohttp_openai"})  # providers that LiteLLM asks without httpx
 _RETRYING = frozenset({"zai"})  # whose `max_retries` LiteLLM drops, so that the SDK below it tries three times
 
 
@@ -43,11 +43,9 @@ async def stream(entry: ModelEntry, call: Call, on_text: Callable[[str], None]) 
     litellm = await asyncio.to_thread(load_litellm)
     if entry.api == "responses":
         stream_for_real(litellm, entry.litellm_name)
-    if entry.litellm_name.partition("/")[0] in _UNGUARDED:
-        raise ProviderFault(Fault.REQUEST, "LiteLLM asks this provider in a way that cannot be limited")
     from convex_evals.models.guard import Guard, guarded
 
-    guard = Guard.of_tokens(call.max_output_tokens, web_search=call.web_search)
+    guard = Guard.of_tokens(call.max_output_tokens, web_search=call.web_search, asks=partial(asks_its_own, entry))
     arriving = ArrivingReply(guard, sent_keys(entry), on_text)
     try:
         async with (

@@ -1,18 +1,20 @@
 """Which server a key may be sent to.
 
 models.yaml may be a file of a pull request, and so may `.env`. What they say decides which of the user's keys goes to
-which of the servers that the user knows; a server of the internet is known once it stands in CONVEX_EVALS_SERVERS,
-in the user's environment.
+which of the servers that the user knows: those of the key's own provider (`hosts`), and others once they stand in
+CONVEX_EVALS_SERVERS, in the user's environment.
 """
 
 from __future__ import annotations
 
 import ipaddress
 import os
+from collections.abc import Collection
 from urllib.parse import urlsplit
 
 from convex_evals.errors import UserError
-from convex_evals.models.keys import key_owners
+from convex_evals.models.hosts import HOSTS, is_server_of, origin
+from convex_evals.models.keys import key_owners, prefixes
 from convex_evals.records.models import ModelEntry
 
 _SHORTEST_KEY = 16  # characters
@@ -26,9 +28,7 @@ def refuse_stranger(entry: ModelEntry) -> None:
     provider = entry.litellm_name.partition("/")[0]
     owners = key_owners(entry.key_env or "")
     if entry.base_url is None:
-        if owners and provider not in owners:
-            who = " or ".join(sorted(owners))
-            raise UserError(f"models.yaml: {entry.slug}: {entry.key_env} is the key for {who}, not for {provider}")
+        _refuse_strange_provider(entry, provider, owners)
         return
     if provider not in _COMPATIBLE:
         what = "base_url is for servers that speak OpenAI's protocol; write litellm: openai/NAME"
@@ -42,18 +42,37 @@ def refuse_stranger(entry: ModelEntry) -> None:
         )
 
 
+def asks_its_own(entry: ModelEntry, url: str) -> bool:
+    """Whether a request for this model, which `refuse_stranger` lets pass, may go to `url`."""
+    if entry.base_url is not None and origin(url) == origin(entry.base_url):
+        return True
+    return is_server_of(entry.litellm_name.partition("/")[0], url) or _is_named(url)
+
+
+def _refuse_strange_provider(entry: ModelEntry, provider: str, owners: Collection[str]) -> None:
+    if provider not in HOSTS:
+        raise UserError(
+            f"models.yaml: {entry.slug}: {provider} is not a provider whose servers we know; if it speaks OpenAI's "
+            f"protocol, write litellm: openai/NAME with base_url, and in your shell: export {VARIABLE}=https://HOST"
+        )
+    if entry.key_env is None or provider in owners:
+        return
+    if owners:
+        who = " or ".join(sorted(owners))
+        raise UserError(f"models.yaml: {entry.slug}: {entry.key_env} is the key for {who}, not for {provider}")
+    if not entry.key_env.startswith(prefixes(provider)):
+        raise UserError(
+            f"models.yaml: {entry.slug}: {entry.key_env} is not known to be a key for {provider}; "
+            f"call yours like {prefixes(provider)[0]}TEAM_API_KEY"
+        )
+
+
 def sent_keys(entry: ModelEntry) -> list[str]:
     """The keys that asking this model may send, of those that are too long to be words."""
     provider = entry.litellm_name.partition("/")[0]
     names = [entry.key_env] if entry.key_env else [name for name in os.environ if provider in key_owners(name)]
     values = dict.fromkeys(os.environ.get(name, "") for name in names)
     return [value for value in values if len(value) >= _SHORTEST_KEY]
-
-
-def origin(url: str) -> str:
-    """Scheme, host and port."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}".lower()
 
 
 def is_this_machine(url: str) -> bool:

@@ -12,6 +12,8 @@ from pydantic import Field, field_validator, model_validator
 from convex_evals.records.base import Record
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@:/-]{0,199}")
+# Its region becomes part of an address.
+_ARN = re.compile(r"(?:[A-Za-z0-9_.-]+/)*arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]+:[0-9]*:[A-Za-z0-9._/:-]+")
 # Any variable could be sent to a server under the name of a key.
 _KEY = re.compile(r"[A-Z][A-Z0-9_]*_KEY")
 _OTHER_SECRETS = re.compile(
@@ -49,7 +51,8 @@ class ModelEntry(Record):
         description="of an OpenAI-compatible server; on another machine it gets a key if CONVEX_EVALS_SERVERS names it",
     )
     key_env: str | None = Field(
-        default=None, description="variable that holds the key, `NAME_KEY`; default: the provider's usual one"
+        default=None,
+        description="variable of the key: `OPENAI_TEAM_KEY`; with base_url any `NAME_KEY`; default: the usual one",
     )
     parameters: Parameters = Field(default=Parameters(), description="sent along with the prompt")
     most_output_tokens: int | None = Field(
@@ -65,6 +68,8 @@ class ModelEntry(Record):
     def _is_a_name(cls, name: str | None) -> str | None:
         if name is not None and (not _NAME.fullmatch(name) or name.startswith("os.environ/") or "//" in name):
             raise ValueError("a name is letters, digits and . _ - + @ : /, without '//', 200 at most")
+        if name is not None and "arn:" in name and not _ARN.fullmatch(name):
+            raise ValueError(f"'{name}' is not an ARN like arn:aws:bedrock:us-east-1:123456789012:inference-profile/x")
         return name
 
     @field_validator("base_url")

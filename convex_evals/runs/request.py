@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 
-from convex_evals.config import Experiment, Workspace, is_hidden, is_inside, is_secret
+from convex_evals.config import Experiment, Workspace, is_hidden, is_inside, is_secret, leads_elsewhere
 from convex_evals.errors import UserError
 from convex_evals.inputs.suite_files import is_there, read_inside
 from convex_evals.models import Solver
@@ -29,7 +29,6 @@ from convex_evals.suite.suite import Eval, load_suite, refuse_incomplete
 from convex_evals.text import read_text
 from convex_evals.vcs.git import clean_commit, text_at
 
-_LEADS_ELSEWHERE = re.compile(r"(?i)(^|_)(URL|URI|BASE|ENDPOINT|PROXY|HOST|SERVERS)$")
 _NOT_SECRET = frozenset(
     {
         *("AWS_ACCESS_KEY_ID", "AWS_REGION", "AWS_REGION_NAME", "AWS_DEFAULT_REGION", "AZURE_API_VERSION"),
@@ -258,7 +257,10 @@ def _read_environment(path: Path) -> dict[str, str]:
 
     # Without `${...}`, which would copy any variable under another name.
     values = dotenv_values(stream=StringIO(read_inside(path.parent, path)), interpolate=False)
-    for name in values:
-        if _LEADS_ELSEWHERE.search(name):
+    for name, value in values.items():
+        if leads_elsewhere(name):
             raise UserError(f"{path}: {name} controls where requests go; set it in your shell, .env is for keys")
+        # Parts of addresses, all of them.
+        if name in _NOT_SECRET and not re.fullmatch(r"[A-Za-z0-9-]+", value or ""):
+            raise UserError(f"{path}: {name} is not the name of a region, project or version, like us-east-1")
     return {name: v for name, v in values.items() if v is not None and (is_secret(name) or name in _NOT_SECRET)}

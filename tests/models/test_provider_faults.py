@@ -65,6 +65,7 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Reply]:
 
     def request(provider: str, url: str) -> Reply:
         monkeypatch.setattr(provider_module, "_arguments", lambda *given: {**arguments(*given), "api_base": url})
+        monkeypatch.setenv(f"{provider.upper()}_API_BASE", url)
         call = Call([{"role": "user", "content": "x"}], 100, False, {})
         return asyncio.run(stream(ModelEntry(slug=ASKED[provider].model), call, lambda piece: None))
 
