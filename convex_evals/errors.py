@@ -34,6 +34,10 @@ class NewerFormat(UserError):
     """A record of a newer version of this tool; the others beside it can be read."""
 
 
+class WrongFigures(UserError):
+    """A summary whose figures its run contradicts; the runs beside it can be read."""
+
+
 class InfrastructureError(Exception):
     """This tool, or the machine, failed. A trial that meets it is never counted against a model."""
 

@@ -11,13 +11,14 @@ from typing import Any
 
 from convex_evals.analysis.totals import RATE, rate_cells, rate_to_data
 from convex_evals.config import ProjectConfig
+from convex_evals.errors import WrongFigures
 from convex_evals.inputs.confined import is_file
 from convex_evals.records import Counts, Summary
 from convex_evals.render.model import Cell, Column, Row, Section, Table, apart
 from convex_evals.render.numbers import dollars, duration
 from convex_evals.stats import tied_ranks
 from convex_evals.store.records import read_data, to_record
-from convex_evals.store.run_checks import refuse_elsewhere
+from convex_evals.store.run_checks import refuse_elsewhere, refuse_other_evals, refuse_wrong_figures
 from convex_evals.store.runs import SUMMARY_NAME, RunStore, open_run
 
 # A run of fewer evals than this share of the widest run's is of a part of the suite (`-f`, `-c`); one with fewer of its
@@ -96,7 +97,7 @@ def read_leaderboard(store: RunStore, config: ProjectConfig, experiment: str | N
     left_out: Counter[str] = Counter()
     candidates = list(_candidates(store, experiment, left_out))
     widest = max((found.evals for found in candidates), default=0)
-    latest: dict[tuple[str, str], _Candidate] = {}
+    latest: dict[tuple[str, str], Summary] = {}
     for found in candidates:
         if found.evals < WHOLE * widest:
             left_out["of less than half as many evals as the widest run"] += 1
@@ -104,8 +105,11 @@ def read_leaderboard(store: RunStore, config: ProjectConfig, experiment: str | N
             if _given_others(found, config):
                 left_out["newer but with other guidelines than the experiment names"] += 1
             else:
-                latest[found.key] = found
-    summaries = [_checked(f) for f in latest.values()]
+                try:
+                    latest[found.key] = _checked(found)
+                except WrongFigures as error:
+                    left_out[f"refused ({error})"] += 1
+    summaries = list(latest.values())
     names = sorted({s.experiment for s in summaries}, key=lambda name: (name != "default", name))
     return Leaderboard({name: rank([s for s in summaries if s.experiment == name]) for name in names}, dict(left_out))
 
@@ -139,6 +143,9 @@ def _candidates(store: RunStore, experiment: str | None, left_out: Counter[str])
 def _checked(found: _Candidate) -> Summary:
     summary = to_record(found.data, found.path, Summary)
     refuse_elsewhere(found.path, summary)
+    plan = open_run(found.path.parent).plan
+    refuse_other_evals(found.path, plan, summary)
+    refuse_wrong_figures(found.path, plan, summary)
     return summary
 
 

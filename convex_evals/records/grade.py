@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from convex_evals.records.base import WELL_FORMED, FileRecord, Quoted, Record, dump_json
 from convex_evals.records.names import EvalId, Identity, Line, Natural, Positive, Sha256, TrialNumber
@@ -49,6 +49,19 @@ class Verdict(Record):
     gradings: Positive = Field(
         default=1, alias="attempts", description="gradings made; more than one after a fault of ours"
     )
+
+    @model_validator(mode="after")
+    def _is_a_pass_where_it_says_so(self) -> Verdict:
+        if self.outcome is not Outcome.PASSED:
+            return self
+        bad = (StepOutcome.FAILED, StepOutcome.UNSCORED)
+        step = self.caught_by or next((s.step for s in self.steps if s.outcome in bad), None)
+        test = next((t for t in self.tests if t.outcome == "failed"), None)
+        if step:
+            raise ValueError(f"passed, but {step} did not")
+        if test:
+            raise ValueError(f"passed, but the test '{test.name[:100]}' did not")
+        return self
 
     @property
     def reason(self) -> str | None:

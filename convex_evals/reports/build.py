@@ -29,7 +29,7 @@ from convex_evals.reports.model import (
 from convex_evals.reports.previous import Past, against, past_runs
 from convex_evals.reports.sources import Sources
 from convex_evals.store.runs import Run
-from convex_evals.store.summary import summarize, why_unscored
+from convex_evals.store.summary import refuse_other_verdicts, summarize, why_unscored
 from convex_evals.text import counted
 
 
@@ -76,8 +76,13 @@ def build(run: Run, sources: Sources, path: Path, document: Document | None, tel
 
 
 def _summary(run: Run) -> tuple[Summary, bool]:
-    """What came out so far, and whether that is all of it. Raises `UserError` where it is nothing."""
+    """What came out so far, and whether that is all of it.
+
+    Raises `UserError` where it is nothing, or not what the grade files say.
+    """
     complete = run.summary()
+    if complete:
+        refuse_other_verdicts(run, complete)
     summary = complete or summarize(run)
     if not summary.evals:
         raise UserError(f"{run.folder}: none of it is graded yet; `cli status {run.plan.run_id}` shows how far it is")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from convex_evals.errors import UserError
-from convex_evals.records import Generation, GenerationFile, GradeFile, RunPlan, Summary
+from convex_evals.errors import UserError, WrongFigures
+from convex_evals.records import CategorySummary, Counts, Generation, GenerationFile, GradeFile, RunPlan, Summary, Usage
 from convex_evals.records.validation import ValidationRecord
 from convex_evals.store.paths import VALIDATION, slug_folders
 
@@ -60,4 +62,57 @@ def refuse_other_evals(path: Path, plan: RunPlan, summary: Summary) -> None:
     categories = {e.partition("/")[0] for e in summary.evals}
     if other or lost or categories != summary.categories.keys():
         what = f"{other[0]} is not in run.json" if other else f"nothing about {lost[0]}" if lost else "other categories"
-        raise UserError(f"{path}: {what}; restore it from Git, or `cli finish {plan.run_id}` makes it again")
+        raise WrongFigures(f"{path}: {what}; restore it from Git, or `cli finish {plan.run_id}` makes it again")
+
+
+def refuse_wrong_figures(path: Path, plan: RunPlan, summary: Summary) -> None:
+    """Its totals must be sums of its parts, and no eval may have more trials than were planned. Reads nothing."""
+    wrong = next(_wrong_figures(plan, summary), None)
+    if wrong:
+        raise WrongFigures(f"{path}: {wrong}; `cli finish {plan.run_id}` makes it again")
+
+
+def _wrong_figures(plan: RunPlan, summary: Summary) -> Iterator[str]:
+    by_category: dict[str, list[tuple[int, ...]]] = {name: [] for name in summary.categories}
+    for eval_id, found in summary.evals.items():
+        trials = _outcomes(found.counts)
+        if not 1 <= sum(trials) <= plan.trials:
+            yield f"{eval_id} has {sum(trials)} trials, not 1 to {plan.trials}"
+        by_category[eval_id.partition("/")[0]].append(trials)
+    for name, category in summary.categories.items():
+        own = _outcomes(category.counts)
+        if own != _sums(by_category[name], own):
+            yield f"counts of {name} are not the sums of its evals"
+        if sum(category.unscored.values()) != category.counts.unscored:
+            yield f"unscored of {name} has other trials than its counts"
+    parts = tuple(summary.categories.values())
+    reasons: Counter[str] = Counter()
+    for part in parts:
+        reasons.update(part.unscored)
+    whole, amounts = _outcomes(summary.counts), _amounts(summary)
+    if whole != _sums((_outcomes(part.counts) for part in parts), whole):
+        yield "counts are not the sums of the categories"
+    if +Counter(summary.unscored) != +reasons:
+        yield "unscored is not the sum of the categories"
+    if amounts != _sums(map(_amounts, parts), amounts):
+        yield "tokens or times are not the sums of the categories"
+    # Each figure is rounded.
+    rounding = 1e-6 * (len(parts) + 1) + 1e-12 * summary.replies_cost_usd
+    if abs(summary.cost_usd - sum(part.cost_usd for part in parts)) > rounding:
+        yield "cost_usd is not the sum of the categories"
+    if summary.replies_cost_usd < summary.cost_usd - rounding:
+        yield "replies_cost_usd is less than cost_usd, which is a part of it"
+    if summary.reused > sum(whole):
+        yield "reused is more than all trials"
+
+
+def _outcomes(counts: Counts) -> tuple[int, ...]:
+    return counts.passed, counts.failed, counts.unscored
+
+
+def _amounts(part: CategorySummary | Summary) -> tuple[int, ...]:
+    return part.generation_ms, part.grading_ms, *(getattr(part.usage, name) for name in Usage.model_fields)
+
+
+def _sums(rows: Iterable[tuple[int, ...]], like: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(map(sum, zip(*rows, strict=True))) or (0,) * len(like)

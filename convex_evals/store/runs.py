@@ -10,14 +10,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from convex_evals.errors import NewerFormat, UserError
+from convex_evals.errors import NewerFormat, UserError, WrongFigures
 from convex_evals.inputs import confined
 from convex_evals.inputs.confined import MOST_ENTRIES
 from convex_evals.records import Generation, GenerationFile, GradeFile, Pruned, RunPlan, Summary
 from convex_evals.store.files import MOST_TEXT, read_confined, write_atomic
 from convex_evals.store.paths import VALIDATION, slug_folders, top_of
 from convex_evals.store.records import find_record, read_record, write_record
-from convex_evals.store.run_checks import GenerationsByTrial, refuse_elsewhere, refuse_other_eval, refuse_other_evals
+from convex_evals.store.run_checks import (
+    GenerationsByTrial,
+    refuse_elsewhere,
+    refuse_other_eval,
+    refuse_other_evals,
+    refuse_wrong_figures,
+)
 from convex_evals.text import JOINER
 
 PLAN_NAME = "run.json"
@@ -81,6 +87,7 @@ class Run:
         if summary is not None:
             refuse_elsewhere(path, summary)
             refuse_other_evals(path, self.plan, summary)
+            refuse_wrong_figures(path, self.plan, summary)
         return summary
 
     def eval_folder(self, eval_id: str) -> Path:
@@ -211,13 +218,15 @@ class RunStore:
         return (open_run(folder) for folder in self._folders())
 
     def readable(self, slug: str | None = None) -> tuple[list[tuple[Run, Summary | None]], list[str]]:
-        """All runs (of one model) with their summaries, newest first, and why those of a newer format are left out."""
+        """All runs (of one model) with their summaries, newest first, and why others are left out: those of a newer
+        format, and those whose summary their figures contradict.
+        """
         found, left_out = [], []
         for folder in self._folders(*(slug_folders(slug) if slug else ())):
             try:
                 run = open_run(folder)
                 found.append((run, run.summary()))
-            except NewerFormat as error:
+            except (NewerFormat, WrongFigures) as error:
                 left_out.append(str(error))
         return found, left_out
 

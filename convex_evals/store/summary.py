@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
-from convex_evals.errors import UserError
+from convex_evals.errors import UserError, WrongFigures
 from convex_evals.records import (
     CategorySummary,
     Counts,
@@ -23,7 +23,9 @@ from convex_evals.records import (
 from convex_evals.records.generation import MISSING
 from convex_evals.records.human import explain
 from convex_evals.records.journal import MAX_COMMANDS, JournalEntry
-from convex_evals.store.runs import Run, grade_name
+from convex_evals.store.records import find_record
+from convex_evals.store.run_checks import refuse_elsewhere
+from convex_evals.store.runs import SUMMARY_NAME, Run, grade_name
 
 
 def count(verdicts: Sequence[Verdict]) -> Counts:
@@ -32,6 +34,18 @@ def count(verdicts: Sequence[Verdict]) -> Counts:
         failed=sum(v.outcome is Outcome.FAILED for v in verdicts),
         unscored=sum(v.outcome is Outcome.UNSCORED for v in verdicts),
     )
+
+
+def refuse_other_verdicts(run: Run, summary: Summary) -> None:
+    """Raise `UserError` where the summary of a run says something else of an eval than the verdicts that it counts."""
+    for eval_id, found in summary.evals.items():
+        counts = count([t.verdict for t in run.grade_file(eval_id, found.grade).trials])
+        if counts != found.counts:
+            raise WrongFigures(
+                f"{run.folder / SUMMARY_NAME}: says that {found.counts.passed} of {found.counts.scored} trials of "
+                f"{eval_id} passed, and {found.grade} that {counts.passed} of {counts.scored} did; "
+                f"`cli finish {run.plan.run_id}` makes it again"
+            )
 
 
 @dataclass(frozen=True)
@@ -133,9 +147,13 @@ def _summarize(
 
 
 def _counting(run: Run) -> Mapping[str, str]:
-    """The grade files that the run's summary names by now, by eval."""
-    before = run.summary()
-    return {e: found.grade for e, found in before.evals.items()} if before else {}
+    """The grade files that the run's summary names by now, by eval, whatever else it says: it is made again."""
+    path = run.folder / SUMMARY_NAME
+    before = find_record(path, Summary, run.root)
+    if before is None:
+        return {}
+    refuse_elsewhere(path, before)
+    return {e: found.grade for e, found in before.evals.items()}
 
 
 def _written(run: Run, evals: Iterable[str], counting: Mapping[str, str]) -> Iterator[_EvalTrials]:
