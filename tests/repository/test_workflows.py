@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 from convex_evals.models.catalog import shipped_models
 from convex_evals.models.keys import KEYS
@@ -43,6 +45,33 @@ def test_a_workflow_gives_strangers_nothing(path: Path) -> None:
         assert not executes or "write" not in rights.values(), "code of a pull request beside a right to write"
         if "checkout" in step.get("uses", ""):
             assert step["with"]["persist-credentials"] == "false"
+
+
+@pytest.mark.parametrize("path", sorted(OURS.glob("*.yml")), ids=lambda path: path.stem)
+def test_what_is_installed_beside_a_right_to_write_has_a_hash(path: Path) -> None:
+    """The build backend included: by itself, pip fetches whichever version is newest."""
+    workflow = yaml.load(path.read_text(), Loader=yaml.BaseLoader)
+    for job, step in steps(workflow):
+        rights = {**workflow["permissions"], **job.get("permissions", {})}
+        for command in re.findall(r"pip install [^&|;\n]+", step.get("run", "")) if "write" in rights.values() else ():
+            words = set(command.split())
+            assert "--require-hashes" in words or words >= {"--no-deps", "--no-build-isolation"}, command
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.parts[-4] + " " + path.stem)
+def test_a_token_stays_in_the_checkout_only_to_push(path: Path) -> None:
+    for job, step in steps(yaml.load(path.read_text(), Loader=yaml.BaseLoader)):
+        if "checkout" in step.get("uses", ""):
+            pushes = any(" --push" in other.get("run", "") for other in job["steps"])
+            assert pushes or step["with"]["persist-credentials"] == "false"
+
+
+def test_the_lock_has_what_builds_this_package() -> None:
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    lock = dict(re.findall(r"^([a-z0-9.-]+)==(\S+)", (ROOT / "requirements.lock").read_text(), re.MULTILINE))
+    for requirement in map(Requirement, wanted):
+        assert requirement.specifier.contains(lock.get(requirement.name, "0")), f"{requirement}: see CONTRIBUTING.md"
+    assert "editables" in lock, "for `pip install -e .`"
 
 
 def test_secrets_are_for_one_step() -> None:
