@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from convex_evals.config import is_secret
+from convex_evals.errors import UserError
 from convex_evals.process import kill_group
 
 READ_SECONDS = 60
@@ -87,11 +88,17 @@ _KEPT_TO_WRITE = re.compile(r"GIT_(SSH\w*|ASKPASS|PROXY\w*|SSL\w*|HTTP\w*|CONFIG
 _LOOKING_AT_FILES = frozenset({"status", "diff"})
 # Commands that list what is not ignored.
 _LISTING_FILES = frozenset({"status", "ls-files"})
+_NO_MATCH = 1  # exit status of `git config --get-regexp`
+_LONGEST_DRIVERS = 64 * 1024  # bytes of names, which become variables
 _DRIVERS = r"^(filter\..*\.(clean|smudge|process|required)|diff\..*\.(command|textconv)|merge\..*\.driver)$"
 
 
 class GitFailed(Exception):
     """A git command failed; the message is what it said."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status  # its exit status; None where it was stopped, or did not start
 
 
 def read_git(folder: Path, *command: str) -> bytes:
@@ -143,19 +150,26 @@ def _environment(kept: re.Pattern[str], own: Mapping[str, str]) -> dict[str, str
 
 
 def _without_drivers(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    """Variables that take away the commands which the repository's attributes may name."""
+    """Variables that take away the commands which the repository's attributes may name.
+
+    Raises `UserError` where these are not all known: a command that is not known would be executed.
+    """
+    command = ["config", "--includes", "-z", "--name-only", "--get-regexp", _DRIVERS]
     try:
-        listed = _run(
-            folder,
-            _NO_COMMANDS,
-            ["config", "--includes", "-z", "--name-only", "--get-regexp", _DRIVERS],
-            environment,
-            b"",
-            READ_SECONDS,
+        listed = _run(folder, _NO_COMMANDS, command, environment, b"", READ_SECONDS)
+    except GitFailed as error:
+        if error.status != _NO_MATCH:
+            raise UserError(
+                f"{folder}: git cannot list the filters in its settings ({str(error).partition(chr(10))[0]}); "
+                "shorten .git/config and what it includes"
+            ) from None
+        listed = b""
+    names = [os.fsdecode(name) for name in dict.fromkeys(listed.split(b"\0")) if name]
+    if sum(map(len, names)) > _LONGEST_DRIVERS:
+        raise UserError(
+            f"{folder}: its Git settings name {len(names):,} filters, with names of more than "
+            f"{_LONGEST_DRIVERS >> 10} KiB together; remove some from .git/config"
         )
-    except GitFailed:
-        return {}
-    names = [name.decode("utf-8", "surrogateescape") for name in dict.fromkeys(listed.split(b"\0")) if name]
     found = {"GIT_CONFIG_COUNT": str(len(names))}
     for n, name in enumerate(names):
         found |= {
@@ -194,7 +208,7 @@ def _run(
             raise GitFailed(f"git {command[0]} was killed, or ended for printing more than {most}")
         if process.returncode:
             err.seek(0)
-            raise GitFailed(err.read(_LONGEST_ERROR).decode("utf-8", "replace").strip())
+            raise GitFailed(err.read(_LONGEST_ERROR).decode("utf-8", "replace").strip(), process.returncode)
         out.seek(0)
         return out.read()
 
