@@ -10,7 +10,8 @@ from pathlib import Path
 from convex_evals.errors import UserError
 from convex_evals.text import decoded
 from convex_evals.vcs.git_command import GitFailed, read_git, read_git_text
-from convex_evals.vcs.git_folder import borrows_objects, refuse_borrowed
+from convex_evals.vcs.git_folder import find_repository
+from convex_evals.vcs.git_owner import borrows_objects, refuse_borrowed
 from convex_evals.vcs.git_settings import refuse_outside_settings
 
 LONGEST_TEXT = 8 * 1024 * 1024  # bytes of a file that is read from a commit
@@ -44,14 +45,18 @@ def working_tree(folder: Path) -> Path:
 
 def _located(folder: Path) -> tuple[Path, Path]:
     """The same, and the folder that has objects and branches."""
-    refuse_outside_settings(folder)
+    folder = folder.resolve()
+    found = find_repository(folder)
+    refuse_outside_settings(found)
+    refuse_borrowed(found)
     top = Path(read_git_text(folder, "rev-parse", "--show-toplevel")).resolve()
-    if not folder.resolve().is_relative_to(top) or not os.path.lexists(top / ".git"):
+    if top != found.top:
         raise GitFailed(f"core.worktree of its repository leads to {top}; unset it")
     own, shared = (
         (folder / read_git_text(folder, "rev-parse", option)).resolve() for option in ("--git-dir", "--git-common-dir")
     )
-    refuse_borrowed(top, own, shared)
+    if (own, shared) != (found.own, found.shared):
+        raise GitFailed(f"{top / '.git'}: git finds another repository, {own}; `git clone` makes one that is clear")
     return top, shared
 
 

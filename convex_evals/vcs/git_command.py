@@ -115,9 +115,8 @@ def read_git(folder: Path, *command: str) -> bytes:
 @cache
 def _users_excludes(home: Path) -> str:
     """What the user has git ignore everywhere: a repository's own settings may name any file in its place."""
-    command = ["config", "--global", "--includes", "--type=path", "--get", "core.excludesFile"]
     try:
-        found = _run(home, _NO_COMMANDS, command, _environment(_KEPT, _READ_ENVIRONMENT), b"", READ_SECONDS)
+        found = read_git_alone("config", "--global", "--includes", "--type=path", "--get", "core.excludesFile")
     except GitFailed:
         found = b""
     named = os.fsdecode(found.removesuffix(b"\n"))
@@ -128,6 +127,12 @@ def _users_excludes(home: Path) -> str:
 def read_git_text(folder: Path, *command: str) -> str:
     """The same as text, without line ends at its end. Raises `GitFailed`."""
     return read_git(folder, *command).decode("utf-8", "replace").rstrip("\n")
+
+
+def read_git_alone(*command: str) -> bytes:
+    """What a git command prints that needs no repository, and finds none. Raises `GitFailed`."""
+    environment = _environment(_KEPT, {**_READ_ENVIRONMENT, "GIT_DIR": os.devnull})
+    return _run(Path("/"), _NO_COMMANDS, command, environment, b"", READ_SECONDS)
 
 
 def write_git(folder: Path, command: Sequence[str], stdin: str, own: Mapping[str, str]) -> str:

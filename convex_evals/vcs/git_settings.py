@@ -4,65 +4,54 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-from convex_evals.vcs.git_command import GitFailed
+from convex_evals.vcs.git_command import GitFailed, read_git_alone
+from convex_evals.vcs.git_folder import GitFolders, read_plain
 
-_INCLUDE = re.compile(rb"^\s*\[\s*include", re.IGNORECASE | re.MULTILINE)
-_PATH = re.compile(rb"^[ \t]*(?:\[[^\]\n]*\][ \t]*)?path[ \t]*=[ \t]*(.*?)[ \t\r]*$", re.IGNORECASE | re.MULTILINE)
-_ANY_PATH = re.compile(rb"\bpath[ \t]*=", re.IGNORECASE)
-# Quotes in the middle, escapes, comments, `%(prefix)`: what git makes of these is left to git.
-_HARD_TO_READ = re.compile(rb"[\"\\;#%]")
+_INCLUDE = re.compile(r"include(if\..*)?\.path", re.DOTALL)
+# `~`, `%(prefix)` and whatever else has a meaning of its own at the beginning is left out.
+_PLAIN = re.compile(r"[\w./-]")
 _LONGEST = 1024 * 1024  # bytes of a file of settings
-_LONGEST_LINK = 4_096  # bytes of a `.git` file
 _DEEPEST = 10  # files that include each other, as in git
+_MOST_FILES = 50  # each as often as it is included
 
 
-def refuse_outside_settings(folder: Path) -> None:
-    """Raise `GitFailed` where the repository that git will find from `folder` includes settings from elsewhere.
+def refuse_outside_settings(folders: GitFolders) -> None:
+    """Raise `GitFailed` where the repository includes settings from outside of its working tree.
 
-    Asked before git is started, which reads them first of all.
+    Asked before git is started in it, which reads them first of all, and quotes them in its errors.
     """
-    for top in (folder.absolute(), *folder.absolute().parents):
-        if os.path.lexists(top / ".git"):
-            for file in _settings(top / ".git"):
-                _refuse_includes(file, top.resolve(), 0)
-            return
+    waiting = [(folders.shared / "config", 0), (folders.own / "config.worktree", 0)]
+    count = 0
+    while waiting:
+        file, depth = waiting.pop()
+        count += 1
+        if depth > _DEEPEST or count > _MOST_FILES:
+            raise GitFailed(
+                f"{file}: settings may include each other {_DEEPEST} deep, and {_MOST_FILES} times in all; "
+                "write some in their place"
+            )
+        waiting += [(path, depth + 1) for path in _included(file, folders.top)]
 
 
-def _settings(git: Path) -> Iterator[Path]:
-    own = git
-    if git.is_file():
-        named = os.fsdecode(_read(git, _LONGEST_LINK)).removeprefix("gitdir:").strip()
-        own = git.parent / named
-    common = own / "commondir"
-    shared = own / os.fsdecode(_read(common, _LONGEST_LINK)).strip() if common.is_file() else own
-    yield from (shared / "config", own / "config.worktree")
+def _included(file: Path, top: Path) -> list[Path]:
+    return [_inside(file, value, top) for key, value in settings_in(file) if _INCLUDE.fullmatch(key)]
 
 
-def _refuse_includes(file: Path, top: Path, depth: int) -> None:
-    text = _read(file, _LONGEST) if file.is_file() else b""
-    if not _INCLUDE.search(text):
-        return
-    values = _PATH.findall(text)
-    if len(values) != len(_ANY_PATH.findall(text)) or depth > _DEEPEST:
-        raise GitFailed(f"{file}: includes other settings in a way that is not understood; write them in its place")
-    for value in values:
-        named = value[1:-1] if value[:1] == value[-1:] == b'"' and len(value) > 1 else value
-        path = Path(os.path.normpath(file.parent / Path(os.fsdecode(named)).expanduser()))
-        if _HARD_TO_READ.search(named) or not path.resolve().is_relative_to(top):
-            shown = os.fsdecode(named)
-            raise GitFailed(f"{file}: includes {shown!r}, outside of the working tree; put it into ~/.gitconfig")
-        _refuse_includes(path, top, depth + 1)
+def _inside(file: Path, named: str, top: Path) -> Path:
+    path = Path(os.path.normpath(file.parent / named))
+    if not _PLAIN.match(named) or not path.is_relative_to(top) or (file.parent / named).resolve() != path:
+        raise GitFailed(
+            f"{file}: includes {named!r}, outside of the working tree or through a link; put it into ~/.gitconfig"
+        )
+    return path
 
 
-def _read(file: Path, most: int) -> bytes:
-    try:
-        with file.open("rb") as opened:
-            found = opened.read(most + 1)
-    except OSError as error:
-        raise GitFailed(f"{file}: cannot be read: {error.strerror}") from None
-    if len(found) > most:
-        raise GitFailed(f"{file}: more than {most:,} bytes; make it shorter")
-    return found
+def settings_in(file: Path) -> list[tuple[str, str]]:
+    """What one file of settings sets, as git reads it: keys, and '' where one has no value. Raises `GitFailed`."""
+    if read_plain(file, file.parent, _LONGEST) is None:
+        return []
+    listed = os.fsdecode(read_git_alone("config", "--file", str(file), "--no-includes", "-z", "--list"))
+    pairs = (entry.partition("\n") for entry in listed.split("\0") if entry)
+    return [(key, value) for key, _, value in pairs]
