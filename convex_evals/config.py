@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 
 from convex_evals.errors import UserError
-from convex_evals.inputs.suite_files import is_there, read_inside
+from convex_evals.inputs.suite_files import is_there, read_inside, refuse_links
 from convex_evals.records.base import Record
 from convex_evals.records.human import parse_human
 
@@ -166,6 +166,8 @@ def open_workspace(suite: Path | None, runs_dir: Path | None, cwd: Path) -> Work
         config = config.model_copy(update={"workers": own.workers, "concurrency": own.concurrency})
     if runs_dir is None:
         runs_dir = home / (config.runs_dir if suite is None else ProjectConfig().runs_dir)
+        # The folder may have come with a pull request.
+        refuse_links(home, runs_dir, "put a folder there, or name the folder of the results with --runs-dir")
     if runs_dir.is_file():
         raise UserError(f"{runs_dir.absolute()}: is a file; move it away, or name a folder with --runs-dir")
     return Workspace(root, home.absolute(), runs_dir.absolute(), home.absolute() / JOURNAL, config)

@@ -68,13 +68,13 @@ def problem_with(root: Path, path: Path, *, folder: bool = False) -> str | None:
     return f"{_shown(path)}: is not a {'folder; put one' if folder else 'regular file; put one'} there"
 
 
-def refuse_links(root: Path, path: Path) -> None:
-    """Raise `UserError` where writing to `path`, below `root`, would lead elsewhere."""
+def refuse_links(root: Path, path: Path, advice: str = "put a folder or a file there") -> None:
+    """Raise `UserError` where reading `path`, below `root`, or writing to it, would lead elsewhere."""
     place = root
     for part in path.relative_to(root).parts:
         place = place / part
         if place.is_symlink():
-            raise UserError(f"{_shown(place)}: is a link, and nothing is written through it; put a folder there")
+            raise UserError(f"{_shown(place)}: is a link, and nothing is read or written through it; {advice}")
 
 
 def folders_in(root: Path, parent: Path, skipped: Collection[str]) -> list[Path]:

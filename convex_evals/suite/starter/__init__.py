@@ -64,6 +64,8 @@ def _folders(parent: Path) -> list[str]:
 def _copy(source: Path, folder: Path, replacements: dict[str, str] | None = None) -> list[Path]:
     files = sorted(p for p in source.rglob("*") if p.is_file() and "node_modules" not in p.parts)
     targets = [folder.joinpath(*(_visible(part) for part in p.relative_to(source).parts)) for p in files]
+    for target in targets:
+        refuse_links(folder, target)
     taken: Sequence[Path] = [t for t in targets if t.exists()]
     if taken:
         raise UserError(f"{taken[0]}: already exists; name a new folder, or move it away")
@@ -71,7 +73,7 @@ def _copy(source: Path, folder: Path, replacements: dict[str, str] | None = None
         text = read_text(file)
         for old, new in (replacements or {}).items():
             text = text.replace(old, new)
-        write_atomic(target, text)
+        write_atomic(target, text, folder)
     return targets
 
 
