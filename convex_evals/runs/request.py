@@ -29,6 +29,8 @@ from convex_evals.suite.suite import Eval, load_suite, refuse_incomplete
 from convex_evals.text import read_text
 from convex_evals.vcs.git import clean_commit, text_at
 
+_LONGEST_ENVIRONMENT = 64 * 1024  # bytes
+_LONGEST_LINE = 4_096  # characters
 _NOT_SECRET = frozenset(
     {
         *("AWS_ACCESS_KEY_ID", "AWS_REGION", "AWS_REGION_NAME", "AWS_DEFAULT_REGION", "AZURE_API_VERSION"),
@@ -255,8 +257,12 @@ def _read_environment(path: Path) -> dict[str, str]:
         return {}
     from dotenv import dotenv_values
 
+    text = read_inside(path.parent, path, _LONGEST_ENVIRONMENT)
+    # The time that a line takes grows with the square of its length.
+    if long := next((n for n, line in enumerate(text.splitlines(), 1) if len(line) > _LONGEST_LINE), None):
+        raise UserError(f"{path}:{long}: longer than {_LONGEST_LINE:,} characters; set that variable in your shell")
     # Without `${...}`, which would copy any variable under another name.
-    values = dotenv_values(stream=StringIO(read_inside(path.parent, path)), interpolate=False)
+    values = dotenv_values(stream=StringIO(text), interpolate=False)
     for name, value in values.items():
         if leads_elsewhere(name):
             raise UserError(f"{path}: {name} controls where requests go; set it in your shell, .env is for keys")
