@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -28,6 +28,7 @@ REASON_NAME = "reason.txt"
 DELETE_NAME = "delete.txt"
 _CAUGHT_BY = re.compile(r"^caught by:\s*(\S+)\s*$", re.IGNORECASE)
 GENERATED = "_generated"
+_MOST_TEXT = 64 * 1024 * 1024  # characters of one project
 _NOT_FOR_GRADERS = {"runs", "reports"}
 _NOT_OURS = {"node_modules", GENERATED, ".git"}
 
@@ -218,18 +219,27 @@ def read_project(
     `root` is the suite that it stands in, no folder of which is a link either. Raises `UserError`.
     """
     root = root or folder
-    paths = files_below(root, folder, _NOT_OURS, keep)
-    return {path: read_inside(root, folder / path) for path in paths}
+    return _read_all(root, folder, files_below(root, folder, _NOT_OURS, keep))
 
 
 def read_generated(project: Path) -> dict[str, str]:
     """The files below the `_generated` folders of a project, by posix path. Raises `UserError`."""
-    paths = files_below(project, project / "convex", _NOT_OURS - {GENERATED})
-    return {
-        f"convex/{path}": read_inside(project, Path("convex", path))
-        for path in paths
-        if GENERATED in PurePosixPath(path).parts
-    }
+    folder = project / "convex"
+    paths = files_below(project, folder, _NOT_OURS - {GENERATED})
+    found = _read_all(project, folder, (path for path in paths if GENERATED in PurePosixPath(path).parts))
+    return {f"convex/{path}": text for path, text in found.items()}
+
+
+def _read_all(root: Path, folder: Path, paths: Iterable[str]) -> dict[str, str]:
+    """By path. Raises `UserError` where they are too much together: each file alone may be of 4 MiB."""
+    found: dict[str, str] = {}
+    left = _MOST_TEXT
+    for path in paths:
+        found[path] = read_inside(root, folder / path)
+        left -= len(found[path])
+        if left < 0:
+            raise UserError(f"{folder}: more than {_MOST_TEXT >> 20} MiB in all; a project of an eval is small")
+    return found
 
 
 def _is_answer_file(relative: str) -> bool:
