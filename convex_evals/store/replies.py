@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,6 +14,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from convex_evals.errors import UserError
 from convex_evals.inputs import confined
 from convex_evals.inputs.bounded_json import Limits, decode_object
 from convex_evals.records import Attempt
@@ -21,6 +23,8 @@ from convex_evals.store.files import MOST_TEXT, write_error
 from convex_evals.text import well_formed
 
 _LIMITS = Limits(size=MOST_TEXT)
+_LINE = re.compile(rb"[^\n]+")  # not a blank one
+_MOST_LINES = 500_000  # a reply comes in pieces, a few tokens each
 
 
 class ReplyFile:
@@ -36,9 +40,11 @@ class ReplyFile:
         """What is there; what is no such line is left out."""
         data = confined.read_bytes(self._path, self._root, MOST_TEXT) or b""
         lines = _Lines()
-        for line in data.split(b"\n")[:-1]:
+        for count, line in enumerate(_LINE.finditer(data[: data.rfind(b"\n") + 1])):
+            if count == _MOST_LINES:
+                raise UserError(f"{self._path}: more than {_MOST_LINES:,} lines; remove it")
             with contextlib.suppress(ValueError):
-                lines.take(decode_object(line, _LIMITS))
+                lines.take(decode_object(line[0], _LIMITS))
         return lines.read()
 
     def is_empty(self) -> bool:
