@@ -6,13 +6,13 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import cached_property
 from heapq import nlargest
 
 from convex_evals.guidelines.diff_words import MOST_COMPARED, Span, word_diff
 from convex_evals.guidelines.document import Guidelines, Rule, read_guidelines
+from convex_evals.inputs.bounded_diff import matcher
 
 # How alike, of 1, a removed and an added rule are to be one that changed: in the same section, and elsewhere.
 _ALIKE, _ALIKE_ELSEWHERE = 0.4, 0.6
@@ -168,7 +168,7 @@ def _pair_changed_rules(
     for i, candidates in _candidates(left, right).items():
         for j in candidates:
             near = homes.get(old.rules[i].section) == new.rules[j].section
-            ratio = SequenceMatcher(None, left[i], right[j], autojunk=False).ratio()
+            ratio = matcher(left[i], right[j]).ratio()
             if ratio >= (_ALIKE if near else _ALIKE_ELSEWHERE):
                 alike.append((ratio + (0.2 if near else 0), -abs(i - j), i, j))
     found: dict[int, int] = {}

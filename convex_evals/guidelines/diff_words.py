@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+
+from convex_evals.inputs.bounded_diff import matcher
 
 _TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
@@ -33,7 +34,7 @@ def word_diff(before: str, after: str) -> tuple[Span, ...]:
         old, new = _lines(before), _lines(after)
         head, tail = _count_common_ends(old, new)
     keys = [[key for key, _ in side[head : len(side) - tail]] for side in (old, new)]
-    found = SequenceMatcher(None, keys[0], keys[1], autojunk=False).get_opcodes()
+    found = matcher(keys[0], keys[1]).get_opcodes()
     steps: list[_Step] = [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in found]
     if head:
         steps.insert(0, ("equal", 0, head, 0, head))

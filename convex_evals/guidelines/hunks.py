@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cached_property
 
 from convex_evals.guidelines.diff import GuidelineDiff, diff_guidelines
+from convex_evals.inputs.bounded_diff import matcher
 from convex_evals.suite.prompt import given_guidelines
 
 
@@ -40,7 +40,7 @@ def hunks(before: str, after: str) -> list[Hunk]:
 def _changed(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
     """Line ranges of both sides; what only blank lines part belongs together."""
     held: tuple[int, int, int, int] | None = None
-    for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for tag, i1, i2, j1, j2 in matcher(old, new).get_opcodes():
         if tag == "equal":
             if held and "".join(old[i1:i2]).strip():
                 yield held

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from convex_evals.inputs.bounded_diff import matcher
 
 MAX_LINES = 60
 _AROUND = 4  # lines shown before and after
@@ -127,7 +128,7 @@ def _compare(before: str | None, after: str | None) -> Iterator[_Line]:
     if before is None or len(old) > _LONGEST_FILE or len(new) > _LONGEST_FILE:
         yield from (_Line("+", text, 1, n) for n, text in enumerate(new[: 10 * _LONGEST_FILE], 1))
         return
-    for tag, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for tag, a, b, c, d in matcher(old, new).get_opcodes():
         if tag == "equal":
             yield from (_Line(" ", old[a + i], a + i + 1, c + i + 1) for i in range(b - a))
         else:

@@ -26,13 +26,15 @@ def codegen(ctx: click.Context, pattern: str | None, categories: tuple[str, ...]
     from pathlib import Path
 
     from convex_evals.config import open_workspace
-    from convex_evals.errors import ExitCode
+    from convex_evals.errors import ExitCode, UserError
     from convex_evals.grading.codegen import generate_all
     from convex_evals.render.model import Column, Section, Table
     from convex_evals.render.terminal import Display
     from convex_evals.suite.suite import load_suite
 
     workspace = open_workspace(suite_path(ctx), None, Path.cwd())
+    if not (check or workspace.is_own):
+        raise UserError("-C: a suite named by it is only read; add --check, or go into its folder")
     evals = load_suite(workspace.suite).select(pattern, categories)
     with Display() as display:
         done = asyncio.run(generate_all(workspace, evals, display, check=check))
