@@ -67,7 +67,7 @@ test("images: upload by URL, serve, metadata, delete", async (t) => {
     [
       storageId,
       "number",
-      { contentType: "image/png", sha256: createHash("sha256").update(image).digest("hex"), size: 70_000 },
+      { contentType: "image/png", sha256: createHash("sha256").update(image).digest("base64"), size: 70_000 },
     ],
   );
 
