@@ -64,7 +64,7 @@ class Guard:
         raise self.fault
 
     def let_out(self, request: httpx.Request) -> None:
-        """Prepare a request. Raises `ProviderFault`, before anything is sent, where it would go to somebody else."""
+        """Prepare a request. Raises `ProviderFault`, before anything is sent, where it would go to another server."""
         if not self.asks(str(request.url)):
             self.refuse(Fault.WRONG_SERVER, f"{request.url.scheme}://{request.url.netloc.decode()}: nothing was sent")
         request.headers["accept-encoding"] = "identity"

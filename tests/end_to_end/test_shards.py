@@ -205,6 +205,6 @@ def test_shards_in_clones_of_their_own(suite: Path, stub: Provider, soak: bool) 
     assert finished["complete"] and facts(finished["summary"]) == facts(alone["summary"])
     assert git(fresh, "status", "--porcelain") == ""
     assert "runs/stub/model/2026-01-31/nightly/summary.json" in git(suite, "ls-tree", "-r", "--name-only", "main")
-    # Whoever comes later has nothing left to do.
+    # A process that comes later has nothing left to do.
     (again,) = cli(fresh, "run", "--run", "nightly")
     assert again["complete"] and len(stub.requests) == 2 * asked

@@ -1,17 +1,10 @@
 /** Uploads and downloads: https://docs.convex.dev/file-storage, get-convex/convex-backend crates/local_backend/src/storage.rs */
 
 import { createHash } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { App } from "./app/app.ts";
 import { HttpError } from "./errors.ts";
-import { readBody, sendJson } from "./http_body.ts";
+import { readBody, sendJson, type Exchange } from "./http_body.ts";
 import { mediaTypeFault } from "./media_types.ts";
-
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly url: URL;
-}
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const DIGEST = /^sha-256=([A-Za-z0-9+/]{43}=)$/;

@@ -1,20 +1,13 @@
 /** Calls of functions by HTTP: https://docs.convex.dev/http-api/ */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { App } from "./app/app.ts";
 import type { AppCall, CallOutcome } from "./app/call.ts";
 import { requireAdmin } from "./auth.ts";
 import type { Door } from "./doors.ts";
 import { HttpError, serverErrorText } from "./errors.ts";
-import { readJson, sendJson } from "./http_body.ts";
+import { readJson, sendJson, type Exchange } from "./http_body.ts";
 import type { FunctionType, JsonValue } from "./runtime_types.ts";
 import { valueFormat } from "./value_format.ts";
-
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly url: URL;
-}
 
 interface Parts {
   readonly app: App;

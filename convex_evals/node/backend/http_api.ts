@@ -8,7 +8,7 @@ import { environmentChanges } from "./environment_variables.ts";
 import { HttpError } from "./errors.ts";
 import { downloadFile, uploadFile } from "./file_api.ts";
 import { callAnyFunction, callBatch, callByPath, callByUrl, callFunction } from "./function_api.ts";
-import { readJson, sendError, sendJson } from "./http_body.ts";
+import { readJson, sendError, sendJson, type Exchange } from "./http_body.ts";
 import type { PushApi } from "./push_api.ts";
 import { encodeTimestamp } from "./sync/protocol.ts";
 import { BACKEND_VERSION, INSTANCE_NAME } from "./versions.ts";
@@ -19,12 +19,6 @@ export interface ApiParts {
   readonly push: PushApi;
   cloudUrl(): string;
   siteUrl(): string;
-}
-
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly url: URL;
 }
 
 type Handler = (exchange: Exchange, parts: ApiParts) => Promise<void> | void;

@@ -4,6 +4,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { HttpError } from "./errors.ts";
 
+/** What a handler of the HTTP API gets. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly url: URL;
+}
+
 // Real deployments refuse bodies above this size.
 const MAX_BODY_BYTES = 128 << 20;
 

@@ -9,7 +9,7 @@ import { GRADER, makeSuite, runTester, startTester } from "./test/tester_process
 
 const toolchain = path.dirname(path.dirname(createRequire(import.meta.url).resolve("convex/package.json")));
 
-/** Whether a process is there and more than a name that nobody has asked for yet (a zombie). */
+/** Whether a process is there, and is no zombie. */
 function isRunning(pid: number): boolean {
   const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
   return stdout.trim() !== "" && !stdout.trim().startsWith("Z");
