@@ -4,7 +4,8 @@
 
 BASE is checked out into a temporary folder; the other side is this checkout as it stands. Each benchmark runs at both
 in turn, in alternating order. Prints a Markdown table with the medians of each figure that both sides measured, and the
-ratio of this checkout to BASE. How long grading takes, and whether verdicts differ, is `bench/revisions.py`.
+ratio of this checkout to BASE; a benchmark that fails at a revision is named, and the others go on. How long grading
+takes, and whether verdicts differ, is `bench/revisions.py`.
 """
 
 from __future__ import annotations
@@ -27,12 +28,13 @@ from scripts.command import start
 
 _SMALL = ["--filter", "00[0-3]-.*/00[0-1]"]
 BENCHMARKS: dict[str, list[str]] = {
-    "startup": ["--runs", "200"],
+    "startup": ["--runs", "100"],
     "compare": ["--times", "3"],
-    "backend": ["--runs", "7"],
+    "backend": ["--runs", "1"],  # older revisions cannot start a second one in the same folder
     "checker": [*_SMALL, "--rounds", "2"],
     "sandbox": [*_SMALL, "--rounds", "2"],
 }
+_REPEATS = {"backend": 3}  # per round; others repeat what they measure themselves
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,12 @@ def numbers(data: Any, path: str = "") -> Iterator[tuple[str, float]]:
         yield path, float(data)
 
 
+def medians(runs: list[dict[str, float]]) -> dict[str, float]:
+    """Of the figures that each run has."""
+    shared = set.intersection(*map(set, runs)) if runs else set()
+    return {key: statistics.median(each[key] for each in runs) for key in (runs[0] if runs else ()) if key in shared}
+
+
 def is_measured(key: str, sides: dict[Path, list[dict[str, float]]]) -> bool:
     """Whether a number is a measurement: others (targets, how many runs there were) are the same each time."""
     return len({each.get(key) for runs in sides.values() for each in runs}) > 1
@@ -91,13 +99,14 @@ def compare(base: Path, names: list[str], rounds: int) -> list[Figure]:
     found: list[Figure] = []
     for name in names:
         sides: dict[Path, list[dict[str, float]]] = {base: [], ROOT: []}
-        for number in range(rounds):
+        for number in range(rounds * _REPEATS.get(name, 1)):
             for tool in (base, ROOT) if number % 2 else (ROOT, base):
                 print(f"{name}: round {number + 1}, {'here' if tool == ROOT else 'BASE'}", file=sys.stderr, flush=True)
-                sides[tool].append(measure(tool, name))
-        before, after = (
-            {key: statistics.median(each[key] for each in runs) for key in runs[0]} for runs in sides.values()
-        )
+                try:
+                    sides[tool].append(measure(tool, name))
+                except UserError as error:
+                    print(f"{name}: {error}", file=sys.stderr, flush=True)
+        before, after = (medians(runs) for runs in sides.values())
         found += [
             Figure(name, key, before[key], after[key]) for key in before if key in after and is_measured(key, sides)
         ]
