@@ -66,9 +66,9 @@ def validate(ctx: click.Context, options: ValidateOptions, grading: GradingOptio
 
     Grades every answer (must pass), every project under accept/ (must pass) and under wrong/ (must fail, at the
     step that its reason.txt names), and foils that no grader may pass: an empty project, one with only a
-    package.json, and the answer of another eval. Type-checks the graders, too, by the suite's tsconfig.json.
-    Exit code 4 if a verdict is not as expected, or differs from one repetition to another, if a grader has a
-    type error, and if an eval has no task or, without --no-wrong and -p, no wrong project.
+    package.json, and the answer of another eval. Type-checks the graders, too, by the suite's tsconfig.json
+    (not with -p). Exit code 4 if a verdict is not as expected, or differs from one repetition to another, if a
+    grader has a type error, and if an eval has no task or, without --no-wrong and -p, no wrong project.
 
     \b
     Examples:
