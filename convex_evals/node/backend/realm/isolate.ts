@@ -22,11 +22,10 @@ import type { Outcome } from "../node_messages.ts";
 import type { LogLevel } from "../runtime_types.ts";
 import type { CompiledModules } from "./compiled_modules.ts";
 import type { Environment } from "./environment.ts";
-import { createContext } from "./globals.ts";
 import { receivedResponse, sentRequest } from "./http_action.ts";
-import { isolateEntry } from "./isolate_loader.ts";
 import { moduleNotFound } from "./modules.ts";
 import { CallLife } from "./call_life.ts";
+import { freshContext } from "./spare_contexts.ts";
 import { checked, errorFor, UNREADABLE } from "./outcome.ts";
 import { whenEnded } from "./executions.ts";
 import { bytesOf, copyInto } from "./web/bytes.ts";
@@ -63,8 +62,7 @@ export class Isolate {
   readonly #life = new CallLife();
 
   constructor(options: IsolateOptions) {
-    const context = createContext();
-    const entry = isolateEntry(context);
+    const { context, entry } = freshContext();
     const { kind, modules, resolve, env, missing, log } = options;
     this.#inside = entry.open({
       kind,
