@@ -25,7 +25,7 @@ from convex_evals.records import (
 )
 from convex_evals.records.hashes import sha256_text
 from convex_evals.store.paths import slug_folders
-from convex_evals.store.runs import GENERATION_NAME, PLAN_NAME, SUMMARY_NAME, Run, grade_name
+from convex_evals.store.run import GENERATION_NAME, PLAN_NAME, SUMMARY_NAME, Run, grade_name
 from convex_evals.store.summary import summarize
 from convex_evals.suite.prompt import guidelines_sha256
 from tests import factories

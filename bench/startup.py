@@ -24,7 +24,7 @@ from pathlib import Path
 from bench.fabricate import eval_files, make_plan, write_all
 from convex_evals.records import Summary
 from convex_evals.store.paths import slug_folders
-from convex_evals.store.runs import PLAN_NAME, SUMMARY_NAME, Run
+from convex_evals.store.run import PLAN_NAME, SUMMARY_NAME, Run
 from convex_evals.store.summary import summarize
 from scripts.command import start
 

@@ -30,7 +30,8 @@ from convex_evals.records import (
 from convex_evals.records.hashes import sha256_text
 from convex_evals.records.validation import ValidationRecord
 from convex_evals.stats import EvalPair, confirm
-from convex_evals.store.runs import Run, RunStore, grade_name
+from convex_evals.store.run import Run, grade_name
+from convex_evals.store.runs import RunStore
 from convex_evals.store.summary import summarize
 
 EVAL = "000-fundamentals/000-answer"

@@ -18,8 +18,9 @@ from convex_evals.render.model import Cell, Column, Row, Section, Table, apart
 from convex_evals.render.numbers import dollars, duration
 from convex_evals.stats import tied_ranks
 from convex_evals.store.records import read_data, to_record
+from convex_evals.store.run import SUMMARY_NAME, open_run
 from convex_evals.store.run_checks import refuse_elsewhere, refuse_other_evals, refuse_wrong_figures
-from convex_evals.store.runs import SUMMARY_NAME, RunStore, open_run
+from convex_evals.store.runs import RunStore
 
 # A run of fewer evals than this share of the widest run's is of a part of the suite (`-f`, `-c`); one with fewer of its
 # trials scored says more about a provider's bad day than about the model.

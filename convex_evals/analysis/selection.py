@@ -12,7 +12,8 @@ from convex_evals.config import Workspace
 from convex_evals.errors import UserError
 from convex_evals.models.catalog import find_ran, load_catalog
 from convex_evals.records import RunPlan
-from convex_evals.store.runs import Run, RunStore
+from convex_evals.store.run import Run
+from convex_evals.store.runs import RunStore
 from convex_evals.suite.prompt import guidelines_sha256
 from convex_evals.text import read_text
 from convex_evals.vcs.git import open_checkout, text_at

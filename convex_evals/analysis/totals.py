@@ -9,7 +9,7 @@ from convex_evals.records import CategorySummary, Counts, Summary
 from convex_evals.render.model import Cell, Column, Row, Table
 from convex_evals.render.numbers import dollars, duration, interval, percent
 from convex_evals.stats import wilson
-from convex_evals.store.runs import Run
+from convex_evals.store.run import Run
 
 # A pass rate with its 95 % interval; `rate_cells` fills them.
 RATE = (

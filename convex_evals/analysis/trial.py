@@ -10,7 +10,7 @@ from typing import Any
 from convex_evals.errors import UserError
 from convex_evals.records import Generation, Outcome, TrialGrade
 from convex_evals.records.hashes import sha256_files, sha256_text
-from convex_evals.store.runs import Run
+from convex_evals.store.run import Run
 from convex_evals.suite.extract import extract
 from convex_evals.suite.suite import Eval
 

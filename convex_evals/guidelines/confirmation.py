@@ -27,7 +27,8 @@ from convex_evals.runs.request import Resolved, make_resolver
 from convex_evals.stats import Confirmation, EvalPair, confirm, flipped
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
-from convex_evals.store.runs import Run, RunStore
+from convex_evals.store.run import Run
+from convex_evals.store.runs import RunStore
 from convex_evals.store.validations import ValidationFolder, find_validation
 from convex_evals.suite.suite import pattern_of
 

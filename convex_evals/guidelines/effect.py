@@ -9,7 +9,8 @@ from functools import cached_property
 from convex_evals.analysis.compare import Comparison, Side, compare
 from convex_evals.guidelines.revisions import Version
 from convex_evals.stats import Conclusion, EvalPair, Paired, family, total
-from convex_evals.store.runs import Run, RunStore
+from convex_evals.store.run import Run
+from convex_evals.store.runs import RunStore
 from convex_evals.text import counted
 
 # What people look for first.

@@ -24,7 +24,7 @@ from convex_evals.runs.plan import RunRequest
 from convex_evals.runs.request import make_resolver
 from convex_evals.stats import together
 from convex_evals.store.files import write_atomic
-from convex_evals.store.runs import Run
+from convex_evals.store.run import Run
 from convex_evals.suite.suite import load_suite
 
 

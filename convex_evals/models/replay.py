@@ -15,7 +15,7 @@ from convex_evals.records.generation import MISSING
 from convex_evals.records.hashes import sha256_parts, sha256_text
 from convex_evals.records.reply import Reply, TrialReply
 from convex_evals.store.files import read_confined
-from convex_evals.store.runs import PLAN_NAME, PRUNED_NAME, open_run
+from convex_evals.store.run import PLAN_NAME, PRUNED_NAME, open_run
 from convex_evals.suite.prompt import Prompt
 from convex_evals.suite.suite import Eval
 

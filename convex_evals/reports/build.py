@@ -28,7 +28,7 @@ from convex_evals.reports.model import (
 )
 from convex_evals.reports.previous import Past, against, past_runs
 from convex_evals.reports.sources import Sources
-from convex_evals.store.runs import Run
+from convex_evals.store.run import Run
 from convex_evals.store.summary import refuse_other_verdicts, summarize, why_unscored
 from convex_evals.text import counted
 

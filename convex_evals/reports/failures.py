@@ -18,7 +18,7 @@ from convex_evals.reports.model import Check, Failure, Judgement
 from convex_evals.reports.relevant_lines import focus_of, focused_diff
 from convex_evals.reports.signature import gist, signatures
 from convex_evals.reports.sources import Sources
-from convex_evals.store.runs import Run
+from convex_evals.store.run import Run
 from convex_evals.suite.extract import extract
 
 MOST_CHECKS = 3

@@ -12,7 +12,7 @@ from convex_evals.errors import UserError
 from convex_evals.inputs.confined import kind_of
 from convex_evals.reports.actions import Repository
 from convex_evals.reports.model import Link
-from convex_evals.store.runs import PLAN_NAME, SUMMARY_NAME, Run
+from convex_evals.store.run import PLAN_NAME, SUMMARY_NAME, Run
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from convex_evals.analysis.compare import Comparison, Side, advice, compare, verdict_line
 from convex_evals.records import Summary
 from convex_evals.reports.model import Flipped, Previous
-from convex_evals.store.runs import Run, RunStore
+from convex_evals.store.run import Run
+from convex_evals.store.runs import RunStore
 
 MOST_EARLIER = 5
 # A comparison calls its sides by letters; here they have names.

@@ -18,7 +18,8 @@ from convex_evals.reports.files import ExistingReport, Folder, read
 from convex_evals.reports.model import Classification, Failure, Judgement, Report
 from convex_evals.reports.render import render
 from convex_evals.reports.sources import Sources, newest_counts
-from convex_evals.store.runs import Run, RunStore
+from convex_evals.store.run import Run
+from convex_evals.store.runs import RunStore
 from convex_evals.suite.suite import load_suite
 
 _QUIET_SECONDS = 2.0

@@ -13,7 +13,7 @@ from convex_evals.records import Generation, Usage
 from convex_evals.render.numbers import dollars
 from convex_evals.runs.plan import RunRequest
 from convex_evals.store.journal import Journal
-from convex_evals.store.runs import Run
+from convex_evals.store.run import Run
 from convex_evals.suite.prompt import Prompt
 from convex_evals.text import plural
 

@@ -11,7 +11,7 @@ from convex_evals.records import Counts
 from convex_evals.records.validation import ValidationRecord
 from convex_evals.render.numbers import percent
 from convex_evals.runs.shard import Shard
-from convex_evals.store.runs import SUMMARY_NAME, Run
+from convex_evals.store.run import SUMMARY_NAME, Run
 from convex_evals.store.summary import summarize
 from convex_evals.store.validations import VALIDATION_NAME
 from convex_evals.vcs.commits import Branch

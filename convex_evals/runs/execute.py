@@ -27,7 +27,8 @@ from convex_evals.runs.runner import Runner, TrialDone
 from convex_evals.runs.shard import Shard
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
-from convex_evals.store.runs import Run, RunStore, grade_name
+from convex_evals.store.run import Run, grade_name
+from convex_evals.store.runs import RunStore
 from convex_evals.store.summary import given_up, summarize
 from convex_evals.text import counted
 

@@ -9,7 +9,7 @@ from convex_evals.errors import UserError
 from convex_evals.records import Summary
 from convex_evals.runs.options import resume
 from convex_evals.store.journal import Journal
-from convex_evals.store.runs import Run
+from convex_evals.store.run import Run
 from convex_evals.store.summary import summarize
 
 

@@ -13,7 +13,7 @@ from convex_evals.render.model import Section, Table
 from convex_evals.render.numbers import dollars
 from convex_evals.runs.options import RunOptions, resume
 from convex_evals.runs.unfinished import resume_commands
-from convex_evals.store.runs import Run
+from convex_evals.store.run import Run
 from convex_evals.store.summary import given_up
 from convex_evals.text import counted
 

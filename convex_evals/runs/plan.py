@@ -17,7 +17,7 @@ from convex_evals.records import BackendIdentity, EvalPlan, RunPlan, ToolVersion
 from convex_evals.records.grading_inputs import GradingInputs
 from convex_evals.records.hashes import sha256_files, sha256_parts, sha256_text
 from convex_evals.records.names import is_eval_id
-from convex_evals.store.runs import Run
+from convex_evals.store.run import Run
 from convex_evals.store.validations import ValidationFolder
 from convex_evals.suite.prompt import Prompt
 from convex_evals.suite.suite import Eval, read_project

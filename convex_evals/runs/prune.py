@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from convex_evals.store.runs import Run
+from convex_evals.store.run import Run
 
 
 def to_prune(newest_first: Iterable[Run], keep: int | None, older_than: int | None, today: date) -> list[Run]:

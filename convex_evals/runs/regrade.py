@@ -21,7 +21,7 @@ from convex_evals.records.reply import TrialReply
 from convex_evals.render.terminal import Display
 from convex_evals.runs.plan import current_rules, refuse_broken_graders
 from convex_evals.store.journal import Journal
-from convex_evals.store.runs import Run, grade_name
+from convex_evals.store.run import Run, grade_name
 from convex_evals.store.summary import summarize
 from convex_evals.suite.suite import Eval, load_suite, refuse_incomplete
 from convex_evals.vcs.git import changed_since

@@ -23,7 +23,8 @@ from convex_evals.models.solvers import SolverFactory
 from convex_evals.runs.options import DEFAULT_EXPERIMENT, RunOptions
 from convex_evals.runs.plan import RunRequest
 from convex_evals.runs.shard import Shard
-from convex_evals.store.runs import Run, RunStore
+from convex_evals.store.run import Run
+from convex_evals.store.runs import RunStore
 from convex_evals.suite.prompt import SHIPPED, Prompt, PromptSource, guidelines_sha256
 from convex_evals.suite.suite import Eval, load_suite, refuse_incomplete
 from convex_evals.text import read_text

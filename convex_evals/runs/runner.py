@@ -42,7 +42,7 @@ from convex_evals.records.journal import MAX_COMMANDS, JournalEntry
 from convex_evals.store.files import remove_temporary
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
-from convex_evals.store.runs import Run
+from convex_evals.store.run import Run
 from convex_evals.store.summary import summarize
 from convex_evals.suite.extract import extract_aside
 from convex_evals.suite.prompt import Prompt

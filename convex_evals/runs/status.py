@@ -14,7 +14,7 @@ from convex_evals.records.journal import JournalEntry
 from convex_evals.render.model import Section, apart
 from convex_evals.runs.options import RunOptions, repeat, resume
 from convex_evals.store.journal import Journal
-from convex_evals.store.runs import Run
+from convex_evals.store.run import Run
 from convex_evals.store.summary import given_up, summarize
 from convex_evals.text import counted
 

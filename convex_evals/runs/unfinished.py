@@ -10,7 +10,8 @@ from convex_evals.errors import UserError
 from convex_evals.render.model import Column, Section, Table
 from convex_evals.runs.options import RunOptions, resume
 from convex_evals.runs.status import Status
-from convex_evals.store.runs import Run, RunStore, open_run
+from convex_evals.store.run import Run, open_run
+from convex_evals.store.runs import RunStore
 from convex_evals.text import and_more
 
 _COLUMNS = (

@@ -10,7 +10,8 @@ from convex_evals.records import Generation, Outcome, Verdict
 from convex_evals.records.journal import MAX_COMMANDS
 from convex_evals.records.reply import TrialReply
 from convex_evals.store.journal import Journal
-from convex_evals.store.runs import Run, RunStore, grade_name
+from convex_evals.store.run import Run, grade_name
+from convex_evals.store.runs import RunStore
 from convex_evals.store.validations import newest, validations
 
 

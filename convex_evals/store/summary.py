@@ -24,8 +24,8 @@ from convex_evals.records.generation import MISSING
 from convex_evals.records.human import explain
 from convex_evals.records.journal import MAX_COMMANDS, JournalEntry
 from convex_evals.store.records import find_record
+from convex_evals.store.run import SUMMARY_NAME, Run, grade_name
 from convex_evals.store.run_checks import refuse_elsewhere
-from convex_evals.store.runs import SUMMARY_NAME, Run, grade_name
 
 
 def count(verdicts: Sequence[Verdict]) -> Counts:

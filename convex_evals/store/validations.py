@@ -14,8 +14,9 @@ from convex_evals.records import RunPlan
 from convex_evals.records.validation import ValidationRecord
 from convex_evals.store.paths import VALIDATION, slug_folders
 from convex_evals.store.records import find_record, write_record
+from convex_evals.store.run import PLAN_NAME, Run, open_run
 from convex_evals.store.run_checks import refuse_validation_elsewhere
-from convex_evals.store.runs import PLAN_NAME, Run, RunStore, open_run
+from convex_evals.store.runs import RunStore
 
 VALIDATION_NAME = "validation.json"
 

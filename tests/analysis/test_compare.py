@@ -28,7 +28,8 @@ from convex_evals.records import BackendIdentity, EvalPlan, Generation, Pipeline
 from convex_evals.render.plain import plain
 from convex_evals.stats import Conclusion, EvalPair, Surety, paired
 from convex_evals.store.records import write_record
-from convex_evals.store.runs import Run, RunStore
+from convex_evals.store.run import Run
+from convex_evals.store.runs import RunStore
 from convex_evals.suite.prompt import guidelines_sha256
 from tests.conftest import ROOT, Invoke, clean_environment
 from tests.factories import (

@@ -21,7 +21,7 @@ from convex_evals.runs.outcome import run_section
 from convex_evals.stats import wilson
 from convex_evals.store.journal import Journal
 from convex_evals.store.records import write_record
-from convex_evals.store.runs import grade_name
+from convex_evals.store.run import grade_name
 from convex_evals.suite.suite import load_suite
 from convex_evals.text import printable
 from tests.conftest import Invoke

@@ -6,7 +6,8 @@ import subprocess
 from pathlib import Path
 
 from convex_evals.runs.delivery import Delivery
-from convex_evals.store.runs import Run, RunStore
+from convex_evals.store.run import Run
+from convex_evals.store.runs import RunStore
 from convex_evals.vcs.commits import open_branch
 from tests.factories import (
     make_generation_file,

@@ -17,7 +17,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from convex_evals.guidelines.hunks import hunks
-from convex_evals.store.runs import Run, RunStore
+from convex_evals.store.run import Run
+from convex_evals.store.runs import RunStore
 from convex_evals.store.validations import validations
 from tests.commands import command, start
 from tests.conftest import Invoke

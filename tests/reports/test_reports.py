@@ -28,7 +28,8 @@ from convex_evals.reports.relevant_lines import focus_of, focused_diff
 from convex_evals.reports.render import SHIPPED, render
 from convex_evals.reports.signature import gist, signature, signatures
 from convex_evals.reports.sources import Sources
-from convex_evals.store.runs import Run, RunStore, grade_name
+from convex_evals.store.run import Run, grade_name
+from convex_evals.store.runs import RunStore
 from convex_evals.store.summary import summarize
 from convex_evals.suite.suite import load_suite
 from tests.conftest import Invoke

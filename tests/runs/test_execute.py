@@ -25,7 +25,8 @@ from convex_evals.runs.finalize import finish_run
 from convex_evals.runs.outcome import run_section
 from convex_evals.runs.plan import RunRequest
 from convex_evals.store.journal import Journal
-from convex_evals.store.runs import Run, RunStore, grade_name
+from convex_evals.store.run import Run, grade_name
+from convex_evals.store.runs import RunStore
 from convex_evals.store.summary import given_up, summarize
 from convex_evals.suite.suite import load_suite
 from tests.factories import make_eval, make_generation, make_grade_file, make_run, make_verdict

@@ -19,7 +19,7 @@ from convex_evals.runs.options import RunOptions
 from convex_evals.runs.outcome import closing_section, retry_lines, run_section
 from convex_evals.runs.progress import Progress
 from convex_evals.runs.runner import TrialDone
-from convex_evals.store.runs import Run
+from convex_evals.store.run import Run
 from tests.factories import EVAL, make_generation, make_run, make_verdict
 from tests.terminal import screen
 

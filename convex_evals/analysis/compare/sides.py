@@ -11,7 +11,7 @@ from pathlib import Path
 from convex_evals.records import Generation, GradeFile, Outcome, Verdict
 from convex_evals.records.grading_inputs import GradingInputs
 from convex_evals.stats import EvalPair
-from convex_evals.store.runs import Run, grade_name
+from convex_evals.store.run import Run, grade_name
 from convex_evals.store.summary import why_unscored
 
 

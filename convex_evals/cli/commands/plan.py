@@ -22,7 +22,7 @@ from convex_evals.render.output import say
 if TYPE_CHECKING:
     from convex_evals.render.model import Row, Table
     from convex_evals.runs.options import RunOptions
-    from convex_evals.store.runs import Run
+    from convex_evals.store.run import Run
 
 
 @click.command()

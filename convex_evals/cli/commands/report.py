@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from convex_evals.reports.files import ExistingReport, Folder
     from convex_evals.reports.model import Report
     from convex_evals.reports.reporter import Reporter
-    from convex_evals.store.runs import Run
+    from convex_evals.store.run import Run
 
 
 @dataclass(frozen=True)

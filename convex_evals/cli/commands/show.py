@@ -13,7 +13,7 @@ from convex_evals.render.output import say, say_json
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
     from convex_evals.render.model import Row, Table
-    from convex_evals.store.runs import Run
+    from convex_evals.store.run import Run
 
 
 @click.command()

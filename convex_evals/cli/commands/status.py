@@ -11,7 +11,7 @@ from convex_evals.cli.options import output_option, print_result, runs_dir_optio
 
 if TYPE_CHECKING:
     from convex_evals.runs.status import Status
-    from convex_evals.store.runs import Run
+    from convex_evals.store.run import Run
 
 
 @click.command()
