@@ -1,7 +1,7 @@
 /** Cron jobs of the running deployment. */
 
 import type { CronSchedule, CronSpec } from "./runtime_types.ts";
-import { nextCronTime, parseCronExpression } from "./cron_expression.ts";
+import { parseCronExpression } from "./cron_expression.ts";
 import { runAt } from "./timers.ts";
 
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
@@ -121,5 +121,5 @@ function nextInterval(stepMs: number, afterMs: number, previousMs: number): numb
 }
 
 function nextMatch(expression: string, afterMs: number): number {
-  return nextCronTime(parseCronExpression(expression), afterMs) ?? Number.MAX_SAFE_INTEGER;
+  return parseCronExpression(expression).next(afterMs) ?? Number.MAX_SAFE_INTEGER;
 }

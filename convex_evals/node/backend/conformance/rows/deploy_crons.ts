@@ -90,7 +90,23 @@ const crons: readonly Row[] = [
     rule: "Cron expressions are valid.",
     citation: CRONS,
     files: cron('crons.cron("c", "61 * * * *", internal.m.job);'),
-    expected: { rejects: /61/, code: "InvalidCron" },
+    expected: { rejects: "Failed to parse cron expression", code: "InvalidCron" },
+  },
+  {
+    id: "deploy/cron-never",
+    rule: "Cron expressions have a next time.",
+    citation: "get-convex/convex-backend crates/model/src/cron_jobs/mod.rs",
+    files: cron('crons.cron("c", "0 0 30 2 *", internal.m.job);'),
+    expected: { rejects: "Could not compute next timestamp for cron", code: "InvalidCron" },
+  },
+  {
+    id: "deploy/cron-wraps-around",
+    rule: "Ranges of cron expressions may wrap around, days may be counted from the end of a month, and a list may have a star.",
+    citation: SAFFRON,
+    files: cron(
+      'crons.cron("night", "0 22-2 * * *", internal.m.job); crons.cron("end", "0 0 L-3 * *", internal.m.job); crons.cron("star", "5,* * * * *", internal.m.job);',
+    ),
+    expected: { accepts: true },
   },
   {
     id: "deploy/cron-last-day",

@@ -76,8 +76,8 @@ function rangeProblem(name: string, value: number, min: number, max: number): st
 
 function expressionProblem(expression: string): string | null {
   try {
-    parseCronExpression(expression);
-    return null;
+    const next = parseCronExpression(expression).next(Date.now());
+    return next === null ? "Could not compute next timestamp for cron" : null; // 30 February
   } catch (error) {
     return (error as Error).message;
   }
