@@ -14,7 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 # Every alternative matches all that it can and never gives anything back: one pass, whatever the text.
-_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]|,', re.DOTALL)
+_STRING_PATTERN = rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)'
+_STRINGS = re.compile(_STRING_PATTERN, re.DOTALL)
+_TOKEN = re.compile(_STRING_PATTERN + rb"|[\[{]|[\]}]|,", re.DOTALL)
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STRING, _COMMA = b'"'[0], b","[0]
 _OPENING = frozenset(b"[{")
 # Our own numbers have fewer digits, and a double in full has 17 digits, or 308 where it is spelled out.
@@ -62,7 +65,9 @@ def check(data: bytes, limits: Limits) -> None:
         raise TooLarge(f"{len(data):,} bytes of JSON (at most {limits.size:,})")
     opened, commas = data.count(b"[") + data.count(b"{"), data.count(b",")
     # Counted inside of strings too, so never too low.
-    if opened <= limits.depth and opened + commas < limits.values:
+    if opened + commas < limits.values:
+        if opened > limits.depth:
+            _check_depth(data, limits.depth)
         return
     depth = values = strings = 0
     for token in _TOKEN.finditer(data):
@@ -82,6 +87,19 @@ def check(data: bytes, limits: Limits) -> None:
             depth -= 1
         if max(values, strings // 2) >= limits.values:
             raise TooLarge(f"JSON of more than {limits.values:,} values")
+
+
+def _check_depth(data: bytes, most: int) -> None:
+    depth = 0
+    for bracket in _STRINGS.sub(b"", data).translate(None, _NO_BRACKETS):
+        if bracket in _OPENING:
+            depth += 1
+            if depth > most:
+                raise TooLarge(f"JSON that is nested deeper than {most}")
+        elif depth == 0:
+            return
+        else:
+            depth -= 1
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convex_evals.inputs.bounded_json import Limits, TooLarge, decode, decode_object
+from convex_evals.inputs.bounded_json import Limits, TooLarge, check, decode, decode_object
 
 pytestmark = pytest.mark.full
 
@@ -105,3 +105,44 @@ def test_an_object_is_asked_for(document: str) -> None:
 def test_brackets_in_text_are_text() -> None:
     text = '[{,"\\' * 100_000
     assert decode(json.dumps({"a": text}), Limits(4_000_000, values=10)) == {"a": text}
+
+
+def _deepest(document: str) -> int:
+    """How deep brackets nest before more of them are closed than were opened, one character after the other."""
+    depth = deepest = 0
+    characters = iter(document)
+    for character in characters:
+        if character == '"':
+            for inside in characters:
+                if inside == "\\":
+                    next(characters, None)
+                elif inside == '"':
+                    break
+        elif character in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif character in "]}":
+            if depth == 0:
+                break
+            depth -= 1
+    return deepest
+
+
+@given(st.text(alphabet='[]{}"\\,a', max_size=60), st.integers(1, 5))
+def test_the_depth_is_counted_alike_in_small_and_large_documents(document: str, depth: int) -> None:
+    data = document.encode()
+    # With so many commas after it, the number of values is not plainly small, and all tokens are walked through.
+    filler = b"[" + b"," * 400 + b"]"
+    small, large = Limits(10_000, 1_000, depth), Limits(10_000, 300, depth)
+    too_deep = _deepest(document) > depth
+    assert _is_refused(data, small) == too_deep
+    if too_deep:
+        assert _is_refused(data + filler, large)
+
+
+def _is_refused(data: bytes, limits: Limits) -> bool:
+    try:
+        check(data, limits)
+    except TooLarge:
+        return True
+    return False
