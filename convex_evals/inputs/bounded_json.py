@@ -66,9 +66,11 @@ def check(data: bytes, limits: Limits) -> None:
     opened, commas = data.count(b"[") + data.count(b"{"), data.count(b",")
     # Counted inside of strings too, so never too low.
     if opened + commas < limits.values:
-        if opened > limits.depth:
+        if opened <= limits.depth:
+            return
+        if data.count(b'"') // 2 < limits.values:
             _check_depth(data, limits.depth)
-        return
+            return
     depth = values = strings = 0
     for token in _TOKEN.finditer(data):
         first = data[token.start()]
