@@ -23,9 +23,10 @@ from convex_evals.records import (
     TrialGrade,
     Usage,
 )
+from convex_evals.records.grading_inputs import grade_name
 from convex_evals.records.hashes import sha256_text
 from convex_evals.store.paths import slug_folders
-from convex_evals.store.run import GENERATION_NAME, PLAN_NAME, SUMMARY_NAME, Run, grade_name
+from convex_evals.store.run import GENERATION_NAME, PLAN_NAME, SUMMARY_NAME, Run
 from convex_evals.store.summary import summarize
 from convex_evals.suite.prompt import guidelines_sha256
 from tests import factories

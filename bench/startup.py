@@ -23,6 +23,7 @@ from pathlib import Path
 
 from bench.fabricate import eval_files, make_plan, write_all
 from convex_evals.records import Summary
+from convex_evals.records.benchmark import benchmark_id
 from convex_evals.store.paths import slug_folders
 from convex_evals.store.run import PLAN_NAME, SUMMARY_NAME, Run
 from convex_evals.store.summary import summarize
@@ -63,7 +64,8 @@ def fabricate(suite: Path, runs: int) -> int:
             write_all(run.eval_folder(eval_id), {"1.md": REPLY, **files[eval_id, (i * 7 + n) % 10 < 4 + n % 5]})
         if n % 10 not in summaries:
             summaries[n % 10] = summarize(run)
-        own = {"run_id": plan.run_id, "model": plan.model, "experiment": plan.experiment, "date": plan.date}
+        own = {name: getattr(plan, name) for name in ("run_id", "model", "experiment", "date")}
+        own["benchmark"] = benchmark_id(plan)
         summary = summaries[n % 10].model_copy(update=own)
         write_all(run.folder, {PLAN_NAME: plan.to_json(), SUMMARY_NAME: summary.to_json()})
     return runs * EVALS

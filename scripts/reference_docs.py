@@ -24,6 +24,7 @@ from convex_evals.guidelines.coverage import Coverage
 from convex_evals.guidelines.document import read_guidelines
 from convex_evals.models.faults import Fault
 from convex_evals.records import EvalConfig, FileRecord, GenerationFile, GradeFile, Pruned, Record, RunPlan, Summary
+from convex_evals.records.benchmark import Benchmark
 from convex_evals.records.journal import JournalEntry
 from convex_evals.records.models import ModelsFile
 from convex_evals.records.validation import ValidationRecord
@@ -41,6 +42,7 @@ FILES: dict[str, type[Record]] = {
     "runs/PROVIDER/MODEL/DATE/RUN/evals/CATEGORY/NAME/grade.KEY8.json": GradeFile,
     "runs/PROVIDER/MODEL/DATE/RUN/summary.json": Summary,
     "runs/PROVIDER/MODEL/DATE/RUN/pruned.json": Pruned,
+    "benchmarks/NAME.yaml": Benchmark,
     "runs/PROVIDER/MODEL/DATE/validation-ID/validation.json": ValidationRecord,
     ".cache/convex-evals/journal/RUN/CATEGORY/NAME/TRIAL.json": JournalEntry,
 }

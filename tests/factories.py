@@ -27,10 +27,12 @@ from convex_evals.records import (
     Usage,
     Verdict,
 )
+from convex_evals.records.grading_inputs import grade_name
 from convex_evals.records.hashes import sha256_text
 from convex_evals.records.validation import ValidationRecord
+from convex_evals.runs.plan import Asked
 from convex_evals.stats import EvalPair, confirm
-from convex_evals.store.run import Run, grade_name
+from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
 from convex_evals.store.summary import summarize
 
@@ -110,6 +112,10 @@ def make_eval_plan() -> EvalPlan:
     )
 
 
+def make_asked(experiment: str = "default") -> Asked:
+    return Asked(experiment, None, None, None, "7" * 64)
+
+
 def make_plan(**changes: object) -> RunPlan:
     plan = RunPlan(
         run_id="default-00000000",
@@ -119,6 +125,8 @@ def make_plan(**changes: object) -> RunPlan:
         trials=1,
         synthetic=True,
         guidelines_sha256=None,
+        prompt_sha256=None,
+        settings_sha256=make_asked().settings_sha256,
         suite_commit=None,
         grading_protocol=1,
         backend=BackendIdentity(kind="embedded", version="1"),

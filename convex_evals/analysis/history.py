@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from convex_evals.analysis.totals import RATE, rate_cells, rate_to_data
 from convex_evals.records import RunPlan, Summary
+from convex_evals.records.benchmark import BenchmarkHead
 from convex_evals.render.model import Cell, Column, Row, Section, Table, apart
 from convex_evals.render.numbers import dollars
 from convex_evals.store.runs import RunStore
@@ -16,6 +17,8 @@ _COLUMNS = (
     Column("date", "date"),
     Column("run_id", "run", right=True, is_id=True),
     Column("experiment", "experiment", right=True),
+    Column(None, "benchmark", right=True),
+    Column("benchmark", None),
     Column(None, "evals", right=True),
     Column("evals", None),
     Column("missing", None),
@@ -49,9 +52,12 @@ class Point:
 class History:
     points: Sequence[Point]  # oldest first
     incomplete: int  # runs without a summary
+    names: Mapping[str, str]  # of minted benchmarks, by id
 
 
-def read_history(store: RunStore, slug: str, experiment: str | None = None) -> History:
+def read_history(
+    store: RunStore, slug: str, experiment: str | None = None, minted: Sequence[BenchmarkHead] = ()
+) -> History:
     """The runs of the model `slug`, oldest first, under all experiments or one."""
     points, incomplete = [], 0
     for run in reversed(store.of_model(slug)):
@@ -62,29 +68,36 @@ def read_history(store: RunStore, slug: str, experiment: str | None = None) -> H
             incomplete += 1
         else:
             points.append(Point(run.plan, summary))
-    return History(points, incomplete)
+    return History(points, incomplete, {each.id: each.name for each in minted})
 
 
 def history_section(slug: str, history: History) -> Section:
     """The model's name, its runs, and what is not among them."""
     points = history.points
     notes = ["Synthetic: no model was asked."] if any(p.plan.synthetic for p in points) else []
+    if len({p.summary.benchmark for p in points}) > 1:
+        notes.append("Only runs of the same benchmark can be compared: others had other evals, graders or guidelines.")
     if history.incomplete:
         notes.append(f"Not complete, so not shown: {history.incomplete}; `cli list` shows them.")
-    table = Table.of(_COLUMNS, [_row(p) for p in points]) if points else ""
+    table = Table.of(_COLUMNS, [_row(p, history.names) for p in points]) if points else ""
     return apart(Section.of(slug, table), *notes)
 
 
 def history_to_data(slug: str, history: History) -> dict[str, Any]:
-    return {"model": slug, "runs": [_to_data(p) for p in history.points], "incomplete": history.incomplete}
+    return {
+        "model": slug,
+        "runs": [_to_data(p, history.names) for p in history.points],
+        "incomplete": history.incomplete,
+    }
 
 
-def _row(point: Point) -> Row:
+def _row(point: Point, names: Mapping[str, str]) -> Row:
     plan, summary = point.plan, point.summary
     planned, counts = len(plan.evals), summary.counts
     written = planned - len(summary.missing)
     return [
         *(plan.date, plan.run_id, plan.experiment),
+        *(names.get(summary.benchmark, summary.benchmark[:8]), summary.benchmark),
         str(planned) if written == planned else f"{written}/{planned}",
         *(written, len(summary.missing)),
         *(f"{counts.passed}/{counts.scored}", counts.passed, counts.scored),
@@ -94,12 +107,13 @@ def _row(point: Point) -> Row:
     ]
 
 
-def _to_data(point: Point) -> dict[str, Any]:
+def _to_data(point: Point, names: Mapping[str, str]) -> dict[str, Any]:
     return {
         "run_id": point.plan.run_id,
         "date": point.plan.date,
         "model": point.plan.model,
         "experiment": point.plan.experiment,
+        "benchmark": {"id": point.summary.benchmark, "name": names.get(point.summary.benchmark)},
         "synthetic": point.plan.synthetic,
         "guidelines": point.plan.guidelines,
         "guidelines_sha256": point.plan.guidelines_sha256,

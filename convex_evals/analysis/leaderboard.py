@@ -1,229 +1,185 @@
-"""Who does best: the latest whole run of each model under each experiment, ranked by pass rate."""
+"""Who does best: each model's latest runs of one benchmark, under each experiment, ranked by pass rate."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
 
-from convex_evals.analysis.totals import RATE, rate_cells, rate_to_data
+from convex_evals.analysis.benchmarks import asked_otherwise
+from convex_evals.analysis.candidates import Candidate, Candidates, of_validations, read_candidates
+from convex_evals.analysis.ranking import Leaderboard, Ranking, Standing, ranked
 from convex_evals.config import ProjectConfig
-from convex_evals.errors import WrongFigures
-from convex_evals.inputs.confined import is_file
-from convex_evals.records import Counts, Summary
-from convex_evals.render.model import Cell, Column, Row, Section, Table, apart
-from convex_evals.render.numbers import dollars, duration
-from convex_evals.stats import tied_ranks
-from convex_evals.store.records import read_data, to_record
-from convex_evals.store.run import SUMMARY_NAME, open_run
-from convex_evals.store.run_checks import refuse_elsewhere, refuse_other_evals, refuse_wrong_figures
+from convex_evals.errors import UserError, WrongFigures
+from convex_evals.records import RunPlan, Summary
+from convex_evals.records.benchmark import Benchmark, BenchmarkHead
+from convex_evals.store.benchmarks import BenchmarkFolder
 from convex_evals.store.runs import RunStore
 
-# A run of fewer evals than this share of the widest run's is of a part of the suite (`-f`, `-c`); one with fewer of its
-# trials scored says more about a provider's bad day than about the model.
-WHOLE = Fraction(1, 2)
-
-_COLUMNS = (
-    Column("experiment", None),
-    Column("model", "model", is_id=True),
-    Column("rank", "rank", right=True),
-    *RATE,
-    Column(None, "passed", right=True),
-    Column("passed", None),
-    Column("scored", None),
-    Column("evals", "evals", right=True),
-    Column("cost_per_eval_usd", "cost/eval", right=True),
-    Column("cost_estimated", None),
-    Column("ms_per_eval", "time/eval", right=True),
-    Column("date", "date", right=True),
-    Column("run_id", "run", right=True, is_id=True),
-)
+LATEST = 10
+# For a matrix: a run of fewer evals than this share of the widest run's is of a part of the suite (`-f`, `-c`).
+_WHOLE = Fraction(1, 2)
 
 
-@dataclass(frozen=True)
-class Standing:
-    """A model's place under one experiment. Equal pass rates share a rank, and the next one is left out."""
+@dataclass
+class Ranker:
+    """Ranks the runs of a store, and keeps in mind which it left out and why."""
 
-    rank: int
-    summary: Summary
+    store: RunStore
+    config: ProjectConfig
+    benchmarks: BenchmarkFolder
+    drafts: bool = True  # whether runs of uncommitted changes are ranked
+    latest: int = LATEST  # runs of a model that count
+    _found: Candidates = field(default_factory=Candidates)
+    _notes: list[str] = field(default_factory=list)
 
-    @property
-    def trials(self) -> int:
-        counts = self.summary.counts
-        return counts.scored + counts.unscored
+    def all(self, experiment: str | None = None) -> Leaderboard:
+        """The rankings of all experiments, or of one.
 
-    @property
-    def cost_per_eval(self) -> float:
-        """Dollars that asking one eval once cost, whichever run paid for the reply."""
-        return self.summary.replies_cost_usd / self.trials
+        Ranks within one benchmark: the newest that is minted and has runs, else what most models have run. Reads
+        summaries, and the plans of what is ranked.
+        """
+        self._read(None if experiment is None else [experiment])
+        minted = self.benchmarks.heads()
+        rankings = [self._one(name, own, minted) for name, own in _by_experiment(self._found.runs)]
+        return self._board([each for each in rankings if each.standings])
 
-    @property
-    def ms_per_eval(self) -> float:
-        """Mean wall clock of a reply; 0 where none was received."""
-        times = [e.generation_ms for e in self.summary.evals.values() if e.generation_ms]
-        return sum(times) / len(times) if times else 0.0
+    def of(self, benchmark: BenchmarkHead) -> Leaderboard:
+        """The ranking of exactly this one."""
+        self._read([benchmark.experiment])
+        return self._board([self._under(benchmark, self._found.runs)])
 
+    def shared(self, first: Benchmark, second: Benchmark) -> Leaderboard:
+        """The ranking over the evals that two benchmarks judge alike. Raises `UserError` where they ask otherwise."""
+        only = shared_evals(first, second)
+        self._read([first.experiment])
+        ids = {first.id, second.id}
+        why = f"of neither {first.name} nor {second.name}"
+        self._found.keep(lambda run: None if run.benchmark in ids else why)
+        standings, plan = self._rank(self._found.runs, only)
+        return self._board([Ranking(first.experiment, standings, plan=plan, shared=(first, second))])
 
-@dataclass(frozen=True)
-class Leaderboard:
-    by_experiment: dict[str, list[Standing]]
-    left_out: dict[str, int]  # runs that are not ranked, by the reason
+    def newest_of_each(self, experiment: str | None = None) -> Leaderboard:
+        """The newest run of each model, whatever it is of: for a matrix, where each eval stands by itself."""
+        self._read(None if experiment is None else [experiment])
+        self._found.keep(self._given_others)
+        widest = max((len(run.evals) for run in self._found.runs), default=0)
+        why = "of less than half as many evals as the widest run"
+        self._found.keep(lambda run: why if len(run.evals) < _WHOLE * widest else None)
+        return self._board([Ranking(name, self._rank(own)[0]) for name, own in _by_experiment(self._found.runs)])
 
+    def validating(self, board: Leaderboard, experiment: str | None = None) -> Leaderboard:
+        """The same with the runs that screened and confirmed changes of guidelines among the unranked."""
+        return Leaderboard(board.rankings, [*board.unranked, *of_validations(self.store, experiment)], board.notes)
 
-@dataclass(frozen=True)
-class _Candidate:
-    """A summary that was looked at and not yet checked."""
+    def _read(self, experiments: Iterable[str] | None) -> None:
+        self._found = read_candidates(self.store, experiments, drafts=self.drafts)
+        self._notes = []
 
-    path: Path
-    data: dict[str, Any]
+    def _board(self, rankings: Sequence[Ranking]) -> Leaderboard:
+        return Leaderboard(rankings, self._found.unranked, self._notes)
 
-    @property
-    def evals(self) -> int:
-        return len(self.data["evals"])
+    def _one(self, experiment: str, own: list[Candidate], minted: Sequence[BenchmarkHead]) -> Ranking:
+        """The ranking of one experiment, by the newest of `minted` that has runs."""
+        ids = {run.benchmark for run in own}
+        possible = [each for each in minted if each.experiment == experiment]
+        chosen = next((each for each in possible if each.id in ids), None)
+        newer = [each.name for each in possible[: possible.index(chosen) if chosen else None]]
+        if newer:
+            instead = chosen.name if chosen else "what most models ran"
+            self._notes.append(f"{experiment}: no run of {' or '.join(newer)} yet, so {instead} is ranked.")
+        return self._under(chosen, own) if chosen else self._most_run(experiment, own)
 
-    @property
-    def key(self) -> tuple[str, str]:
-        return self.data["experiment"], self.data["model"]
+    def _under(self, minted: BenchmarkHead, own: Sequence[Candidate]) -> Ranking:
+        alike = [run for run in own if run.benchmark == minted.id]
+        example = alike[0] if alike else self.benchmarks.read(minted.name)
+        self._leave_out_others(own, minted.id, example)
+        standings, plan = self._rank(alike)
+        return Ranking(minted.experiment, standings, minted.id, minted, plan)
 
+    def _most_run(self, experiment: str, own: Sequence[Candidate]) -> Ranking:
+        usual = []
+        for run in own:
+            why = self._given_others(run)
+            if why is None:
+                usual.append(run)
+            else:
+                self._found.leave_out(run, why)
+        if not usual:
+            return Ranking(experiment, [])
+        chosen = _most_common(usual)
+        self._leave_out_others(usual, chosen.benchmark, chosen)
+        standings, plan = self._rank([run for run in usual if run.benchmark == chosen.benchmark])
+        return Ranking(experiment, standings, chosen.benchmark, plan=plan)
 
-def read_leaderboard(store: RunStore, config: ProjectConfig, experiment: str | None = None) -> Leaderboard:
-    """The standings of all experiments, or of one.
+    def _leave_out_others(self, runs: Iterable[Candidate], benchmark: str, example: Candidate | Benchmark) -> None:
+        for run in runs:
+            if run.benchmark != benchmark:
+                self._found.leave_out(run, run.unlike(example))
 
-    Reads summaries, and plans of those runs alone that would be ranked: what was given other guidelines than its
-    experiment names (an old version of them, or a draft) says nothing about how the model does.
-    """
-    left_out: Counter[str] = Counter()
-    candidates = list(_candidates(store, experiment, left_out))
-    widest = max((found.evals for found in candidates), default=0)
-    latest: dict[tuple[str, str], Summary] = {}
-    for found in candidates:
-        if found.evals < WHOLE * widest:
-            left_out["of less than half as many evals as the widest run"] += 1
-        elif found.key not in latest:
-            if _given_others(found, config):
-                left_out["newer but with other guidelines than the experiment names"] += 1
+    def _given_others(self, run: Candidate) -> str | None:
+        """Why not, where it was given an old version or a draft: that says nothing about how a model does."""
+        own = self.config.experiments.get(run.experiment)
+        is_other = own is not None and run.guidelines is not None and run.guidelines != own.guidelines
+        return "with other guidelines than the experiment names" if is_other else None
+
+    def _rank(
+        self, runs: Iterable[Candidate], only: frozenset[str] | None = None
+    ) -> tuple[list[Standing], RunPlan | None]:
+        """The standings of each model's latest of `runs`, newest first, and the plan of one. A reply counts once."""
+        pools: dict[str, list[Summary]] = {}
+        replies: dict[str, set[str]] = {}  # by model: the runs whose replies count
+        example = None
+        for run in runs:
+            pool, counting = pools.setdefault(run.model, []), replies.setdefault(run.model, set())
+            if run.replies_of & counting:
+                self._found.leave_out(run, "with replies that a newer run counts")
+            elif len(pool) >= self.latest:
+                if self.latest > 1:
+                    self._found.leave_out(run, f"older than the latest {self.latest} of its model")
             else:
                 try:
-                    latest[found.key] = _checked(found)
+                    plan, summary = run.checked()
                 except WrongFigures as error:
-                    left_out[f"refused ({error})"] += 1
-    summaries = list(latest.values())
-    names = sorted({s.experiment for s in summaries}, key=lambda name: (name != "default", name))
-    return Leaderboard({name: rank([s for s in summaries if s.experiment == name]) for name in names}, dict(left_out))
+                    self._found.leave_out(run, f"refused ({error})")
+                    continue
+                pool.append(summary)
+                counting |= run.replies_of
+                example = example or plan
+        return ranked([pool for pool in pools.values() if pool], only), example
 
 
-def _candidates(store: RunStore, experiment: str | None, left_out: Counter[str]) -> Iterator[_Candidate]:
-    """Runs that could be ranked, newest first."""
-    for folder in store.folders():
-        path = folder / SUMMARY_NAME
-        if not is_file(path, store.root):
-            if experiment is None or open_run(folder).plan.experiment == experiment:
-                left_out["not complete"] += 1
-            continue
-        data = read_data(path, Summary, store.root)
-        if not _is_plain(data):
-            to_record(data, path, Summary)
-        if experiment is not None and data["experiment"] != experiment:
-            continue
-        counts = Counts.model_validate(data["counts"])
-        if data.get("synthetic"):
-            left_out["synthetic"] += 1
-        elif data.get("missing"):
-            left_out["not complete"] += 1
-        elif not counts.scored:
-            left_out["without a scored trial"] += 1
-        elif counts.scored < WHOLE * (counts.scored + counts.unscored):
-            left_out["with less than half of their trials scored"] += 1
-        else:
-            yield _Candidate(path, data)
+def shared_evals(first: Benchmark, second: Benchmark) -> frozenset[str]:
+    """The evals whose verdicts mean the same in both.
+
+    Raises `UserError` where there are none, or where models are asked otherwise.
+    """
+    other = asked_otherwise(first, second)
+    names = f"{first.name} {second.name}"
+    if other:
+        raise UserError(
+            f"--shared {names}: models are asked with another {' and '.join(other)}, so the scores cannot be compared; "
+            f"`cli benchmark diff {names}` says more"
+        )
+    found = frozenset(e for e, own in first.evals.items() if e in second.evals and own == second.evals[e])
+    if not found:
+        raise UserError(
+            f"--shared {names}: no eval is graded alike in both; `cli benchmark diff {names}` says what changed"
+        )
+    return found
 
 
-def _checked(found: _Candidate) -> Summary:
-    summary = to_record(found.data, found.path, Summary)
-    refuse_elsewhere(found.path, summary)
-    plan = open_run(found.path.parent).plan
-    refuse_other_evals(found.path, plan, summary)
-    refuse_wrong_figures(found.path, plan, summary)
-    return summary
+def _by_experiment(runs: Sequence[Candidate]) -> list[tuple[str, list[Candidate]]]:
+    """The default experiment first, then by name."""
+    found: dict[str, list[Candidate]] = {}
+    for run in runs:
+        found.setdefault(run.experiment, []).append(run)
+    return sorted(found.items(), key=lambda pair: (pair[0] != "default", pair[0]))
 
 
-def _given_others(found: _Candidate, config: ProjectConfig) -> bool:
-    own = config.experiments.get(found.data["experiment"])
-    given = open_run(found.path.parent).plan.guidelines
-    return own is not None and given is not None and given != own.guidelines
-
-
-def _is_plain(data: dict[str, Any]) -> bool:
-    """Whether what is read before the checks has the types that it should have."""
-    counts, evals = data.get("counts"), data.get("evals")
-    names = (data.get("experiment"), data.get("model"))
-    return (
-        isinstance(counts, dict)
-        and all(type(n) is int and 0 <= n < 10**15 for n in counts.values())
-        and counts.keys() <= Counts.model_fields.keys()
-        and isinstance(evals, dict)
-        and all(isinstance(name, str) for name in names)
-    )
-
-
-def rank(summaries: Sequence[Summary]) -> list[Standing]:
-    """Best first; equal pass rates share a rank and stand in the order of their names."""
-    ranks = tied_ranks([Fraction(s.counts.passed, s.counts.scored) for s in summaries])
-    standings = [Standing(place, s) for s, place in zip(summaries, ranks, strict=True)]
-    return sorted(standings, key=lambda s: (s.rank, s.summary.model))
-
-
-def leaderboard_section(board: Leaderboard) -> Section:
-    """A table for each experiment, and what is in none of them."""
-    parts: list[str | Section] = [
-        Section.of(Table.of(_COLUMNS, [_row(s) for s in standings]), heading=experiment)
-        for experiment, standings in board.by_experiment.items()
-    ]
-    parts += not_ranked(board)
-    return apart(*parts) if board.by_experiment else Section.of(*parts)
-
-
-def not_ranked(board: Leaderboard) -> list[str]:
-    """How many runs are left out, and why, in one line; none where none is."""
-    why = ", ".join(f"{n} {why}" for why, n in board.left_out.items())
-    return [f"Not ranked: {why}."] if why else []
-
-
-def leaderboard_to_data(board: Leaderboard) -> dict[str, Any]:
-    """What the tables say, in full precision."""
-    rows = [_to_data(s) for standings in board.by_experiment.values() for s in standings]
-    return {"standings": rows, "left_out": board.left_out}
-
-
-def _row(standing: Standing) -> Row:
-    summary, counts = standing.summary, standing.summary.counts
-    cost = ("~" if summary.cost_estimated else "") + dollars(standing.cost_per_eval)
-    return [
-        *(summary.experiment, summary.model, standing.rank),
-        *rate_cells(counts),
-        *(f"{counts.passed}/{counts.scored}", counts.passed, counts.scored, len(summary.evals)),
-        *(Cell(cost, round(standing.cost_per_eval, 6)), summary.cost_estimated),
-        Cell(duration(standing.ms_per_eval), round(standing.ms_per_eval)),
-        *(summary.date, summary.run_id),
-    ]
-
-
-def _to_data(standing: Standing) -> dict[str, Any]:
-    summary = standing.summary
-    return {
-        "rank": standing.rank,
-        "model": summary.model,
-        "experiment": summary.experiment,
-        "run_id": summary.run_id,
-        "date": summary.date,
-        "evals": len(summary.evals),
-        "counts": summary.counts.model_dump(mode="json"),
-        **rate_to_data(summary.counts),
-        "cost_usd": summary.replies_cost_usd,
-        "cost_per_eval_usd": round(standing.cost_per_eval, 6),
-        "cost_estimated": summary.cost_estimated,
-        "ms_per_eval": round(standing.ms_per_eval),
-    }
+def _most_common(runs: Sequence[Candidate]) -> Candidate:
+    """One of those of the benchmark that most models ran; of equals, of most evals, and then of the newest run."""
+    groups: dict[str, list[Candidate]] = {}
+    for run in runs:
+        groups.setdefault(run.benchmark, []).append(run)
+    return max(groups.values(), key=lambda alike: (len({run.model for run in alike}), len(alike[0].evals)))[0]

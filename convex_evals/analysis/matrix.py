@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from convex_evals.analysis.leaderboard import Leaderboard, Standing, not_ranked
+from convex_evals.analysis.candidates import reasons
+from convex_evals.analysis.leaderboard_tables import not_ranked
+from convex_evals.analysis.ranking import Leaderboard, Standing
 from convex_evals.analysis.totals import rate_to_data
 from convex_evals.records import Counts
 from convex_evals.render.model import Cell, Column, Row, Section, Table, Tone, apart
@@ -42,23 +44,23 @@ class Matrix:
 
     @property
     def models(self) -> list[str]:
-        return [standing.summary.model for standing in self.standings]
+        return [standing.latest.model for standing in self.standings]
 
 
 def make_matrices(board: Leaderboard, model: str | None = None, evals: Collection[str] | None = None) -> list[Matrix]:
     """One for each experiment; of one `model`, and of some `evals`, where these are given."""
     found = []
-    for experiment, all_standings in board.by_experiment.items():
-        standings = [s for s in all_standings if model in (None, s.summary.model)]
-        names = sorted({name for s in standings for name in s.summary.evals})
+    for ranking in board.rankings:
+        standings = [s for s in ranking.standings if model in (None, s.latest.model)]
+        names = sorted({name for s in standings for name in s.latest.evals})
         rows = [_row_of(name, standings) for name in names if evals is None or name in evals]
         if rows:
-            found.append(Matrix(experiment, standings, sorted(rows, key=lambda row: row.badness)))
+            found.append(Matrix(ranking.experiment, standings, sorted(rows, key=lambda row: row.badness)))
     return found
 
 
 def _row_of(name: str, standings: Sequence[Standing]) -> MatrixRow:
-    return MatrixRow(name, {s.summary.model: e.counts for s in standings if (e := s.summary.evals.get(name))})
+    return MatrixRow(name, {s.latest.model: e.counts for s in standings if (e := s.latest.evals.get(name))})
 
 
 def matrix_section(matrices: Sequence[Matrix], board: Leaderboard) -> Section:
@@ -91,12 +93,12 @@ def _cell(counts: Counts | None) -> Cell:
 
 def matrix_to_data(matrices: Sequence[Matrix], board: Leaderboard) -> dict[str, Any]:
     """What the tables say, in full precision, with the counts behind it."""
-    return {"experiments": [_to_data(matrix) for matrix in matrices], "left_out": board.left_out}
+    return {"experiments": [_to_data(matrix) for matrix in matrices], "left_out": reasons(board.unranked)}
 
 
 def _to_data(matrix: Matrix) -> dict[str, Any]:
     runs = [
-        {"model": s.summary.model, "run_id": s.summary.run_id, "date": s.summary.date, "rank": s.rank}
+        {"model": s.latest.model, "run_id": s.latest.run_id, "date": s.latest.date, "rank": s.rank}
         for s in matrix.standings
     ]
     evals = [

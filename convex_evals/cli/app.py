@@ -35,6 +35,7 @@ COMMANDS = {
     "guidelines": "Inspect the guidelines document.",
     "report": "Write a report on a run's failures for review.",
     "leaderboard": "Rank models by pass rate.",
+    "benchmark": "Name what scores are of; list, show, compare.",
     "matrix": "Show each eval's pass rate for each model.",
     "doctor": "Check this machine, and install what is missing.",
     "init": "Create a new repository with one eval.",

@@ -201,7 +201,7 @@ class Rounds:
         if not resolved.requests:
             raise UserError("; ".join(resolved.skipped))
         (request,) = resolved.requests
-        if request.guidelines_sha256 != version.sha256:
+        if request.asked.guidelines_sha256 != version.sha256:
             raise UserError(f"-m {options.models[0]}: gets no guidelines; name a model of models.yaml")
         return request
 

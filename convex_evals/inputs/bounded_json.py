@@ -22,6 +22,8 @@ _STRING, _COMMA = b'"'[0], b","[0]
 _OPENING = frozenset(b"[{")
 # Our own numbers have fewer digits, and a double in full has 17 digits, or 308 where it is spelled out.
 _LONGEST_NUMBER = 400
+_LONG_NUMBER = b"0" * _LONGEST_NUMBER
+_DIGITS_AS_ZERO = bytes.maketrans(b"123456789", b"000000000")
 
 
 class TooLarge(ValueError):
@@ -45,10 +47,19 @@ def decode(document: bytes | str, limits: Limits) -> Any:
     that is none (NaN) or does not fit.
     """
     data = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else document
-    check(data, limits)
+    if not _has_few_values(data, limits):
+        check(data, limits)
     text = document if isinstance(document, str) else data.decode()
     pairs = None if limits.repeated_keys else _unique
-    return json.loads(text, parse_int=_integer, parse_float=_double, parse_constant=_refuse, object_pairs_hook=pairs)
+    # A function of ours for each number takes longer than the rest, so it is called where there could be a long one.
+    whole = _integer if _LONG_NUMBER in data.translate(_DIGITS_AS_ZERO) else None
+    try:
+        value = json.loads(text, parse_int=whole, parse_float=_double, parse_constant=_refuse, object_pairs_hook=pairs)
+    except RecursionError:
+        raise TooLarge(_too_deep(limits.depth)) from None
+    if _opened(data) > limits.depth and _is_deeper(value, limits.depth):
+        raise TooLarge(_too_deep(limits.depth))
+    return value
 
 
 def decode_object(document: bytes | str, limits: Limits) -> dict[str, Any]:
@@ -63,10 +74,8 @@ def check(data: bytes, limits: Limits) -> None:
     """Raise `TooLarge` where the JSON in `data` is over a limit, whatever surrounds it; it need not be JSON at all."""
     if len(data) > limits.size:
         raise TooLarge(f"{len(data):,} bytes of JSON (at most {limits.size:,})")
-    opened, commas = data.count(b"[") + data.count(b"{"), data.count(b",")
-    # Counted inside of strings too, so never too low.
-    if opened + commas < limits.values:
-        if opened <= limits.depth:
+    if _has_few_values(data, limits):
+        if _opened(data) <= limits.depth:
             return
         if data.count(b'"') // 2 < limits.values:
             _check_depth(data, limits.depth)
@@ -82,7 +91,7 @@ def check(data: bytes, limits: Limits) -> None:
             values += 1
             depth += 1
             if depth > limits.depth:
-                raise TooLarge(f"JSON that is nested deeper than {limits.depth}")
+                raise TooLarge(_too_deep(limits.depth))
         elif depth == 0:
             return  # more was closed than opened: no JSON from here on, and none is read
         else:
@@ -97,11 +106,35 @@ def _check_depth(data: bytes, most: int) -> None:
         if bracket in _OPENING:
             depth += 1
             if depth > most:
-                raise TooLarge(f"JSON that is nested deeper than {most}")
+                raise TooLarge(_too_deep(most))
         elif depth == 0:
             return
         else:
             depth -= 1
+
+
+def _has_few_values(data: bytes, limits: Limits) -> bool:
+    """Whether there are surely fewer than may be: brackets and commas inside of strings count, too."""
+    return len(data) <= limits.size and _opened(data) + data.count(b",") < limits.values
+
+
+def _opened(data: bytes) -> int:
+    return data.count(b"[") + data.count(b"{")
+
+
+def _is_deeper(value: Any, most: int) -> bool:
+    """Whether lists and objects stand in each other, more than `most` of them."""
+    level = [value]
+    for _ in range(most + 1):
+        found = [each for each in level if isinstance(each, list | dict)]
+        if not found:
+            return False
+        level = [inner for each in found for inner in (each.values() if isinstance(each, dict) else each)]
+    return True
+
+
+def _too_deep(most: int) -> str:
+    return f"JSON that is nested deeper than {most}"
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

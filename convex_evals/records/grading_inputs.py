@@ -91,5 +91,10 @@ class GradingInputs:
         return tuple(Difference(_NAMES[name], before, after) for name, before, after in pairs if before != after)
 
 
+def grade_name(grading_key: str) -> str:
+    """Of the file that holds the verdicts under this key."""
+    return f"grade.{grading_key[:8]}.json"
+
+
 def _shown(value: object) -> str:
     return f"{value.kind} {value.version}" if isinstance(value, BackendIdentity) else str(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from functools import lru_cache
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -30,6 +31,8 @@ def is_eval_id(text: str) -> bool:
 
 
 def _matching(pattern: re.Pattern[str], what: str) -> AfterValidator:
+    # Runs repeat each other's names and hashes.
+    @lru_cache(maxsize=8_192)
     def check(text: str) -> str:
         if not pattern.fullmatch(text) or text != text.strip():
             shown = text if len(text) <= 60 else f"{text[:59]}…"

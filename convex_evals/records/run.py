@@ -67,6 +67,8 @@ class RunPlan(FileRecord):
     guidelines_sha256: Sha256 | None = Field(
         description="of the guidelines without comments; null where none are given"
     )
+    prompt_sha256: Sha256 | None = Field(description="of the prompt's template; null where no model was asked")
+    settings_sha256: Sha256 = Field(description="of the experiment's web search and parameters")
     suite_commit: Commit | None = Field(
         description="commit of the suite's repository; null outside of Git or with uncommitted changes"
     )

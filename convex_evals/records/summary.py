@@ -10,6 +10,7 @@ from convex_evals.records.base import FileRecord, Record
 from convex_evals.records.generation import Usage
 from convex_evals.records.names import (
     Category,
+    Commit,
     Day,
     Dollars,
     EvalId,
@@ -18,6 +19,7 @@ from convex_evals.records.names import (
     Line,
     Natural,
     RunId,
+    Sha256,
     Slug,
 )
 
@@ -70,6 +72,10 @@ class Summary(FileRecord):
     experiment: ExperimentName = Field(description="name of the experiment")
     date: Day = Field(description="UTC day of planning")
     synthetic: bool = Field(description="as in run.json: no model was asked, so it is never ranked")
+    benchmark: Sha256 = Field(description="id of its benchmark: runs that share it can be ranked together")
+    guidelines: Line | None = Field(description="as in run.json")
+    guidelines_sha256: Sha256 | None = Field(description="as in run.json")
+    suite_commit: Commit | None = Field(description="as in run.json: null for a draft, which is never ranked")
     counts: Counts = Field(description="all trials")
     categories: dict[Category, CategorySummary] = Field(description="by category")
     evals: dict[EvalId, EvalSummary] = Field(description="by eval id")
@@ -79,6 +85,7 @@ class Summary(FileRecord):
     )
     cost_estimated: bool = Field(default=False, description="true where a price map says so, for at least one reply")
     reused: Natural = Field(default=0, description="replies that an earlier run paid for")
+    reused_from: tuple[RunId, ...] = Field(default=(), description="the runs that paid for them")
     usage: Usage = Field(default=Usage(), description="tokens of all replies together")
     searches: Natural = Field(default=0, description="web searches that providers report, all replies together")
     unscored: dict[Line, Natural] = Field(default={}, description="trials without a verdict, by the reason")

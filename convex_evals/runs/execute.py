@@ -15,6 +15,7 @@ from convex_evals.grading.setup import ready_service
 from convex_evals.models.retries import ModelSolver
 from convex_evals.models.solvers import REVIEWED_MODELS, refuse_without_keys
 from convex_evals.records import Summary
+from convex_evals.records.grading_inputs import grade_name
 from convex_evals.records.journal import JournalEntry
 from convex_evals.render.terminal import Display
 from convex_evals.render.verdicts import headline
@@ -27,7 +28,7 @@ from convex_evals.runs.runner import Runner, TrialDone
 from convex_evals.runs.shard import Shard
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
-from convex_evals.store.run import Run, grade_name
+from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
 from convex_evals.store.summary import given_up, summarize
 from convex_evals.text import counted
@@ -151,7 +152,7 @@ class Work:
         verdict = done.verdict
         name = done.eval_id if request.trials == 1 else f"{done.eval_id} #{done.trial}"
         if len(self.runners) > 1:
-            name = f"{request.solver.model} {request.experiment} {name}"
+            name = f"{request.solver.model} {request.asked.experiment} {name}"
         note = "" if verdict.caught_by is None else f"{verdict.caught_by}: {headline(verdict.reason)}"
         if verdict.caught_by is None and not done.generation.received:
             note = headline(f"{done.generation.fault}: {done.generation.reason}")

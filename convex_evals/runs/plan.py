@@ -29,6 +29,17 @@ LIBRARY = "convex-evals/grader"
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What a model is sent besides the tasks."""
+
+    experiment: str
+    guidelines: str | None  # where they come from; None: none are given
+    guidelines_sha256: str | None
+    prompt_sha256: str | None  # of the prompt's template; None: no model is asked
+    settings_sha256: str  # of the experiment's web search and parameters
+
+
+@dataclass(frozen=True)
 class RunRequest:
     """What the user asked for, resolved."""
 
@@ -36,9 +47,7 @@ class RunRequest:
     evals: Sequence[Eval]
     prompts: Mapping[str, Prompt]  # by eval id
     trials: int
-    experiment: str
-    guidelines: str | None  # where they come from; None: none are given
-    guidelines_sha256: str | None
+    asked: Asked
     run_id: str
     date: str
     suite_commit: str | None
@@ -94,11 +103,13 @@ async def make_plan(request: RunRequest, service: GradingService) -> RunPlan:
         run_id=request.run_id,
         date=request.date,
         model=request.solver.model,
-        experiment=request.experiment,
+        experiment=request.asked.experiment,
         trials=request.trials,
         synthetic=request.solver.synthetic,
-        guidelines=request.guidelines,
-        guidelines_sha256=request.guidelines_sha256,
+        guidelines=request.asked.guidelines,
+        guidelines_sha256=request.asked.guidelines_sha256,
+        prompt_sha256=request.asked.prompt_sha256,
+        settings_sha256=request.asked.settings_sha256,
         suite_commit=request.suite_commit,
         grading_protocol=GRADING_PROTOCOL,
         backend=rules.backend,

@@ -15,13 +15,13 @@ from convex_evals.grading.service import GradingService, check_graders
 from convex_evals.grading.setup import ready_service
 from convex_evals.models.solvers import REVIEWED_MODELS
 from convex_evals.records import Generation, GradeFile, Outcome, RunPlan, Summary, TrialGrade, Verdict
-from convex_evals.records.grading_inputs import GradingInputs
+from convex_evals.records.grading_inputs import GradingInputs, grade_name
 from convex_evals.records.journal import JournalEntry
 from convex_evals.records.reply import TrialReply
 from convex_evals.render.terminal import Display
 from convex_evals.runs.plan import current_rules, refuse_broken_graders
 from convex_evals.store.journal import Journal
-from convex_evals.store.run import Run, grade_name
+from convex_evals.store.run import Run
 from convex_evals.store.summary import summarize
 from convex_evals.suite.suite import Eval, load_suite, refuse_incomplete
 from convex_evals.vcs.git import changed_since

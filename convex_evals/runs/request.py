@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import resource
@@ -20,8 +21,9 @@ from convex_evals.models.budget import Budget
 from convex_evals.models.catalog import load_catalog
 from convex_evals.models.replay import ReplaySolver
 from convex_evals.models.solvers import SolverFactory
+from convex_evals.records.hashes import sha256_text
 from convex_evals.runs.options import DEFAULT_EXPERIMENT, RunOptions
-from convex_evals.runs.plan import RunRequest
+from convex_evals.runs.plan import Asked, RunRequest
 from convex_evals.runs.shard import Shard
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
@@ -38,6 +40,10 @@ _NOT_SECRET = frozenset(
         *("VERTEXAI_PROJECT", "VERTEXAI_LOCATION"),
     }
 )
+
+
+# What a stand-in is sent.
+_NOTHING = Asked(DEFAULT_EXPERIMENT, None, None, None, sha256_text("{}"))
 
 
 @dataclass(frozen=True)
@@ -123,7 +129,7 @@ def _resolve(
         if stand_in is not None:
             chosen = _recorded(stand_in, evals, found.skipped)
             prompts = {e.id: Prompt("", e.task) for e in chosen}
-            found.requests.append(_request(options, stand_in, chosen, prompts, DEFAULT_EXPERIMENT, None, None, commit))
+            found.requests.append(_request(options, stand_in, chosen, prompts, _NOTHING, commit))
             continue
         for experiment_name in dict.fromkeys(options.experiments or [DEFAULT_EXPERIMENT]):
             experiment = workspace.config.experiment(experiment_name)
@@ -135,8 +141,8 @@ def _resolve(
             solver = solvers.model(name, web_search=experiment.web_search, extra=experiment.parameters)
             where, source = _source(experiment, options.guidelines, workspace, recorded)
             prompts = source.render_all({e.id: e.task for e in evals})
-            digest = None if source.guidelines is None else guidelines_sha256(source.guidelines)
-            found.requests.append(_request(options, solver, evals, prompts, experiment_name, where, digest, commit))
+            asked = _asked(experiment_name, experiment, where, source)
+            found.requests.append(_request(options, solver, evals, prompts, asked, commit))
     return replace(found, requests=_once(found.requests))
 
 
@@ -145,7 +151,7 @@ def _once(requests: Sequence[RunRequest]) -> list[RunRequest]:
     by_key: dict[tuple[str, str, Path | None], RunRequest] = {}
     for request in requests:
         folder = request.solver.folder if isinstance(request.solver, ReplaySolver) else None
-        by_key.setdefault((request.solver.model, request.experiment, folder), request)
+        by_key.setdefault((request.solver.model, request.asked.experiment, folder), request)
     return list(by_key.values())
 
 
@@ -154,9 +160,7 @@ def _request(
     solver: Solver,
     evals: Sequence[Eval],
     prompts: Mapping[str, Prompt],
-    experiment: str,
-    guidelines: str | None,
-    guidelines_sha256: str | None,
+    asked: Asked,
     commit: str | None,
 ) -> RunRequest:
     return RunRequest(
@@ -164,10 +168,8 @@ def _request(
         evals=evals,
         prompts=prompts,
         trials=options.trials,
-        experiment=experiment,
-        guidelines=guidelines,
-        guidelines_sha256=guidelines_sha256,
-        run_id=options.run_id or f"{experiment}-{secrets.token_hex(4)}",
+        asked=asked,
+        run_id=options.run_id or f"{asked.experiment}-{secrets.token_hex(4)}",
         date=options.day or datetime.now(UTC).date().isoformat(),
         suite_commit=commit,
         named=options.run_id is not None,
@@ -206,6 +208,23 @@ def _source(
     else:
         text = guidelines_text(where, suite, given=typed) if where else None
     return where, PromptSource(template, str(SHIPPED if ours else suite / path), text)
+
+
+def _asked(name: str, experiment: Experiment, guidelines: str | None, source: PromptSource) -> Asked:
+    settings = {"web_search": experiment.web_search, "parameters": experiment.parameters}
+    return Asked(
+        experiment=name,
+        guidelines=guidelines,
+        guidelines_sha256=None if source.guidelines is None else guidelines_sha256(source.guidelines),
+        prompt_sha256=sha256_text(source.template),
+        settings_sha256=sha256_text(json.dumps(settings, sort_keys=True)),
+    )
+
+
+def asked_under(experiment_name: str, workspace: Workspace) -> Asked:
+    """What an experiment sends, by its settings of now. Raises `UserError`."""
+    experiment = workspace.config.experiment(experiment_name)
+    return _asked(experiment_name, experiment, *_source(experiment, None, workspace, recorded=False))
 
 
 def _refuse_hidden(path: str) -> None:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from convex_evals.records import Generation, Outcome, Verdict
+from convex_evals.records.grading_inputs import grade_name
 from convex_evals.records.journal import MAX_COMMANDS
 from convex_evals.records.reply import TrialReply
 from convex_evals.store.journal import Journal
-from convex_evals.store.run import Run, grade_name
+from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
 from convex_evals.store.validations import newest, validations
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from convex_evals.errors import UserError
 from convex_evals.inputs import confined
 from convex_evals.records import Generation, GenerationFile, GradeFile, Pruned, RunPlan, Summary
+from convex_evals.records.benchmark import benchmark_id
+from convex_evals.records.grading_inputs import grade_name
 from convex_evals.store.files import read_confined, write_atomic
 from convex_evals.store.paths import VALIDATION, slug_folders, top_of
 from convex_evals.store.records import find_record, read_record, write_record
@@ -40,10 +42,6 @@ def open_run(folder: Path) -> Run:
     plan = read_record(path, RunPlan, root)
     refuse_elsewhere(path, plan)
     return Run(folder, plan)
-
-
-def grade_name(grading_key: str) -> str:
-    return f"grade.{grading_key[:8]}.json"
 
 
 @lru_cache
@@ -86,6 +84,12 @@ class Run:
             refuse_other_evals(path, self.plan, summary)
             refuse_wrong_figures(path, self.plan, summary)
         return summary
+
+    @property
+    def benchmark(self) -> str:
+        """The id of what it is of: by the grade files that count, or as planned where it is not complete."""
+        summary = self.summary()
+        return summary.benchmark if summary else benchmark_id(self.plan)
 
     def eval_folder(self, eval_id: str) -> Path:
         return self.folder / "evals" / eval_id

@@ -8,8 +8,12 @@ from pathlib import Path
 
 from convex_evals.errors import UserError, WrongFigures
 from convex_evals.records import CategorySummary, Counts, Generation, GenerationFile, GradeFile, RunPlan, Summary, Usage
+from convex_evals.records.benchmark import benchmark_id
 from convex_evals.records.validation import ValidationRecord
 from convex_evals.store.paths import VALIDATION, slug_folders
+
+# What a summary repeats of the plan.
+_COPIED = ("experiment", "synthetic", "guidelines", "guidelines_sha256", "suite_commit")
 
 
 class GenerationsByTrial(dict[int, Generation]):
@@ -73,6 +77,11 @@ def refuse_wrong_figures(path: Path, plan: RunPlan, summary: Summary) -> None:
 
 
 def _wrong_figures(plan: RunPlan, summary: Summary) -> Iterator[str]:
+    other = next((name for name in _COPIED if getattr(plan, name) != getattr(summary, name)), None)
+    if other:
+        yield f"{other} is not that of run.json"
+    if summary.benchmark != benchmark_id(plan, {e: found.grade for e, found in summary.evals.items()}):
+        yield "benchmark is not that of run.json and of the grade files that count"
     by_category: dict[str, list[tuple[int, ...]]] = {name: [] for name in summary.categories}
     for eval_id, found in summary.evals.items():
         trials = _outcomes(found.counts)

@@ -20,11 +20,13 @@ from convex_evals.records import (
     Usage,
     Verdict,
 )
+from convex_evals.records.benchmark import benchmark_id
 from convex_evals.records.generation import MISSING
+from convex_evals.records.grading_inputs import grade_name
 from convex_evals.records.human import explain
 from convex_evals.records.journal import MAX_COMMANDS, JournalEntry
 from convex_evals.store.records import find_record
-from convex_evals.store.run import SUMMARY_NAME, Run, grade_name
+from convex_evals.store.run import SUMMARY_NAME, Run
 from convex_evals.store.run_checks import refuse_elsewhere
 
 
@@ -134,11 +136,16 @@ def _summarize(
         experiment=plan.experiment,
         date=plan.date,
         synthetic=plan.synthetic,
+        benchmark=benchmark_id(plan, {e: found.grade for e, found in evals.items()}),
+        guidelines=plan.guidelines,
+        guidelines_sha256=plan.guidelines_sha256,
+        suite_commit=plan.suite_commit,
         categories={name: totals.summary() for name, totals in categories.items()},
         evals=evals,
         replies_cost_usd=round(sum(g.cost_usd for g in whole.generations), 6),
         cost_estimated=any(g.cost_estimated for g in whole.generations),
         reused=sum(g.reused_from is not None for g in whole.generations),
+        reused_from=tuple(sorted({g.reused_from for g in whole.generations if g.reused_from is not None})),
         searches=sum(g.searches for g in whole.generations),
         sandbox=tuple(sorted({t.sandbox for t in written if t.sandbox is not None})),
         missing=tuple(e for e in wanted if e not in evals),

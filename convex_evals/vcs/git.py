@@ -23,7 +23,7 @@ def clean_commit(folder: Path) -> str | None:
 
     Commits of results are none of it: processes that start before and after one name the same.
     """
-    results = [f":(exclude,top){name}" for name in ("runs", ".cache", "reports")]
+    results = [f":(exclude,top){name}" for name in ("runs", ".cache", "reports", "benchmarks")]
     where = ("--", str(folder.absolute()), *results)
     try:
         working_tree(folder)
@@ -32,6 +32,15 @@ def clean_commit(folder: Path) -> str | None:
         return read_git_text(folder, "log", "-1", "--format=%H", "HEAD", *where) or None
     except GitFailed:
         return None
+
+
+def has_commits(folder: Path) -> bool:
+    """Whether `folder` is in a repository in which something was committed."""
+    try:
+        working_tree(folder)
+        return bool(read_git_text(folder, "rev-parse", "--verify", "-q", "HEAD"))
+    except GitFailed:
+        return False
 
 
 def working_tree(folder: Path) -> Path:

@@ -96,7 +96,7 @@ def test_a_planted_improvement_is_named(planted: Path, invoke: Invoke, golden: G
     golden("compare.json", as_json)
     data = json.loads(as_json)
     assert {name for name, part in data["categories"].items() if part["verdict"] == "improved"} == {"002-queries"}
-    assert data["differing"].keys() == {"guidelines"}
+    assert data["differing"].keys() == {"guidelines", "benchmark"}
     assert data["left_out"] == [
         {"eval": "000-fundamentals/000-eval", "reason": "no scored trial in B (5 x timeout)"},
         {"eval": "009-old/000-gone", "reason": "only in A"},
@@ -149,7 +149,7 @@ def test_what_is_not_comparable_is_listed(tmp_path: Path) -> None:
         "a/rules": "graded again under other rules",
         "a/task": "other task",
     }
-    assert {f.name: f.a for f in found.differing} == {
+    assert {f.name: f.a for f in found.differing if f.name != "benchmark"} == {
         "tasks": "2 of 6 are others",
         "graders": "1 of 6 are others",
         "answers": "1 of 6 are others",
@@ -282,11 +282,11 @@ def test_what_is_equal_and_what_differs(tmp_path: Path) -> None:
     assert [f.name for f in sides(a, b).differing] == ["Node.js"]
     other = {"a/x": PLANNED.model_copy(update={"generation_key": "c" * 64})}
     prompt = make_run(tmp_path, rows, run_id="c", evals=other)
-    assert [f.name for f in sides(a, prompt).differing] == ["prompt template and parameters"]
+    assert [f.name for f in sides(a, prompt).differing] == ["model's parameters"]
     model = make_run(tmp_path, rows, run_id="d", evals=other, model="acme/other", experiment="x")
     found = sides(a, model)
-    assert [f.name for f in found.differing] == ["model", "experiment"]
-    assert "Not known: prompt template and parameters (recorded in one key with" in plain(to_section(found))
+    assert [f.name for f in found.differing] == ["model", "experiment", "benchmark"]
+    assert "Not known: model's parameters (recorded in one key with" in plain(to_section(found))
     # From where the guidelines came is nothing that differs.
     same = make_run(tmp_path, rows, run_id="e", guidelines="g.md", guidelines_sha256="e" * 64)
     moved = make_run(tmp_path, rows, run_id="f", guidelines="g.md@HEAD", guidelines_sha256="e" * 64)

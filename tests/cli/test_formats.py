@@ -66,8 +66,11 @@ def suite(tmp_path: Path) -> Path:
         ("models list", ["slug", "name", "key_variable", "key_state", "first_seen", "tags", "shipped"]),
         ("status", ["run_id", "model", "experiment", "category", "passed", "failed", "unscored", "pass_rate"]),
         ("show before", ["eval", "trial", "outcome", "duration_ms", "caught_by", "reason"]),
-        ("history -m model-1", ["date", "run_id", "experiment", "evals", "missing", "passed", "scored", "pass_rate"]),
-        ("leaderboard", ["experiment", "model", "rank", "pass_rate"]),
+        (
+            "history -m model-1",
+            ["date", "run_id", "experiment", "benchmark", "evals", "missing", "passed", "scored"],
+        ),
+        ("leaderboard", ["benchmark", "experiment", "model", "rank", "pass_rate"]),
         ("matrix", ["experiment", "eval", "all", "acme/model-1"]),
         ("compare before after", ["category", "evals", "a", "b", "difference"]),
         ("prune --keep 1", ["run_id", "date", "model", "experiment", "folder", "replies", "bytes", "pruned"]),

@@ -13,6 +13,7 @@ import pytest
 from convex_evals.analysis.totals import category_table
 from convex_evals.config import EXPERIMENTS
 from convex_evals.records import Outcome, StepName
+from convex_evals.records.grading_inputs import grade_name
 from convex_evals.records.hashes import sha256_files, sha256_text
 from convex_evals.records.journal import JournalEntry
 from convex_evals.render.plain import plain
@@ -21,11 +22,10 @@ from convex_evals.runs.outcome import run_section
 from convex_evals.stats import wilson
 from convex_evals.store.journal import Journal
 from convex_evals.store.records import write_record
-from convex_evals.store.run import grade_name
 from convex_evals.suite.suite import load_suite
 from convex_evals.text import printable
 from tests.conftest import Invoke
-from tests.factories import make_eval, make_generation, make_plan, make_run, make_verdict
+from tests.factories import grade_again, make_eval, make_generation, make_git_repo, make_plan, make_run, make_verdict
 
 Golden = Callable[[str, str], None]
 ESCAPE = "\x1b[2J\u202e"
@@ -192,11 +192,14 @@ def test_leaderboard(suite: Path, invoke: Invoke, golden: Golden) -> None:
     data = json.loads(invoke("leaderboard", "--json").out)
     assert [(r["rank"], r["model"], r["run_id"]) for r in data["standings"] if r["experiment"] == "default"] == [
         (1, "acme/best", "best"),
-        (2, "acme/a-ties", "a"),
-        (2, "acme/b-ties", "b"),
-        (4, "acme/fell", "new"),
+        (2, "acme/fell", "new"),
+        (3, "acme/a-ties", "a"),
+        (3, "acme/b-ties", "b"),
     ]
+    assert data["standings"][1]["runs"] == ["new", "old"] and data["standings"][1]["counts"]["passed"] == 5
     assert sum(data["left_out"].values()) == 6
+    newest = json.loads(invoke("leaderboard", "--runs", "1", "--json").out)["standings"]
+    assert [(r["rank"], r["model"]) for r in newest if r["experiment"] == "default"][-1] == (4, "acme/fell")
     only = json.loads(invoke("leaderboard", "-e", "no_guidelines", "--json").out)
     assert [(r["rank"], r["model"]) for r in only["standings"]] == [(1, "acme/best")] and only["left_out"] == {}
     assert "No run to rank under web_search in" in invoke("leaderboard", "-e", "web_search").out
@@ -226,10 +229,106 @@ def test_other_guidelines_are_not_ranked(suite: Path, invoke: Invoke) -> None:
         make_run(runs, evals("p", "p"), run_id=f"r{day}", date=f"2026-02-{day:02}", **{**own, "guidelines": path})
     data = json.loads(invoke("leaderboard", "--json").out)
     assert [row["run_id"] for row in data["standings"]] == ["own"]
-    assert data["left_out"] == {"newer but with other guidelines than the experiment names": 3}
+    assert data["left_out"] == {"with other guidelines than the experiment names": 3}
     # An experiment of one's own names its guidelines.
     (suite / "convex-evals.yaml").write_text("experiments:\n  default: { guidelines: draft.md }\n")
     assert [row["run_id"] for row in json.loads(invoke("leaderboard", "--json").out)["standings"]] == ["r3"]
+
+
+def _board(invoke: Invoke) -> tuple[dict[str, str], dict[str, int]]:
+    data = json.loads(invoke("leaderboard", "--json").out)
+    return {row["model"]: row["run_id"] for row in data["standings"]}, data["left_out"]
+
+
+def test_a_run_of_other_evals_displaces_none(suite: Path, invoke: Invoke) -> None:
+    runs = suite / "runs"
+    make_run(runs, evals("p", "f", "f", "f"), run_id="own", date="2026-02-01")
+    make_run(runs, evals("p", "p", "f", "f"), model="acme/other", run_id="other", date="2026-02-01")
+    make_run(runs, evals("p", "p", "p"), run_id="newer", date="2026-02-02")
+    assert _board(invoke) == ({"acme/model-1": "own", "acme/other": "other"}, {"of other evals": 1})
+
+
+def test_a_draft_of_the_guidelines_lowers_no_model(suite: Path, invoke: Invoke) -> None:
+    runs = suite / "runs"
+    given: dict[str, Any] = {"guidelines": "guidelines/convex.md", "guidelines_sha256": "a" * 64}
+    make_run(runs, evals("p", "p"), run_id="own", date="2026-02-01", **given)
+    make_run(runs, evals("p", "f"), model="acme/other", run_id="other", date="2026-02-01", **given)
+    make_run(runs, evals("f", "f"), run_id="draft", date="2026-02-02", **{**given, "guidelines_sha256": "b" * 64})
+    ranked, left_out = _board(invoke)
+    assert ranked == {"acme/model-1": "own", "acme/other": "other"}
+    assert left_out == {"with other guidelines": 1}
+    assert "default: 2 evals, guidelines aaaaaaaa, embedded backend (benchmark " in invoke("leaderboard").out
+
+
+def test_uncommitted_changes_are_not_ranked(suite: Path, invoke: Invoke) -> None:
+    make_git_repo(suite)
+    runs = suite / "runs"
+    make_run(runs, evals("p", "f"), run_id="own", date="2026-02-01", suite_commit="c" * 40)
+    make_run(runs, evals("p", "p"), run_id="draft", date="2026-02-02")
+    assert _board(invoke) == ({"acme/model-1": "own"}, {"of uncommitted changes to the suite": 1})
+
+
+def test_verdicts_of_another_grader_are_not_ranked_with_the_others(suite: Path, invoke: Invoke) -> None:
+    runs = suite / "runs"
+    for name in ("one", "two", "three"):
+        run = make_run(runs, evals("p", "f"), model=f"acme/{name}", run_id=name)
+    grade_again(run, "e" * 64, flip=True)
+    ranked, left_out = _board(invoke)
+    assert ranked == {"acme/one": "one", "acme/two": "two"}
+    assert left_out == {"with verdicts of other graders (`cli regrade` judges them again)": 1}
+
+
+def test_another_prompt_or_other_settings_are_not_ranked_with_the_others(suite: Path, invoke: Invoke) -> None:
+    runs = suite / "runs"
+    make_run(runs, evals("p", "f"), model="acme/one", run_id="one")
+    make_run(runs, evals("p", "f"), model="acme/two", run_id="two")
+    make_run(runs, evals("p", "p"), model="acme/three", run_id="three", prompt_sha256="a" * 64)
+    make_run(runs, evals("p", "p"), model="acme/four", run_id="four", settings_sha256="b" * 64)
+    ranked, left_out = _board(invoke)
+    assert ranked == {"acme/one": "one", "acme/two": "two"} and left_out == {"with other prompt or settings": 2}
+
+
+def test_a_reply_counts_once(suite: Path, invoke: Invoke) -> None:
+    runs = suite / "runs"
+    first = make_run(runs, evals("p", "f"), run_id="first", date="2026-02-01")
+    make_run(runs, evals("p", "f"), run_id="again", date="2026-02-02", reused=first)
+    make_run(runs, evals("p", "p"), run_id="fresh", date="2026-02-03")
+    data = json.loads(invoke("leaderboard", "--json").out)
+    (row,) = data["standings"]
+    assert row["runs"] == ["fresh", "again"] and row["counts"] == {"passed": 3, "failed": 1, "unscored": 0}
+    assert data["left_out"] == {"with replies that a newer run counts": 1}
+
+
+def test_only_the_latest_runs_count(suite: Path, invoke: Invoke) -> None:
+    for day in range(1, 13):
+        make_run(suite / "runs", evals("p" if day > 2 else "f"), run_id=f"r{day}", date=f"2026-02-{day:02}")
+    data = json.loads(invoke("leaderboard", "--json").out)
+    assert data["standings"][0]["counts"] == {"passed": 10, "failed": 0, "unscored": 0}
+    assert data["left_out"] == {"older than the latest 10 of its model": 2}
+
+
+def test_all_runs_are_listed_with_the_reason(suite: Path, invoke: Invoke) -> None:
+    runs = suite / "runs"
+    make_run(runs, evals("p", "f"), run_id="own")
+    make_run(runs, evals("p"), model="acme/other", run_id="part")
+    make_run(runs, evals("p", ""), run_id="cut", complete=False)
+    found = json.loads(invoke("leaderboard", "--all", "--json").out)["unranked"]
+    assert {(each["run_id"], each["reason"]) for each in found} == {("part", "of other evals"), ("cut", "not complete")}
+    shown = invoke("leaderboard", "--all").out
+    assert "Not ranked\n" in shown and "of other evals" in shown and "not complete" in shown
+
+
+def test_a_summary_that_says_another_benchmark_is_refused(suite: Path, invoke: Invoke) -> None:
+    path = make_run(suite / "runs", evals("p"), run_id="lies").folder / "summary.json"
+    path.write_text(_with(path, benchmark="a" * 64))
+    (reason,) = json.loads(invoke("leaderboard", "--json").out)["left_out"]
+    assert reason.startswith("refused") and "benchmark is not that of run.json" in reason
+    path.write_text(_with(path, benchmark="a" * 64, suite_commit="d" * 40))
+    assert "suite_commit is not that of run.json" in invoke("leaderboard").out
+
+
+def _with(path: Path, **changes: object) -> str:
+    return json.dumps({**json.loads(path.read_text()), **changes})
 
 
 def test_the_leaderboard_reads_little_of_a_run(suite: Path, invoke: Invoke) -> None:

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.analysis.leaderboard import read_leaderboard
+from convex_evals.analysis.leaderboard import Ranker
 from convex_evals.analysis.matrix import make_matrices, matrix_section
 from convex_evals.config import open_workspace
 from convex_evals.render.plain import lines
+from convex_evals.store.benchmarks import BenchmarkFolder
 from convex_evals.store.runs import RunStore
 from tests.conftest import Invoke
 from tests.factories import make_eval, make_run
@@ -41,7 +42,7 @@ def suite(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_worst_eval_comes_first(width: int, suite: Path, golden: Callable[[str, str], None]) -> None:
     workspace = open_workspace(suite, None, suite)
-    board = read_leaderboard(RunStore(workspace.runs_dir), workspace.config)
+    board = Ranker(RunStore(workspace.runs_dir), workspace.config, BenchmarkFolder(suite), latest=1).newest_of_each()
     drawn = ["".join(text for text, _ in line) for line in lines(matrix_section(make_matrices(board), board), width)]
     assert max(map(len, drawn)) <= width
     golden(f"matrix-{width}.txt", "\n".join(drawn) + "\n")

@@ -29,7 +29,7 @@ from convex_evals.runs.plan import RunRequest
 from convex_evals.store.replies import ReplyFile
 from convex_evals.suite.prompt import Prompt
 from convex_evals.suite.suite import Eval, load_suite
-from tests.factories import make_eval
+from tests.factories import make_asked, make_eval
 from tests.provider import REPLY, Provider, serve
 from tests.wire import question
 
@@ -258,7 +258,7 @@ def test_a_cut_reply_gets_all_that_the_model_can_write(bench: Bench) -> None:
 def test_the_most_that_a_dry_run_tells_has_both_requests(bench: Bench) -> None:
     solver = bench.solver()
     prompts = {bench.ev.id: Prompt("", "task")}
-    request = RunRequest(solver, [bench.ev], prompts, 3, "default", None, None, "x", "2026-01-01", None)
+    request = RunRequest(solver, [bench.ev], prompts, 3, make_asked(), "x", "2026-01-01", None)
     text = prompts[bench.ev.id].text
     both = sum(solver.tariff.worst(text, limit) for limit in (100, 200))
     assert estimate(request).most_usd == pytest.approx(3 * both, abs=1e-4)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from convex_evals.errors import UserError
 from convex_evals.records import Verdict
+from convex_evals.records.grading_inputs import grade_name
 from convex_evals.reports.actions import Repository
 from convex_evals.reports.analyze import read_answer
 from convex_evals.reports.build import build
@@ -28,7 +29,7 @@ from convex_evals.reports.relevant_lines import focus_of, focused_diff
 from convex_evals.reports.render import SHIPPED, render
 from convex_evals.reports.signature import gist, signature, signatures
 from convex_evals.reports.sources import Sources
-from convex_evals.store.run import Run, grade_name
+from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
 from convex_evals.store.summary import summarize
 from convex_evals.suite.suite import load_suite

@@ -15,6 +15,7 @@ from convex_evals.grading.service import GradingService
 from convex_evals.models.reference import ReferenceSolver
 from convex_evals.records import Outcome, RunPlan, Summary
 from convex_evals.records.generation import MISSING
+from convex_evals.records.grading_inputs import grade_name
 from convex_evals.records.journal import JournalEntry
 from convex_evals.render.plain import plain
 from convex_evals.render.terminal import Display
@@ -25,11 +26,11 @@ from convex_evals.runs.finalize import finish_run
 from convex_evals.runs.outcome import run_section
 from convex_evals.runs.plan import RunRequest
 from convex_evals.store.journal import Journal
-from convex_evals.store.run import Run, grade_name
+from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
 from convex_evals.store.summary import given_up, summarize
 from convex_evals.suite.suite import load_suite
-from tests.factories import make_eval, make_generation, make_grade_file, make_run, make_verdict
+from tests.factories import make_asked, make_eval, make_generation, make_grade_file, make_run, make_verdict
 
 EVAL = "000-fundamentals/000-answer"
 REGRADED = "9" * 64
@@ -65,7 +66,7 @@ def do(suite: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> tuple[Work, Fi
 
     monkeypatch.setattr(work, "open_run", opened)
     plan, evals = run.plan, load_suite(suite).evals
-    request = RunRequest(ReferenceSolver(), evals, {}, plan.trials, "default", None, None, plan.run_id, plan.date, None)
+    request = RunRequest(ReferenceSolver(), evals, {}, plan.trials, make_asked(), plan.run_id, plan.date, None)
     with Display() as display:
         at = Work(open_workspace(suite, None, suite), RunStore(suite / "runs"), display)
         found = asyncio.run(both(at))
@@ -131,7 +132,7 @@ def test_open_run_says_what_it_cannot_do(suite: Path, monkeypatch: pytest.Monkey
         return run.plan.model_copy(update={"run_id": "other"})
 
     monkeypatch.setattr(work, "make_plan", planned)
-    request = RunRequest(ReferenceSolver(), [], {}, 1, "default", None, None, "x", "2026-01-01", None, planned=run)
+    request = RunRequest(ReferenceSolver(), [], {}, 1, make_asked(), "x", "2026-01-01", None, planned=run)
 
     def opened(request: RunRequest, **options: bool) -> Run:
         store = RunStore(suite / "runs")

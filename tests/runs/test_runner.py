@@ -35,7 +35,7 @@ from convex_evals.store.replies import ReplyFile
 from convex_evals.store.runs import RunStore
 from convex_evals.suite.prompt import Prompt
 from convex_evals.suite.suite import Eval, load_suite
-from tests.factories import make_eval, make_plan, make_verdict
+from tests.factories import make_asked, make_eval, make_plan, make_verdict
 from tests.provider import Provider, serve
 from tests.wire import question
 
@@ -95,9 +95,7 @@ class Bench:
             "evals": evals,
             "prompts": {e.id: Prompt("", e.task) for e in evals},
             "trials": 1,
-            "experiment": "default",
-            "guidelines": None,
-            "guidelines_sha256": None,
+            "asked": make_asked(),
             "run_id": run_id,
             "date": "2026-01-31",
             "suite_commit": None,

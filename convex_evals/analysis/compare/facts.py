@@ -23,6 +23,8 @@ _OF_RUN: dict[str, Callable[[RunPlan], str]] = {
     "model": lambda p: p.model,
     "experiment": lambda p: p.experiment,
     "guidelines": lambda p: (p.guidelines_sha256 or "none")[:8],
+    "prompt template": lambda p: (p.prompt_sha256 or "none")[:8],
+    "web search and parameters": lambda p: p.settings_sha256[:8],
     "trials per eval": lambda p: str(p.trials),
     "backend": lambda p: f"{p.backend.kind} {p.backend.version}",
     "TypeScript": lambda p: p.toolchain.typescript,
@@ -46,15 +48,18 @@ def facts(a: Side, b: Side, matches: Sequence[Match]) -> list[Fact]:
     """All that was recorded of the inputs of both sides."""
     common = sorted(a.planned & b.planned)
     found = [_of_runs(name, read, a, b) for name, read in _OF_RUN.items()]
+    found.append(_fact("benchmark", *(_joined(run.benchmark[:8] for run in side.runs) for side in (a, b))))
     found += [_of_evals(name, read, a, b, common) for name, read in _OF_EVAL.items()]
     if matches:
         a_levels, b_levels = (_joined(s for m in matches for s in part(m)) for part in _SANDBOXES)
         found.append(_fact("sandbox", a_levels, b_levels))
     by_name = {f.name: f for f in found}
-    same_words = all(by_name[name].equal for name in ("model", "guidelines", "tasks"))
+    same_words = all(by_name[name].equal for name in _SAID)
     return [*found, _requests(a, b, common, same_words)] if common else found
 
 
+# With these equal, what makes requests differ can only be the model's own parameters.
+_SAID = ("model", "guidelines", "tasks", "prompt template", "web search and parameters")
 _SANDBOXES: tuple[Callable[[Match], set[str]], ...] = (lambda m: m.a.sandboxes, lambda m: m.b.sandboxes)
 
 
@@ -95,8 +100,8 @@ def _of_evals(name: str, read: Callable[[EvalPlan], str], a: Side, b: Side, comm
 
 
 def _requests(a: Side, b: Side, common: Sequence[str], same_words: bool) -> Fact:
-    """The prompt's template and the parameters are recorded in one key with model, guidelines and task."""
-    name = "prompt template and parameters"
+    """The parameters of models.yaml are recorded in one key with all else that is sent."""
+    name = "model's parameters"
     keys = [[{plan.generation_key for plan in _planned(side, e)} for e in common] for side in (a, b)]
     if keys[0] == keys[1]:
         return Fact(name, "", "", True)

@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 
 from convex_evals.records import Generation, GradeFile, Outcome, Verdict
-from convex_evals.records.grading_inputs import GradingInputs
+from convex_evals.records.grading_inputs import GradingInputs, grade_name
 from convex_evals.stats import EvalPair
-from convex_evals.store.run import Run, grade_name
+from convex_evals.store.run import Run
 from convex_evals.store.summary import why_unscored
 
 

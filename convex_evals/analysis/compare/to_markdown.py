@@ -70,7 +70,7 @@ def _facts(found: Comparison) -> Iterator[str]:
         yield _table(["differs", "A", "B"], [[f.name, f.a, f.b] for f in found.differing])
     yield folded("What is equal", _table(["", ""], [[f.name, f.a] for f in found.equal]))
     if unknown := [f.name for f in found.facts if f.equal is None]:
-        yield f"Not known: {', '.join(unknown)} (recorded in one key with model, guidelines and task)."
+        yield f"Not known: {', '.join(unknown)} (recorded in one key with all that is sent)."
 
 
 def _shown(of: Table) -> str:

@@ -61,7 +61,7 @@ def _facts(found: Comparison) -> Iterator[str]:
         yield from (f"  {f.name:{width}}  {_values(f)}".rstrip() for f in found.differing)
     yield f"Equal: {', '.join(f.name for f in found.equal)}"
     if unknown := [f.name for f in found.facts if f.equal is None]:
-        yield f"Not known: {', '.join(unknown)} (recorded in one key with model, guidelines and task)"
+        yield f"Not known: {', '.join(unknown)} (recorded in one key with all that is sent)"
 
 
 def _values(fact: Fact) -> str:

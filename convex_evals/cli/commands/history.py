@@ -20,6 +20,8 @@ from convex_evals.cli.options import output_option, print_result, runs_dir_optio
 def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Path | None, form: str) -> None:
     """Show a model's pass rate over time, oldest run first, and which guidelines it was given.
 
+    Runs of the same benchmark can be compared; a benchmark that was not minted goes by its id.
+
     \b
     Examples:
       cli history -m claude-sonnet-5
@@ -30,13 +32,14 @@ def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Pa
     from convex_evals.errors import UserError
     from convex_evals.models.catalog import find_ran, load_catalog
     from convex_evals.runs.options import DEFAULT_EXPERIMENT, RunOptions, named_experiment
+    from convex_evals.store.benchmarks import BenchmarkFolder
     from convex_evals.store.runs import RunStore
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     store = RunStore(workspace.runs_dir)
     listed = [m.slug for m in load_catalog(workspace.home).own]
     slug = find_ran(model, listed, store.models())
-    found = read_history(store, slug, experiment)
+    found = read_history(store, slug, experiment, BenchmarkFolder(workspace.home).heads())
     if not (found.points or found.incomplete):
         if experiment:
             workspace.config.experiment(experiment)  # runs may be older than the settings

@@ -27,7 +27,7 @@ def matrix(
 ) -> None:
     """Show the pass rate of each eval for each model, the worst eval first, under each experiment.
 
-    Takes the runs that `cli leaderboard` ranks, and puts the best model first. A cell is empty where a model's run
+    Takes the latest complete run of each model, and puts the best model first. A cell is empty where a model's run
     does not have the eval, and `-` where no trial of it was scored.
 
     \b
@@ -36,11 +36,12 @@ def matrix(
       cli matrix -e default -c queries
       cli matrix -m claude-sonnet-5 --format csv > matrix.csv
     """
-    from convex_evals.analysis.leaderboard import read_leaderboard
+    from convex_evals.analysis.leaderboard import Ranker
     from convex_evals.analysis.matrix import make_matrices, matrix_section, matrix_to_data
     from convex_evals.config import open_workspace
     from convex_evals.models.catalog import find_ran, load_catalog
     from convex_evals.render.model import Section
+    from convex_evals.store.benchmarks import BenchmarkFolder
     from convex_evals.store.runs import RunStore
     from convex_evals.suite.suite import load_suite
 
@@ -49,7 +50,7 @@ def matrix(
     slug = model and find_ran(model, [m.slug for m in load_catalog(workspace.home).own], store.models())
     chosen = pattern or categories
     evals = {e.id for e in load_suite(workspace.suite).select(pattern, categories)} if chosen else None
-    board = read_leaderboard(store, workspace.config, experiment)
+    board = Ranker(store, workspace.config, BenchmarkFolder(workspace.home), latest=1).newest_of_each(experiment)
     found = make_matrices(board, slug or None, evals)
     section = matrix_section(found, board)
     if not found:

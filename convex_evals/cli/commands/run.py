@@ -186,7 +186,7 @@ def _print_estimate(requests: list[RunRequest], options: RunOptions) -> None:
     ]
     rows: list[Row] = [
         [
-            *(request.solver.model, request.experiment),
+            *(request.solver.model, request.asked.experiment),
             *(Cell(f"{count:,}", count) for count in (found.calls, found.input_tokens)),
             *(Cell(_dollars(amount), amount) for amount in (found.usual_usd, found.most_usd)),
         ]

@@ -1,0 +1,196 @@
+"""Which runs could be ranked, told from their summaries alone, and why the others are not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from convex_evals.inputs.confined import is_file
+from convex_evals.records import Counts, RunPlan, Summary
+from convex_evals.records.benchmark import Benchmark
+from convex_evals.store.records import read_data, to_record
+from convex_evals.store.run import SUMMARY_NAME, open_run
+from convex_evals.store.run_checks import refuse_elsewhere, refuse_other_evals, refuse_wrong_figures
+from convex_evals.store.runs import RunStore
+from convex_evals.store.validations import validations
+
+# A run with fewer of its trials scored says more about a provider's bad day than about the model.
+MOSTLY = Fraction(1, 2)
+_WORDS = ("experiment", "model", "run_id", "date", "benchmark")
+
+
+@dataclass(frozen=True)
+class Unranked:
+    """A run that is in no ranking."""
+
+    run_id: str
+    model: str
+    experiment: str
+    date: str
+    counts: Counts | None  # None: it has no summary
+    reason: str
+
+    @classmethod
+    def planned(cls, plan: RunPlan, reason: str, counts: Counts | None = None) -> Unranked:
+        return cls(plan.run_id, plan.model, plan.experiment, plan.date, counts, reason)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A summary of which the parts that are read here have been looked at, and nothing else."""
+
+    path: Path
+    data: dict[str, Any]
+
+    @property
+    def experiment(self) -> str:
+        return str(self.data["experiment"])
+
+    @property
+    def model(self) -> str:
+        return str(self.data["model"])
+
+    @property
+    def benchmark(self) -> str:
+        return str(self.data["benchmark"])
+
+    @property
+    def evals(self) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = self.data["evals"]
+        return found
+
+    @property
+    def counts(self) -> Counts:
+        return Counts.model_validate(self.data["counts"])
+
+    @property
+    def replies_of(self) -> set[str]:
+        """The runs that paid for its replies, itself included where it paid for some."""
+        counts = self.data["counts"]
+        trials = sum(counts.values())
+        used = set(self.data.get("reused_from", ()))
+        return used if used and self.data.get("reused") == trials else used | {str(self.data["run_id"])}
+
+    @property
+    def guidelines(self) -> str | None:
+        return self.data.get("guidelines")
+
+    def unlike(self, other: Candidate | Benchmark) -> str:
+        """Why it is not ranked with a run, or under a benchmark, that has another id."""
+        asked = _asked(other)
+        if self.evals.keys() != asked.keys():
+            return "of other evals"
+        if any(found.get("grade") != asked[name] for name, found in self.evals.items()):
+            return "with verdicts of other graders (`cli regrade` judges them again)"
+        given = other.guidelines_sha256 if isinstance(other, Benchmark) else other.data.get("guidelines_sha256")
+        what = "guidelines" if self.data.get("guidelines_sha256") != given else "prompt or settings"
+        return f"with other {what}"
+
+    def checked(self) -> tuple[RunPlan, Summary]:
+        """Its plan and its summary. Raises `UserError`, `WrongFigures` where they contradict each other."""
+        summary = to_record(self.data, self.path, Summary)
+        refuse_elsewhere(self.path, summary)
+        plan = open_run(self.path.parent).plan
+        refuse_other_evals(self.path, plan, summary)
+        refuse_wrong_figures(self.path, plan, summary)
+        return plan, summary
+
+
+def _asked(of: Candidate | Benchmark) -> dict[str, object]:
+    """The names of the grade files that count, by eval."""
+    if isinstance(of, Benchmark):
+        return dict(of.grades())
+    return {name: found.get("grade") for name, found in of.evals.items()}
+
+
+@dataclass
+class Candidates:
+    """Newest first."""
+
+    runs: list[Candidate] = field(default_factory=list)
+    unranked: list[Unranked] = field(default_factory=list)
+
+    def leave_out(self, run: Candidate, reason: str) -> None:
+        own = run.data
+        found = Unranked(own["run_id"], run.model, run.experiment, own["date"], run.counts, reason)
+        self.unranked.append(found)
+
+    def keep(self, why_not: Callable[[Candidate], str | None]) -> None:
+        """Leave out those that `why_not` gives a reason for."""
+        kept = []
+        for found in self.runs:
+            reason = why_not(found)
+            if reason is None:
+                kept.append(found)
+            else:
+                self.leave_out(found, reason)
+        self.runs = kept
+
+
+def read_candidates(store: RunStore, experiments: Iterable[str] | None, *, drafts: bool) -> Candidates:
+    """The runs of `experiments` (None: of all) that could be ranked; `drafts`: those of uncommitted changes, too."""
+    wanted = None if experiments is None else set(experiments)
+    found = Candidates()
+    for folder in store.folders():
+        path = folder / SUMMARY_NAME
+        if not is_file(path, store.root):
+            plan = open_run(folder).plan
+            if wanted is None or plan.experiment in wanted:
+                found.unranked.append(Unranked.planned(plan, "not complete"))
+            continue
+        data = read_data(path, Summary, store.root)
+        if not _is_plain(data):
+            to_record(data, path, Summary)
+        if wanted is None or data["experiment"] in wanted:
+            found.runs.append(Candidate(path, data))
+    found.keep(lambda each: _why_not(each, drafts))
+    return found
+
+
+def _why_not(found: Candidate, drafts: bool) -> str | None:
+    counts = found.counts
+    if found.data.get("synthetic"):
+        return "synthetic"
+    if found.data.get("missing"):
+        return "not complete"
+    if not counts.scored:
+        return "without a scored trial"
+    if counts.scored < MOSTLY * (counts.scored + counts.unscored):
+        return "with less than half of their trials scored"
+    if not drafts and found.data.get("suite_commit") is None:
+        return "of uncommitted changes to the suite"
+    return None
+
+
+def _is_plain(data: dict[str, Any]) -> bool:
+    """Whether what is read before the checks has the types that it should have."""
+    counts, evals, reused = data.get("counts"), data.get("evals"), data.get("reused_from", [])
+    return (
+        isinstance(counts, dict)
+        and all(type(n) is int and 0 <= n < 10**15 for n in counts.values())
+        and counts.keys() <= Counts.model_fields.keys()
+        and isinstance(evals, dict)
+        and all(isinstance(found, dict) for found in evals.values())
+        and isinstance(reused, list)
+        and all(isinstance(run, str) for run in reused)
+        and all(isinstance(data.get(name), str) for name in _WORDS)
+    )
+
+
+def of_validations(store: RunStore, experiment: str | None) -> Sequence[Unranked]:
+    """The runs that screened or confirmed a change of guidelines."""
+    found = [(run.plan, run.summary()) for folder in validations(store) for run in folder.runs()]
+    return [
+        Unranked.planned(plan, "made by validate-guidelines", summary.counts if summary else None)
+        for plan, summary in found
+        if experiment in (None, plan.experiment)
+    ]
+
+
+def reasons(unranked: Iterable[Unranked]) -> dict[str, int]:
+    """How many runs are left out for each reason, most frequent first."""
+    return dict(Counter(each.reason for each in unranked).most_common())

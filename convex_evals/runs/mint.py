@@ -1,0 +1,100 @@
+"""Benchmarks from the suite as it stands, or from what a run recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from convex_evals.config import Workspace
+from convex_evals.errors import UserError
+from convex_evals.grading.sandbox.choice import REVIEWED
+from convex_evals.grading.setup import ready_service
+from convex_evals.records.benchmark import Benchmark, BenchmarkEval, benchmark_id, is_benchmark_name
+from convex_evals.records.grading_inputs import GradingInputs
+from convex_evals.render.terminal import Display
+from convex_evals.runs.plan import Asked
+from convex_evals.runs.regrade import look_at
+from convex_evals.runs.request import asked_under
+from convex_evals.store.run import Run
+from convex_evals.suite.suite import load_suite, refuse_incomplete
+from convex_evals.vcs.git import clean_commit, has_commits
+
+
+def refuse_bad_name(name: str) -> None:
+    if not is_benchmark_name(name):
+        raise UserError(
+            f"{name[:60]}: no name of a benchmark; use lower-case letters, digits, '.', '_' and '-', 40 at most"
+        )
+
+
+async def mint_suite(
+    name: str, experiment: str, models: Sequence[str], workspace: Workspace, display: Display
+) -> Benchmark:
+    """The suite of now under one experiment. Raises `UserError` where it has changes that are not committed."""
+    asked = asked_under(experiment, workspace)
+    evals = load_suite(workspace.suite).evals
+    refuse_incomplete(evals)
+    commit = clean_commit(workspace.suite)
+    if commit is None and has_commits(workspace.suite):
+        raise UserError(
+            f"{workspace.suite}: has changes that are not committed (`git status` lists them), and a benchmark must be "
+            "found again; commit them first"
+        )
+    async with ready_service(
+        workspace.suite, workspace.config, 1, display.preparing, display.warn, REVIEWED
+    ) as service:
+        today = await look_at(service, evals)
+    return _benchmark(name, asked, commit, models, today.inputs)
+
+
+def mint_run(name: str, models: Sequence[str], run: Run) -> Benchmark:
+    """What a run was of, by its plan. Raises `UserError` where it says nothing of how models do."""
+    plan = run.plan
+    if plan.synthetic:
+        raise UserError(f"{plan.run_id}: asked no model, so nothing is compared with it; name another run")
+    summary = run.summary()
+    if summary is not None and summary.benchmark != benchmark_id(plan):
+        raise UserError(f"{plan.run_id}: was graded again since it was planned; mint the suite itself, without --from")
+    asked = Asked(plan.experiment, plan.guidelines, plan.guidelines_sha256, plan.prompt_sha256, plan.settings_sha256)
+    inputs = {e: GradingInputs.recorded(plan, e) for e in plan.evals}
+    odd = next((e for e, own in inputs.items() if own.key() != plan.evals[e].grading_key), None)
+    if odd is not None:
+        raise UserError(
+            f"{run.folder / 'run.json'}: {odd} has another grading key than its inputs; restore it from Git"
+        )
+    return _benchmark(name, asked, plan.suite_commit, models, inputs)
+
+
+def _benchmark(
+    name: str, asked: Asked, commit: str | None, models: Sequence[str], inputs: Mapping[str, GradingInputs]
+) -> Benchmark:
+    any_of_them = next(iter(inputs.values()))
+    evals = {
+        e: BenchmarkEval(
+            task_sha256=own.task_sha256,
+            answer_sha256=own.answer_sha256,
+            grader_sha256=own.grader_sha256,
+            pipeline=own.pipeline,
+            strict_types=own.strict_types,
+            grading_key=own.key(),
+        )
+        for e, own in inputs.items()
+    }
+    found = Benchmark(
+        name=name,
+        id="0" * 64,
+        date=datetime.now(UTC).date().isoformat(),
+        experiment=asked.experiment,
+        guidelines=asked.guidelines,
+        guidelines_sha256=asked.guidelines_sha256,
+        prompt_sha256=asked.prompt_sha256,
+        settings_sha256=asked.settings_sha256,
+        suite_commit=commit,
+        grading_protocol=any_of_them.grading_protocol,
+        backend=any_of_them.backend,
+        typescript=any_of_them.typescript,
+        lint_rules_sha256=any_of_them.lint_rules_sha256,
+        models=tuple(dict.fromkeys(models)),
+        evals=evals,
+    )
+    return found.model_copy(update={"id": found.derived_id()})
