@@ -19,6 +19,7 @@ _STRINGS = re.compile(_STRING_PATTERN, re.DOTALL)
 _TOKEN = re.compile(_STRING_PATTERN + rb"|[\[{]|[\]}]|,", re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STRING, _COMMA = b'"'[0], b","[0]
+_CONTAINERS = frozenset((list, dict))
 _OPENING = frozenset(b"[{")
 # Our own numbers have fewer digits, and a double in full has 17 digits, or 308 where it is spelled out.
 _LONGEST_NUMBER = 400
@@ -125,11 +126,11 @@ def _opened(data: bytes) -> int:
 def _is_deeper(value: Any, most: int) -> bool:
     """Whether lists and objects stand in each other, more than `most` of them."""
     level = [value]
-    for _ in range(most + 1):
-        found = [each for each in level if isinstance(each, list | dict)]
-        if not found:
+    for _ in range(most):
+        inner = [each.values() if type(each) is dict else each for each in level if type(each) in _CONTAINERS]
+        level = [each for group in inner for each in group if type(each) in _CONTAINERS]
+        if not level:
             return False
-        level = [inner for each in found for inner in (each.values() if isinstance(each, dict) else each)]
     return True
 
 

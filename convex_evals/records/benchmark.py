@@ -110,8 +110,8 @@ def benchmark_id(plan: RunPlan, grades: Mapping[str, str] | None = None) -> str:
 
     `grades` names the grade files that count, by eval, where they are not those that were planned (`cli regrade`).
     """
-    planned = {e: grade_name(each.grading_key) for e, each in plan.evals.items()}
-    return _id(plan, {**planned, **(grades or {})})
+    counting = grades or {}
+    return _id(plan, {e: counting.get(e) or grade_name(each.grading_key) for e, each in plan.evals.items()})
 
 
 def _id(asked: RunPlan | Benchmark, grades: Mapping[str, str]) -> str:

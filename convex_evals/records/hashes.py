@@ -18,8 +18,5 @@ def sha256_files(files: Mapping[str, str]) -> str:
 
 def sha256_parts(parts: Iterable[str]) -> str:
     """Of a list: each part is preceded by its length, so that no two lists look the same."""
-    digest = hashlib.sha256()
-    for part in parts:
-        encoded = part.encode("utf-8", "replace")
-        digest.update(f"{len(encoded)}:".encode() + encoded)
-    return digest.hexdigest()
+    encoded = [part.encode("utf-8", "replace") for part in parts]
+    return hashlib.sha256(b"".join(b"%d:%s" % (len(part), part) for part in encoded)).hexdigest()
