@@ -1,0 +1,29 @@
+"""One deployment for all tests of a worker, empty for each test that asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.publish.deployed import Deployment, deployed
+from tests.publish.faulty_proxy import FaultyProxy, faulty_proxy
+
+
+@pytest.fixture(scope="session")
+def running_deployment(tmp_path_factory: pytest.TempPathFactory, toolchain: Path) -> Iterator[Deployment]:
+    with deployed(tmp_path_factory.mktemp("deployment"), toolchain) as deployment:
+        yield deployment
+
+
+@pytest.fixture
+def deployment(running_deployment: Deployment) -> Deployment:
+    running_deployment.clear()
+    return running_deployment
+
+
+@pytest.fixture
+def proxy(deployment: Deployment) -> Iterator[FaultyProxy]:
+    with faulty_proxy(deployment.url) as proxy:
+        yield proxy

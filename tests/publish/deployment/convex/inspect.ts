@@ -1,0 +1,31 @@
+/** For tests, which call these with the admin key; a real leaderboard has nothing of the kind. */
+import { v } from "convex/values";
+import { internalMutation, internalQuery } from "./_generated/server";
+
+const RECORDED = ["models", "runs", "evals", "steps", "assets", "benchmarks"] as const;
+
+export const everything = internalQuery({
+  args: {},
+  handler: async (ctx) => ({
+    models: await ctx.db.query("models").collect(),
+    runs: await ctx.db.query("runs").collect(),
+    evals: await ctx.db.query("evals").collect(),
+    steps: await ctx.db.query("steps").collect(),
+    assets: await ctx.db.query("assets").collect(),
+    benchmarks: await ctx.db.query("benchmarks").collect(),
+    files: await ctx.db.system.query("_storage").collect(),
+  }),
+});
+
+/** Everything but tokens. */
+export const clear = internalMutation({
+  args: {},
+  returns: v.null(),
+  handler: async (ctx) => {
+    for (const table of RECORDED) {
+      for (const document of await ctx.db.query(table).collect()) await ctx.db.delete(document._id);
+    }
+    for (const file of await ctx.db.system.query("_storage").collect()) await ctx.storage.delete(file._id);
+    return null;
+  },
+});
