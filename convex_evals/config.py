@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
@@ -16,6 +17,7 @@ from convex_evals.errors import UserError
 from convex_evals.inputs.suite_files import is_there, read_inside, refuse_links
 from convex_evals.records.base import Record
 from convex_evals.records.human import parse_human
+from convex_evals.records.publication import DeploymentName
 
 CONFIG_NAME = "convex-evals.yaml"
 # Below the folder that results stand in.
@@ -82,6 +84,41 @@ EXPERIMENTS = {
 }
 
 
+_TOKEN = re.compile(r"CONVEX_(?:[A-Z0-9_]+_)?TOKEN")
+
+
+class DeploymentSettings(Record):
+    """A leaderboard's deployment, which `cli publish` sends runs to."""
+
+    url: str = Field(description="like https://happy-otter-123.convex.cloud; plain http only on this machine")
+    token_env: str = Field(
+        default="CONVEX_AUTH_TOKEN", description="variable of the token: CONVEX_TOKEN, CONVEX_NAME_TOKEN or the like"
+    )
+    guard: Literal["ci_main"] | None = Field(
+        default=None, description="`ci_main`: only GitHub Actions may publish, on main and not for a pull request"
+    )
+
+    @field_validator("url")
+    @classmethod
+    def _is_an_origin(cls, url: str) -> str:
+        parts = urlsplit(url.rstrip("/"))
+        if parts.scheme not in ("http", "https") or not parts.hostname or not url.isprintable() or "@" in parts.netloc:
+            raise ValueError("is not an address like https://happy-otter-123.convex.cloud, without a password")
+        if parts.path or parts.query or parts.fragment:
+            raise ValueError("has a path; give the deployment's address alone")
+        if parts.scheme == "http" and not is_loopback(url):
+            raise ValueError("is not encrypted, and the token would be readable on the way; use https")
+        return f"{parts.scheme}://{parts.netloc.lower()}"
+
+    @field_validator("token_env")
+    @classmethod
+    def _is_a_token(cls, name: str) -> str:
+        # The settings may have come with a pull request: a provider's key must not be sent under this name.
+        if not _TOKEN.fullmatch(name):
+            raise ValueError(f"'{name}' is not a variable for a deployment's token; call it like CONVEX_PROD_TOKEN")
+        return name
+
+
 class ProjectConfig(Record):
     """`convex-evals.yaml` at the root of a suite. Every key has a default; the file is optional."""
 
@@ -105,6 +142,10 @@ class ProjectConfig(Record):
     )
     workers: int | None = Field(
         default=None, ge=1, le=64, description="projects graded at the same time; default: the cores"
+    )
+
+    deployments: dict[DeploymentName, DeploymentSettings] = Field(
+        default={}, description="leaderboards that `cli publish` sends runs to, by name; not read with -C"
     )
 
     @field_validator("runs_dir")
@@ -216,6 +257,11 @@ def is_secret(variable: str) -> bool:
 def leads_elsewhere(variable: str) -> bool:
     """Whether an environment variable of this name says where requests go."""
     return re.search(r"(?i)(^|_)(URL|URI|BASE|ENDPOINT|PROXY|HOST|SERVERS)$", variable) is not None
+
+
+def is_loopback(url: str) -> bool:
+    """Whether what is sent to this address stays on this machine."""
+    return urlsplit(url).hostname in ("127.0.0.1", "::1", "localhost")
 
 
 def cache_dir() -> Path:

@@ -36,6 +36,7 @@ COMMANDS = {
     "report": "Write a report on a run's failures for review.",
     "leaderboard": "Rank models by pass rate.",
     "benchmark": "Name what scores are of; list, show, compare.",
+    "publish": "Send committed runs to a Convex leaderboard.",
     "matrix": "Show each eval's pass rate for each model.",
     "doctor": "Check this machine, and install what is missing.",
     "init": "Create a new repository with one eval.",

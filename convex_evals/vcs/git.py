@@ -137,6 +137,24 @@ class Checkout:
             raise UserError(f"{path}@{commit[:12]}: {size} bytes, more than {LONGEST_TEXT}; make it shorter")
         return None if data is None else decoded(data, f"{path}@{commit[:12]}").replace("\r\n", "\n")
 
+    def files(self, commit: str, folder: str) -> dict[str, bytes]:
+        """The files below a folder (as `inside` says it) in a commit, as they are stored, by path relative to it.
+
+        Links and submodules are left out. Raises `GitFailed`.
+        """
+        listed = self.run("ls-tree", "-r", "-z", "--full-tree", commit, "--", f"{folder}/").split("\0")
+        rows = [(meta.split(), path) for meta, _, path in (line.partition("\t") for line in listed if line)]
+        blobs = {path: name for (mode, _, name), path in rows if mode.startswith("100")}
+        names = "".join(f"{name}\n" for name in blobs.values()).encode()
+        out = read_git(self.folder, "cat-file", "--batch", stdin=names) if blobs else b""
+        found, at = {}, 0
+        for path in blobs:
+            end = out.index(b"\n", at)
+            size = int(out[at:end].split()[2])
+            found[path.removeprefix(f"{folder}/")] = out[end + 1 : end + 1 + size]
+            at = end + 1 + size + 1
+        return found
+
     def earlier_path(self, path: str, commit: str, until: str | None) -> str | None:
         """What the file that is `path` in `until` (None: here and now) was called in `commit`, by git's detection."""
         inside = self.inside(path)

@@ -101,7 +101,7 @@ class GitFailed(Exception):
         self.status = status  # its exit status; None where it was stopped, or did not start
 
 
-def read_git(folder: Path, *command: str) -> bytes:
+def read_git(folder: Path, *command: str, stdin: bytes = b"") -> bytes:
     """What a git command prints that only looks. It executes nothing and writes nothing. Raises `GitFailed`."""
     environment = _environment(_KEPT, _READ_ENVIRONMENT)
     options: tuple[str, ...] = (*_NO_COMMANDS, *_READ_ONLY)
@@ -109,7 +109,7 @@ def read_git(folder: Path, *command: str) -> bytes:
         options = (*options, f"core.excludesFile={_users_excludes(Path.home())}")
     if command[0] in _LOOKING_AT_FILES:
         environment |= _without_drivers(folder, environment)
-    return _run(folder, options, command, environment, b"", READ_SECONDS)
+    return _run(folder, options, command, environment, stdin, READ_SECONDS)
 
 
 @cache

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from convex_evals.publish import publisher
+from convex_evals.publish.client import Patience
 from tests.publish.deployed import Deployment, deployed
 from tests.publish.faulty_proxy import FaultyProxy, faulty_proxy
 
@@ -15,6 +17,13 @@ from tests.publish.faulty_proxy import FaultyProxy, faulty_proxy
 def running_deployment(tmp_path_factory: pytest.TempPathFactory, toolchain: Path) -> Iterator[Deployment]:
     with deployed(tmp_path_factory.mktemp("deployment"), toolchain) as deployment:
         yield deployment
+
+
+@pytest.fixture(autouse=True)
+def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Less waiting than for a deployment far away; what the proxy sends late arrives all the same."""
+    patience = Patience(pause_seconds=0.02, longest_pause_seconds=0.5, settle_seconds=1.3)
+    monkeypatch.setattr(publisher, "PATIENCE", patience)
 
 
 @pytest.fixture

@@ -1,0 +1,156 @@
+"""The functions of a leaderboard deployment. What is sent is exact; of what comes back only what we need is read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from convex_evals.errors import UserError
+from convex_evals.publish.client import ConvexClient, FunctionFailedError
+
+MOST_LISTED = 40  # runs that `listRuns` gives
+_LIST, _DETAILS = "runs:listRuns", "runs:getRunDetails"
+
+
+@dataclass(frozen=True)
+class ListedRun:
+    id: str
+    text: str | None  # what its publisher called it
+    created: float  # milliseconds since 1970, by the deployment's clock
+
+
+@dataclass(frozen=True)
+class FoundEval:
+    id: str
+    status: str  # passed or failed; anything else: under way
+    steps: Mapping[str, str]  # status by name
+    has_repeated_steps: bool
+
+
+@dataclass(frozen=True)
+class FoundRun:
+    status: str  # completed or failed; anything else: under way
+    evals: Mapping[str, FoundEval]  # by path
+    has_repeated_evals: bool
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    client: ConvexClient
+
+    async def ensure_model(self, model: dict[str, Any]) -> str:
+        path = "admin:ensureModelFromSlug"
+        return self._text(await self._mutate_again(path, model), path, "")
+
+    async def start_run(self, args: dict[str, Any]) -> str:
+        """Raises `LostAnswerError` and `FunctionFailedError`."""
+        return self._text(await self.client.mutate_once("admin:startRun", args), "admin:startRun", "")
+
+    async def start_eval(self, args: dict[str, Any]) -> str:
+        """Raises `LostAnswerError` and `FunctionFailedError`."""
+        return self._text(await self.client.mutate_once("admin:startEval", args), "admin:startEval", "")
+
+    async def record_step(self, eval_id: str, name: str, status: dict[str, Any]) -> None:
+        """Raises `LostAnswerError` and `FunctionFailedError`."""
+        await self.client.mutate_once("admin:recordStep", {"evalId": eval_id, "name": name, "status": status})
+
+    async def complete_eval(self, eval_id: str, status: dict[str, Any]) -> None:
+        """Raises `LostAnswerError` and `FunctionFailedError`."""
+        await self.client.mutate_once("admin:completeEval", {"evalId": eval_id, "status": status})
+
+    async def complete_run(self, run_id: str, status: dict[str, Any]) -> None:
+        """Raises `LostAnswerError` and `FunctionFailedError`."""
+        await self.client.mutate_once("admin:completeRun", {"runId": run_id, "status": status})
+
+    async def delete_run(self, run_id: str) -> None:
+        """Raises `LostAnswerError` and `FunctionFailedError`."""
+        await self.client.mutate_once("admin:deleteRun", {"runId": run_id})
+
+    async def stored_source(self, digest: str) -> str | None:
+        """The file of a source that was registered; None where none was."""
+        path = "admin:checkAssetHash"
+        found = await self._mutate_again(path, {"hash": digest})
+        if not self._get(found, "exists", path, (bool,)):
+            return None
+        return self._text(self._get(found, "storageId", path, (str,)), path, ".storageId")
+
+    async def register_source(self, digest: str, file: str) -> None:
+        """Raises `LostAnswerError` and `FunctionFailedError`."""
+        args = {"hash": digest, "assetType": "evalSource", "storageId": file}
+        await self.client.mutate_once("admin:registerAsset", args)
+
+    async def upload(self, data: bytes) -> str:
+        """The id of a new file. Raises `LostAnswerError`: the file may be there, then, and nothing refers to it."""
+        path = "admin:generateUploadUrl"
+        url = self._text(await self._mutate_again(path, {}), path, "")
+        answer = await self.client.upload(url, data, "application/zip")
+        return self._text(self._get(answer, "storageId", "upload", (str,)), "upload", ".storageId")
+
+    async def runs(self, model: str, experiment: str | None) -> list[ListedRun]:
+        """The newest runs of a model under one experiment, newest first; more than `MOST_LISTED` are never given."""
+        args = {"modelId": model, "limit": MOST_LISTED, **({"experiment": experiment} if experiment else {})}
+        return [self._listed(run) for run in self._list(await self._query(_LIST, args), _LIST, "")]
+
+    async def run(self, run_id: str) -> FoundRun | None:
+        """None where there is no such run."""
+        found = await self._query(_DETAILS, {"runId": run_id})
+        if found is None:
+            return None
+        listed = self._list(self._get(found, "evals", _DETAILS, (list,)), _DETAILS, ".evals")
+        paths = [self._text(self._get(e, "evalPath", _DETAILS, (str,)), _DETAILS, ".evals.evalPath") for e in listed]
+        evals = {path: self._eval(each) for path, each in zip(paths, listed, strict=True)}
+        return FoundRun(self._kind(found), evals, len(paths) > len(evals))
+
+    def _listed(self, run: Any) -> ListedRun:
+        text = run.get("runId") if isinstance(run, dict) else None
+        return ListedRun(
+            self._text(self._get(run, "_id", _LIST, (str,)), _LIST, "._id"),
+            text if isinstance(text, str) else None,
+            float(self._get(run, "_creationTime", _LIST, (int, float))),
+        )
+
+    def _eval(self, found: Any) -> FoundEval:
+        steps = self._list(self._get(found, "steps", _DETAILS, (list,)), _DETAILS, ".evals.steps")
+        names = Counter(self._get(step, "name", _DETAILS, (str,)) for step in steps)
+        kinds = {step["name"]: self._kind(step) for step in steps}
+        own = self._text(self._get(found, "_id", _DETAILS, (str,)), _DETAILS, ".evals._id")
+        return FoundEval(own, self._kind(found), kinds, max(names.values(), default=0) > 1)
+
+    def _kind(self, found: Any) -> str:
+        status = self._get(found, "status", _DETAILS, (dict,))
+        return self._text(self._get(status, "kind", _DETAILS, (str,)), _DETAILS, ".status.kind")
+
+    async def _query(self, path: str, args: dict[str, Any]) -> Any:
+        try:
+            return await self.client.query(path, args)
+        except FunctionFailedError as error:
+            raise UserError(f"{self.client.deployment.url}: {error}") from None
+
+    async def _mutate_again(self, path: str, args: dict[str, Any]) -> Any:
+        try:
+            return await self.client.mutate_again(path, args)
+        except FunctionFailedError as error:
+            raise UserError(f"{self.client.deployment.url}: {error}") from None
+
+    def _get(self, found: Any, name: str, path: str, kinds: tuple[type, ...]) -> Any:
+        value = found.get(name) if isinstance(found, dict) else None
+        if not isinstance(value, kinds):
+            raise self._unusable(path, f"no field '{name}' that can be read")
+        return value
+
+    def _list(self, found: Any, path: str, where: str) -> list[Any]:
+        if not isinstance(found, list):
+            raise self._unusable(path, f"its answer{where} is not a list")
+        return found
+
+    def _text(self, found: Any, path: str, where: str) -> str:
+        if not isinstance(found, str) or not found or len(found) > 1000 or not found.isprintable():
+            raise self._unusable(path, f"its answer{where} is not a text that can be read")
+        return found
+
+    def _unusable(self, path: str, what: str) -> UserError:
+        return UserError(
+            f"{self.client.deployment.url}: {path}: {what}; this is not a leaderboard that `cli publish` knows"
+        )

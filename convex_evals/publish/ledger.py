@@ -1,0 +1,70 @@
+"""The ledger: what of a run a deployment was told, on disk before the next step begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from convex_evals.errors import UserError
+from convex_evals.publish.deployments import Deployment
+from convex_evals.records.publication import Publication, PublishedTrial
+from convex_evals.store.records import find_record, write_record
+from convex_evals.store.run import Run
+
+_NOT_STARTED = ("planned", "starting")
+LEDGERS = "published"  # folder in the folder of a run
+
+
+@dataclass
+class Ledger:
+    """Of one run and one deployment."""
+
+    path: Path
+    root: Path
+    record: Publication
+    is_new: bool  # nothing was written yet
+
+    @property
+    def is_complete(self) -> bool:
+        return not self.is_new and all(t.state == "published" for t in self.record.trials)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a publisher ended in the middle of a trial."""
+        return any(t.state in ("starting", "started", "deleting") for t in self.record.trials)
+
+    def trial(self, number: int) -> PublishedTrial | None:
+        return next((t for t in self.record.trials if t.trial == number), None)
+
+    def write(self, *changed: PublishedTrial) -> None:
+        """Put these in place of what is said of the same trials, on disk when it returns."""
+        by_number = {t.trial: t for t in (*self.record.trials, *changed)}
+        trials = tuple(by_number[n] for n in sorted(by_number))
+        self.record = self.record.model_copy(update={"trials": trials})
+        write_record(self.path, self.record, self.root)
+        self.is_new = False
+
+
+def open_ledger(run: Run, deployment: Deployment) -> Ledger:
+    """Raises `UserError` for one that is of another run, deployment or URL."""
+    path = run.folder / LEDGERS / f"{deployment.name}.json"
+    found = find_record(path, Publication, run.root)
+    record = found or Publication(run_id=run.plan.run_id, deployment=deployment.name, url=deployment.url, trials=())
+    numbers = [t.trial for t in record.trials]
+    if (record.run_id, record.deployment) != (run.plan.run_id, deployment.name):
+        raise UserError(f"{path}: is about {record.run_id} and {record.deployment}; restore it from Git")
+    if record.url != deployment.url:
+        raise UserError(
+            f"{path}: is about {record.url}, and not about {deployment.url}; give the new deployment another name in "
+            "convex-evals.yaml"
+        )
+    if numbers != sorted(set(numbers)) or any(n > run.plan.trials for n in numbers):
+        raise UserError(f"{path}: its trials are not of 1 to {run.plan.trials}, in order; restore it from Git")
+    if any((t.id is None) != (t.state in _NOT_STARTED) for t in record.trials):
+        raise UserError(f"{path}: every trial has an id that was started, and no other; restore it from Git")
+    return Ledger(path, run.root, record, found is None)
+
+
+def is_published(run: Run, ledger: Ledger) -> bool:
+    """Whether the ledger says so of all trials."""
+    return ledger.is_complete and len(ledger.record.trials) == run.plan.trials

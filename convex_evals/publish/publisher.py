@@ -1,0 +1,229 @@
+"""Runs to a deployment: what is looked at before anything is sent, and then one trial after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from convex_evals.config import Workspace
+from convex_evals.errors import UserError
+from convex_evals.models.catalog import Catalog, load_catalog
+from convex_evals.publish.assets import Assets
+from convex_evals.publish.bundles import EvalSource, open_suite, read_source
+from convex_evals.publish.client import ConvexClient, FunctionFailedError, Patience
+from convex_evals.publish.content import experiment_there, model_there, read_trial
+from convex_evals.publish.deployments import Deployment
+from convex_evals.publish.leaderboard import MOST_LISTED, Leaderboard
+from convex_evals.publish.ledger import Ledger, is_published, open_ledger
+from convex_evals.publish.locks import locked
+from convex_evals.publish.refusals import open_committed, refuse_unguarded, why_not
+from convex_evals.publish.trial import Sent, TrialPublisher, hidden
+from convex_evals.records.publication import PublishedTrial, run_text
+from convex_evals.render.terminal import Display
+from convex_evals.store.run import Run
+from convex_evals.store.runs import RunStore
+from convex_evals.vcs.git import Checkout
+
+PATIENCE = Patience()
+_LARGEST_OFFSET = 3600.0  # seconds between the deployment's clock and ours
+_NO_ASSET = "0" * 32
+
+
+@dataclass(frozen=True)
+class PublishOptions:
+    names: tuple[str, ...] = ()  # of runs; none: all that are not published yet
+    since: str | None = None  # YYYY-MM-DD
+    dry_run: bool = False
+    repair: bool = False
+    concurrency: int = 8
+
+
+@dataclass
+class Published:
+    """What came of one run."""
+
+    run: Run
+    refused: str | None = None
+    trials: dict[int, Sent] = field(default_factory=dict)
+    ledger: Ledger | None = None
+
+    def to_data(self) -> dict[str, Any]:
+        plan = self.run.plan
+        known = {t.trial: t.id for t in self.ledger.record.trials} if self.ledger else {}
+        return {
+            "run_id": plan.run_id,
+            "folder": str(self.run.folder),
+            "model": plan.model,
+            "experiment": plan.experiment,
+            "refused": self.refused,
+            "trials": [{"trial": n, "id": known.get(n), "how": how} for n, how in sorted(self.trials.items())],
+        }
+
+
+@dataclass
+class Publisher:
+    workspace: Workspace
+    deployment: Deployment
+    options: PublishOptions
+    display: Display
+
+    async def publish(self) -> list[Published]:
+        """All chosen runs, oldest first. Raises `UserError`: what was sent until then stands in the ledgers."""
+        if not self.options.dry_run:
+            refuse_unguarded(self.deployment, os.environ)
+        found = self._chosen()
+        work = [each for each in found if each.refused is None]
+        if not work:
+            return found
+        suite = open_suite(self.workspace.suite)
+        sources = {each.run.folder: self._sources(each.run, suite) for each in work}
+        async with ConvexClient(self.deployment, self.options.concurrency, PATIENCE) as client:
+            board = Leaderboard(client)
+            await _probe(board, {experiment_there(each.run.plan) for each in work})
+            if self.options.dry_run:
+                return found
+            with locked(self.workspace, self.deployment):
+                for each in work:
+                    each.ledger = open_ledger(each.run, self.deployment)  # another may have been at it until now
+                await self._settle(work)
+                await self._send(work, board, sources)
+        return found
+
+    async def _settle(self, work: Sequence[Published]) -> None:
+        """Wait for what a publisher that was killed had on its way: only then can be asked what is there."""
+        if any(each.ledger and each.ledger.is_cut for each in work):
+            self.display.preparing("resuming: waiting for what is on its way", 0, 0)
+            await asyncio.sleep(PATIENCE.settle_seconds)
+
+    def _chosen(self) -> list[Published]:
+        """Named runs, else all that are not published yet; refused ones with the reason."""
+        store, options = RunStore(self.workspace.runs_dir), self.options
+        committed = open_committed(self.workspace.runs_dir)
+        if options.names:
+            runs: Sequence[Run] = store.find_all(options.names)
+        else:
+            runs = [run for run in store.all() if not run.plan.synthetic and run.plan.date >= (options.since or "")]
+        found = []
+        for run in sorted(runs, key=lambda run: (run.plan.date, run.plan.run_id)):
+            ledger = open_ledger(run, self.deployment)
+            if options.names or options.repair or not is_published(run, ledger):
+                found.append(Published(run, why_not(run, committed), ledger=ledger))
+        named = next((each for each in found if each.refused), None) if options.names else None
+        if named:
+            raise UserError(f"{named.run.plan.run_id}: {named.refused}; nothing was sent")
+        return found
+
+    def _sources(self, run: Run, suite: Checkout) -> dict[str, EvalSource]:
+        commit = run.plan.suite_commit
+        assert commit is not None, "others are refused"
+        return {e: read_source(suite, commit, e) for e in run.plan.evals}
+
+    async def _send(
+        self, work: Sequence[Published], board: Leaderboard, sources: dict[Any, dict[str, EvalSource]]
+    ) -> None:
+        catalog = load_catalog(self.workspace.home)
+        total = sum(len(each.run.plan.evals) * each.run.plan.trials for each in work)
+        pace = _Pace(total, self.display)
+        self.display.start("evals to publish", total)
+        assets = Assets(board)
+        for each in work:
+            await self._one(each, board, assets, catalog, sources[each.run.folder], pace)
+
+    async def _one(
+        self,
+        each: Published,
+        board: Leaderboard,
+        assets: Assets,
+        catalog: Catalog,
+        sources: dict[str, EvalSource],
+        pace: _Pace,
+    ) -> None:
+        run, ledger = each.run, each.ledger
+        assert ledger is not None
+        summary = run.summary()
+        benchmark = summary.benchmark if summary else None
+        contents = [read_trial(run, n, sources, benchmark) for n in range(1, run.plan.trials + 1)]
+        model = await board.ensure_model(model_there(run.plan, catalog))
+        await self._plan(run, ledger, board, model)
+        for content in contents:
+            begin = time.monotonic()
+            already = pace.done
+            sender = TrialPublisher(board, assets, ledger, content, model, self.options.repair, pace.add)
+            each.trials[content.trial] = await sender.publish()
+            pace.at(already + len(run.plan.evals))
+            self.display.item("passed", f"{content.text} {each.trials[content.trial]}", time.monotonic() - begin)
+
+    async def _plan(self, run: Run, ledger: Ledger, board: Leaderboard, model: str) -> None:
+        """Write into the ledger which trials are not there yet. Raises `UserError` where nobody can tell."""
+        unknown = [n for n in range(1, run.plan.trials + 1) if ledger.trial(n) is None]
+        if not unknown:
+            return
+        listed = await board.runs(model, experiment_there(run.plan))
+        by_text = {r.text: r.id for r in sorted(listed, key=lambda r: -r.created)}
+        day = datetime.fromisoformat(run.plan.date).replace(tzinfo=UTC).timestamp() * 1000
+        is_cut_off = len(listed) >= MOST_LISTED and min(r.created for r in listed) > day
+        entries = []
+        for n in unknown:
+            text = run_text(run.plan, n)
+            there = by_text.get(text)
+            if there is None and is_cut_off and not self.options.repair:
+                raise UserError(hidden(self.deployment.url, text))
+            entries.append(PublishedTrial(trial=n, state="started" if there else "planned", id=there))
+        ledger.write(*entries)
+
+
+@dataclass
+class _Pace:
+    """How many evals are there, and when the others will be."""
+
+    total: int
+    display: Display
+    done: int = 0
+    sent: int = 0
+    begin: float = field(default_factory=time.monotonic)
+
+    def add(self) -> None:
+        self.sent += 1
+        self.at(self.done + 1)
+
+    def at(self, done: int) -> None:
+        from convex_evals.render.numbers import rough_duration
+
+        self.done = done
+        left = (time.monotonic() - self.begin) / max(self.sent, 1) * (self.total - done)
+        ending = f", about {rough_duration(left)} left" if self.sent >= 3 and done < self.total else ""
+        self.display.progress(f"{done} of {self.total} evals{ending}")
+
+
+async def _probe(board: Leaderboard, experiments: set[str | None]) -> None:
+    """Ask what changes nothing, so that mistakes are found before anything is sent. Raises `UserError`."""
+    client = board.client
+    deployment = client.deployment
+    await _asked(
+        partial(client.mutate_again, "admin:checkAssetHash", {"hash": _NO_ASSET}),
+        f"check the token in {deployment.token_variable}, and that the URL is a leaderboard's",
+        deployment,
+    )
+    for experiment in sorted(experiments, key=str):
+        given = {"experiment": experiment} if experiment else {}
+        what = f"it may not know the experiment '{experiment}'" if experiment else "it may be no leaderboard"
+        await _asked(partial(client.query, "runs:listRuns", {**given, "limit": 1}), what, deployment)
+    offset = client.offset_seconds
+    if offset is not None and abs(offset) > _LARGEST_OFFSET:
+        raise UserError(
+            f"{deployment.url}: its clock is {abs(offset) / 3600:.1f} hours {'ahead of' if offset > 0 else 'behind'} "
+            "this machine's; set the clock, since runs are found by their time"
+        )
+
+
+async def _asked(ask: Callable[[], Any], advice: str, deployment: Deployment) -> None:
+    try:
+        await ask()
+    except FunctionFailedError as error:
+        raise UserError(f"{deployment.url}: {error}; {advice}; nothing was sent") from None

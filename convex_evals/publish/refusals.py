@@ -1,0 +1,102 @@
+"""What is never published, and why, in one line each. Nothing of it asks a deployment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from convex_evals.errors import UserError
+from convex_evals.inputs import confined
+from convex_evals.inputs.suite_files import files_below
+from convex_evals.publish.deployments import Deployment
+from convex_evals.publish.ledger import LEDGERS
+from convex_evals.store.files import MOST_TEXT
+from convex_evals.store.run import Run
+from convex_evals.vcs.git import Checkout, open_checkout
+from convex_evals.vcs.git_command import GitFailed
+
+_UNCONTAINED = "none"
+
+
+@dataclass(frozen=True)
+class Committed:
+    """The commit of the branch that is checked out where results stand."""
+
+    checkout: Checkout
+    commit: str
+
+
+def open_committed(runs_dir: Path) -> Committed:
+    """Raises `UserError` outside of Git, and where no branch is checked out."""
+    there = next(p for p in [runs_dir, *runs_dir.parents] if p.is_dir())
+    checkout = open_checkout(there, "nothing of it is committed; only what is committed is published")
+    try:
+        checkout.run("symbolic-ref", "-q", "--short", "HEAD")
+    except GitFailed:
+        raise UserError(
+            f"{checkout.root}: no branch is checked out (detached HEAD), and only what a branch holds is published; "
+            "`git switch BRANCH` first"
+        ) from None
+    commit = checkout.commit("HEAD")
+    if commit is None:
+        raise UserError(f"{checkout.root}: nothing is committed yet, and only what is committed is published")
+    return Committed(checkout, commit)
+
+
+def refuse_unguarded(deployment: Deployment, environment: Mapping[str, str]) -> None:
+    """Raise `UserError` for a deployment that takes runs from GitHub Actions on main alone, anywhere else."""
+    if deployment.guard != "ci_main":
+        return
+    event = environment.get("GITHUB_EVENT_NAME", "")
+    where = environment.get("GITHUB_ACTIONS") == "true" and environment.get("GITHUB_REF") == "refs/heads/main"
+    if not where or event.startswith("pull_request"):
+        raise UserError(
+            f"{deployment.name}: has `guard: ci_main`, so only GitHub Actions on the branch main publishes to it; "
+            "try it with --dry-run, or publish to another deployment with --to"
+        )
+
+
+def why_not(run: Run, committed: Committed) -> str | None:
+    """Why a run is not published; None where it may be. Raises `UserError` where its files contradict each other."""
+    plan, summary = run.plan, run.summary()
+    if plan.synthetic:
+        return "is synthetic: no model was asked"
+    if summary is None or summary.missing:
+        return f"is not complete; `cli finish {plan.run_id}` or `cli run --run {plan.run_id}` completes it"
+    if not summary.sandbox or _UNCONTAINED in summary.sandbox:
+        return "was graded without a sandbox, so its code could write its own verdicts; `cli regrade` grades it again"
+    if plan.suite_commit is None:
+        return "is of a suite with uncommitted changes; commit them, and run it again"
+    if plan.date > datetime.now(UTC).date().isoformat():
+        return f"is of {plan.date}, which is in the future; check the clock of the machine that planned it"
+    if run.pruned or any(_lost_replies(run)):
+        return "has lost replies (`cli prune`), which are published with it; restore them from Git"
+    return _why_uncommitted(run, committed)
+
+
+def _lost_replies(run: Run) -> Iterator[bool]:
+    for eval_id in run.plan.evals:
+        yield any(g.received and run.reply(eval_id, g.trial) is None for g in run.generation(eval_id).trials)
+
+
+def _why_uncommitted(run: Run, committed: Committed) -> str | None:
+    inside = committed.checkout.inside(str(run.folder.resolve()))
+    try:
+        held = {} if inside is None else committed.checkout.files(committed.commit, inside)
+    except GitFailed as error:
+        return f"cannot be compared with {committed.commit[:10]}: {str(error).partition(chr(10))[0]}"
+    held = {path: data for path, data in held.items() if not path.startswith(f"{LEDGERS}/")}
+    if not held:
+        return "is not committed; commit it (`cli run --commit`, or `git add` and `git commit`)"
+    here = {path: _read(run, path) for path in files_below(run.root, run.folder, {LEDGERS})}
+    changed = sorted(path for path in {*held, *here} if held.get(path) != here.get(path))
+    if changed:
+        name = committed.commit[:10]
+        return f"differs from the commit {name} in {changed[0]}; commit it, or restore it with `git restore`"
+    return None
+
+
+def _read(run: Run, path: str) -> bytes | None:
+    return confined.read_bytes(run.folder / path, run.root, MOST_TEXT)

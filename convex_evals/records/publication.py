@@ -1,0 +1,55 @@
+"""`published/DEPLOYMENT.json`: what of a run a leaderboard deployment was told. Written before each step, not after."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from convex_evals.records.base import FileRecord, Record
+from convex_evals.records.names import Line, RunId, TrialNumber
+from convex_evals.records.run import RunPlan
+
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")
+
+
+def _is_name(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        raise ValueError(f"'{text[:60]}' is no name of a deployment (lower-case letters, digits and '-', 60 at most)")
+    return text
+
+
+DeploymentName = Annotated[str, AfterValidator(_is_name)]
+State = Literal["planned", "starting", "started", "deleting", "published"]
+
+
+def run_text(plan: RunPlan, trial: int) -> str:
+    """What a trial's run is called there. A run id may be used again on another day; the model is asked besides."""
+    return f"{plan.date}/{plan.run_id}/{trial}"
+
+
+class PublishedTrial(Record):
+    """One trial, which is a run of its own there."""
+
+    trial: TrialNumber = Field(description="number of the trial, from 1")
+    state: State = Field(
+        description="`planned`: it was seen not to be there; `starting`: it may be there, without an id; `started`: "
+        "it is there, in part; `deleting`: it was "
+        "to be deleted, and sent again; `published`: all of it is there, and complete"
+    )
+    id: Line | None = Field(default=None, description="id of its run there; null while `planned` or `starting`")
+    after: Line | None = Field(
+        default=None, description="newest run of the model there before `starting`: what was started since is newer"
+    )
+
+
+class Publication(FileRecord):
+    """The ledger of one run and one deployment, which is what `cli publish` resumes from."""
+
+    kind: Literal["publication"] = "publication"
+    schema_: Literal[1] = Field(default=1, alias="schema", description="version of this format")
+    run_id: RunId = Field(description="the run's folder name")
+    deployment: DeploymentName = Field(description="name of the deployment and of this file")
+    url: Line = Field(description="the deployment's URL")
+    trials: tuple[PublishedTrial, ...] = Field(description="those that were begun, in order of their number")
