@@ -136,7 +136,8 @@ class ConvexClient:
     def _no_answer(self, path: str, answer: httpx.Response, found: Any) -> Exception:
         """What an answer means that is not one of a function."""
         status = answer.status_code
-        if status >= 500 or status in (408, 429) or (status == 200 and found is None):
+        is_cut = status == 200 and found is None and "json" in answer.headers.get("content-type", "json")
+        if status >= 500 or status in (408, 429) or is_cut:
             return LostAnswerError(f"HTTP {status}")
         if 300 <= status < 400:
             return UserError(f"{self.deployment.url}: HTTP {status}, a redirect, which is not followed; check the URL")

@@ -99,7 +99,7 @@ class TrialContent:
 
     @property
     def experiment(self) -> str | None:
-        return experiment_there(self.plan)
+        return experiment_there(self.plan.experiment)
 
     def start(self, model: str) -> dict[str, Any]:
         """What `startRun` is told; `model` is the id of the model there."""
@@ -122,8 +122,9 @@ class TrialContent:
         return _without_none({"kind": "completed", "durationMs": sum(e.duration_ms for e in evals), "usage": usage})
 
 
-def experiment_there(plan: RunPlan) -> str | None:
-    return None if plan.experiment == DEFAULT_EXPERIMENT else plan.experiment
+def experiment_there(name: str) -> str | None:
+    """The argument that an experiment is there; None: it is left out."""
+    return None if name == DEFAULT_EXPERIMENT else name
 
 
 def provider(plan: RunPlan) -> str:

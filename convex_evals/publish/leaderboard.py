@@ -88,9 +88,12 @@ class Leaderboard:
         answer = await self.client.upload(url, data, "application/zip")
         return self._text(self._get(answer, "storageId", "upload", (str,)), "upload", ".storageId")
 
-    async def runs(self, model: str, experiment: str | None) -> list[ListedRun]:
-        """The newest runs of a model under one experiment, newest first; more than `MOST_LISTED` are never given."""
-        args = {"modelId": model, "limit": MOST_LISTED, **({"experiment": experiment} if experiment else {})}
+    async def runs(self, model: str) -> list[ListedRun]:
+        """The newest runs of a model, newest first; more than `MOST_LISTED` are never given.
+
+        Under all experiments: a deployment may choose those of one only after it took the newest.
+        """
+        args = {"modelId": model, "limit": MOST_LISTED}
         return [self._listed(run) for run in self._list(await self._query(_LIST, args), _LIST, "")]
 
     async def run(self, run_id: str) -> FoundRun | None:

@@ -85,7 +85,7 @@ class Publisher:
         sources = {each.run.folder: self._sources(each.run, suite) for each in work}
         async with ConvexClient(self.deployment, self.options.concurrency, PATIENCE) as client:
             board = Leaderboard(client)
-            await _probe(board, {experiment_there(each.run.plan) for each in work})
+            await probe(board, {experiment_there(each.run.plan.experiment) for each in work})
             if self.options.dry_run:
                 return found
             with locked(self.workspace, self.deployment):
@@ -164,7 +164,7 @@ class Publisher:
         unknown = [n for n in range(1, run.plan.trials + 1) if ledger.trial(n) is None]
         if not unknown:
             return
-        listed = await board.runs(model, experiment_there(run.plan))
+        listed = await board.runs(model)
         by_text = {r.text: r.id for r in sorted(listed, key=lambda r: -r.created)}
         day = datetime.fromisoformat(run.plan.date).replace(tzinfo=UTC).timestamp() * 1000
         is_cut_off = len(listed) >= MOST_LISTED and min(r.created for r in listed) > day
@@ -201,7 +201,7 @@ class _Pace:
         self.display.progress(f"{done} of {self.total} evals{ending}")
 
 
-async def _probe(board: Leaderboard, experiments: set[str | None]) -> None:
+async def probe(board: Leaderboard, experiments: set[str | None]) -> None:
     """Ask what changes nothing, so that mistakes are found before anything is sent. Raises `UserError`."""
     client = board.client
     deployment = client.deployment

@@ -97,7 +97,7 @@ class TrialPublisher:
             raise UserError(hidden(self._url, self.content.text))
 
     async def _listed(self) -> list[ListedRun]:
-        return await self.board.runs(self.model, self.content.experiment)
+        return await self.board.runs(self.model)
 
     def _own(self, listed: Sequence[ListedRun]) -> list[ListedRun]:
         """Those that are this trial, oldest first."""

@@ -161,3 +161,36 @@ def diff(ctx: click.Context, before: str, after: str, form: str) -> None:
     folder = BenchmarkFolder(open_workspace(suite_path(ctx), None, Path.cwd()).home)
     found = diff_benchmarks(folder.read(before), folder.read(after))
     print_result(form, found.to_section(), found.to_data)
+
+
+@benchmark.command()
+@click.argument("name", metavar="NAME")
+@click.option("--to", metavar="NAME|URL", help="Deployment of convex-evals.yaml, or its URL. Default: the only one.")
+@output_option
+@click.pass_context
+def publish(ctx: click.Context, name: str, to: str | None, form: str) -> None:
+    """Mint a benchmark at a leaderboard deployment, too: only runs of minted benchmarks count there.
+
+    \b
+    Examples:
+      cli benchmark publish v1
+      cli benchmark publish v1 --to prod --json
+    """
+    import asyncio
+
+    from convex_evals.config import open_workspace
+    from convex_evals.publish.deployments import find_deployment
+    from convex_evals.publish.mint import publish_benchmark
+    from convex_evals.render.model import Column, Table
+    from convex_evals.runs.request import load_environment
+    from convex_evals.store.benchmarks import BenchmarkFolder
+
+    workspace = open_workspace(suite_path(ctx), None, Path.cwd())
+    found = BenchmarkFolder(workspace.home).read(name)
+    load_environment(workspace.home)
+    deployment = find_deployment(workspace.home, to)
+    how = asyncio.run(publish_benchmark(found, deployment))
+    columns = [Column("name", "benchmark", is_id=True), Column("id", "id"), Column("how", "result")]
+    table = Table.of(columns, [[found.name, found.id, how]])
+    lines = [f"{name} ({found.id[:8]}) on {deployment.url}: {how}."]
+    print_lines(form, lines, table, lambda: {"name": name, "id": found.id, "url": deployment.url, "how": how})

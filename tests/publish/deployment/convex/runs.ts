@@ -109,3 +109,9 @@ export const failUnfinished = internalMutation({
     return null;
   },
 });
+
+export const leaderboardVersions = query({
+  args: { experiment: v.optional(experiment) },
+  returns: v.array(v.string()),
+  handler: async (ctx) => (await ctx.db.query("benchmarks").order("desc").collect()).map((each) => each.version),
+});

@@ -1,0 +1,310 @@
+"""What a deployment gets of a run, and what it never gets."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from convex_evals.config import DeploymentSettings
+from convex_evals.store.run import Run
+from tests.conftest import Invoke
+from tests.end_to_end.repositories import git
+from tests.factories import make_failure
+from tests.publish.deployed import Deployment
+from tests.publish.faulty_proxy import FaultyProxy
+from tests.publish.publications import NAME, TOKEN_ENV, Home, check_published, ledger, make_home
+
+pytestmark = pytest.mark.grading
+
+RUN = "default-00000001"
+EVALS = ("000-fundamentals/000-answer", "000-fundamentals/001-other")
+
+
+@pytest.fixture
+def home(proxy: FaultyProxy, deployment: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    monkeypatch.setenv(TOKEN_ENV, deployment.token)
+    return make_home(tmp_path, proxy.url)
+
+
+def unzipped(data: bytes) -> dict[str, str]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def mutations(proxy: FaultyProxy) -> list[str]:
+    """What was sent that changes something."""
+    asked = [each.function or "upload" for each in proxy.passed]
+    return [name for name in asked if name not in ("admin:checkAssetHash", "runs:listRuns", "runs:getRunDetails")]
+
+
+def test_what_a_deployment_gets(deployment: Deployment, home: Home, invoke: Invoke) -> None:
+    failure = make_failure({"tests": "answers: expected 41 to be 42"})
+    run = home.add_run(RUN, {EVALS[0]: "p", EVALS[1]: "f"}, failures={EVALS[1]: failure})
+    result = invoke("publish", "last", "--json")
+    assert result.status == 0, result.err
+    check_published(deployment, run)
+    (sent,) = json.loads(result.out)["runs"]
+    assert sent["trials"] == [{"trial": 1, "id": ledger(run)[1][1], "how": "sent"}]
+    there = deployment.everything()
+    (found,) = there["runs"]
+    summary = run.summary()
+    assert summary is not None and found["benchmarkVersion"] == summary.benchmark
+    assert found["provider"] == "acme" and "experiment" not in found
+    by_path = {each["evalPath"]: each for each in there["evals"]}
+    first, second = (by_path[e] for e in EVALS)
+    assert (first["category"], first["name"]) == ("000-fundamentals", "000-answer")
+    assert first["status"]["usage"] == {
+        "inputTokens": 1_000,
+        "inputTokenDetails": {"noCacheTokens": 1_000, "cacheReadTokens": 0},
+        "outputTokens": 200,
+        "outputTokenDetails": {"textTokens": 200, "reasoningTokens": 0},
+        "totalTokens": 1_200,
+        "raw": {"cost": 0.0125},
+    }
+    assert second["status"]["failureReason"] == "tests: answers: expected 41 to be 42"
+    assert first["task"] == (home.folder / "evals" / EVALS[0] / "TASK.txt").read_text()
+    source = unzipped(deployment.download(first["evalSourceStorageId"]))
+    assert "TASK.txt" in source and "grader.test.ts" in source
+    assert not [name for name in source if "_generated" in name or "node_modules" in name]
+    output = unzipped(deployment.download(first["status"]["outputStorageId"]))
+    assert list(output) == ["convex/main.ts"] and EVALS[0] in output["convex/main.ts"]
+    # What is published already is not sent again, and its ledger can be committed.
+    assert "every complete run is published already" in invoke("publish").out
+    assert "chore(runs): publish" not in git(home.folder, "log", "-1", "--format=%s")
+    git(home.folder, "config", "user.name", "Test")
+    git(home.folder, "config", "user.email", "test@example.org")
+    assert "1 was there" in invoke("publish", RUN, "--commit").out
+    assert git(home.folder, "log", "-1", "--format=%s") == f"chore(runs): publish acme/model-1 default to {NAME}"
+    assert git(home.folder, "status", "--porcelain") == ""
+
+
+def test_a_source_is_that_of_the_commit_that_was_asked(deployment: Deployment, home: Home, invoke: Invoke) -> None:
+    home.add_run(RUN)
+    (home.folder / "evals" / EVALS[0] / "TASK.txt").write_text("Another task.\n")
+    home.commit()
+    assert invoke("publish").status == 0
+    tasks = [each["task"] for each in deployment.everything()["evals"]]
+    assert "Another task.\n" not in tasks
+
+
+def test_a_dry_run_sends_nothing(deployment: Deployment, home: Home, invoke: Invoke, proxy: FaultyProxy) -> None:
+    run = home.add_run(RUN)
+    result = invoke("publish", "--dry-run")
+    assert result.status == 0 and "would be sent" in result.out and "Nothing was sent" in result.out
+    assert mutations(proxy) == [] and not (run.folder / "published").exists()
+
+
+def test_a_benchmark_is_minted_there(
+    deployment: Deployment, home: Home, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.cli.test_benchmark import PLANS, run_of
+
+    run_of(home.folder, "p p f", PLANS, run_id="first")
+    assert invoke("benchmark", "mint", "v1", "--from", "first", "-m", "claude-sonnet-5").status == 0
+    assert ": minted." in invoke("benchmark", "publish", "v1").out
+    assert ": was there." in invoke("benchmark", "publish", "v1").out
+    (there,) = deployment.everything()["benchmarks"]
+    assert there["evalCount"] == 3 and there["curatedModels"] == ["anthropic/claude-sonnet-5"]
+
+
+Spoil = Callable[[Home, Run], None]
+
+
+def _edit(home: Home, run: Run) -> None:
+    path = run.eval_folder(EVALS[0]) / "1.md"
+    path.write_text(path.read_text() + "\n")
+
+
+def _add(home: Home, run: Run) -> None:
+    (run.folder / "notes.txt").write_text("later")
+
+
+def _prune(home: Home, run: Run) -> None:
+    (run.eval_folder(EVALS[0]) / "1.md").unlink()
+    home.commit()
+
+
+def _detach(home: Home, run: Run) -> None:
+    git(home.folder, "checkout", "-q", "--detach")
+
+
+def _uncommit(home: Home, run: Run) -> None:
+    git(home.folder, "reset", "-q", "--mixed", "HEAD~1")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "changes", "said"),
+    [
+        (_edit, {}, "1.md; commit it, or restore it"),
+        (_add, {}, "notes.txt; commit it, or restore it"),
+        (_prune, {}, "has lost replies"),
+        (_uncommit, {}, "is not committed"),
+        (_detach, {}, "detached HEAD"),
+        (None, {"synthetic": True}, "is synthetic"),
+        (None, {"complete": False}, "is not complete"),
+        (None, {"suite_commit": None}, "uncommitted changes"),
+        (None, {"date": "2999-01-01"}, "in the future"),
+        (None, {"suite_commit": "d" * 40}, "git fetch"),
+        (None, {"experiment": "of_ours"}, "of_ours"),
+    ],
+)
+def test_what_is_refused(
+    spoil: Spoil | None, changes: dict[str, Any], said: str, home: Home, invoke: Invoke, proxy: FaultyProxy
+) -> None:
+    run = home.add_run(RUN, **changes)
+    if spoil:
+        spoil(home, run)
+    result = invoke("publish", run.folder)
+    assert result.status == 1 and said in result.err and result.err.count("\n") == 1
+    assert mutations(proxy) == [] and not (run.folder / "published").exists()
+    # Unnamed, it is listed with the reason, or stops everything before anything is sent.
+    unnamed = invoke("publish")
+    assert mutations(proxy) == [] and "Traceback" not in unnamed.err
+
+
+def test_without_a_sandbox(home: Home, invoke: Invoke, proxy: FaultyProxy) -> None:
+    run = home.add_run(RUN, OUTCOMES_ALONE)
+    for path in run.folder.rglob("*.json"):
+        path.write_text(path.read_text().replace('"strict"', '"none"'))
+    home.commit()
+    result = invoke("publish", RUN)
+    assert result.status == 1 and "without a sandbox" in result.err and mutations(proxy) == []
+    listed = json.loads(invoke("publish", "--json").out)["runs"]
+    assert "without a sandbox" in listed[0]["refused"] and mutations(proxy) == []
+
+
+OUTCOMES_ALONE = {EVALS[0]: "p"}
+
+
+def test_the_token_is_never_told(
+    deployment: Deployment, home: Home, invoke: Invoke, proxy: FaultyProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.add_run(RUN)
+    monkeypatch.setenv(TOKEN_ENV, "wrong-0123456789")
+    result = invoke("publish")
+    assert result.status == 1 and f"check the token in {TOKEN_ENV}" in result.err and result.err.count("\n") == 1
+    assert "wrong-0123456789" not in result.err + result.out and mutations(proxy) == []
+    monkeypatch.delenv(TOKEN_ENV)
+    result = invoke("publish")
+    assert result.status == 1 and f"{TOKEN_ENV} is not set" in result.err
+
+
+def test_a_guarded_deployment(home: Home, invoke: Invoke, proxy: FaultyProxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {"url": proxy.url, "token_env": TOKEN_ENV, "guard": "ci_main"}
+    (home.folder / "convex-evals.yaml").write_text(json.dumps({"deployments": {NAME: settings}}))
+    home.add_run(RUN)
+    for name in ("GITHUB_ACTIONS", "GITHUB_REF", "GITHUB_EVENT_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    assert "only GitHub Actions on the branch main" in invoke("publish").err
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_REF", "refs/heads/main")
+    monkeypatch.setenv("GITHUB_EVENT_NAME", "pull_request_target")
+    assert invoke("publish").status == 1 and proxy.passed == []
+    monkeypatch.setenv("GITHUB_EVENT_NAME", "push")
+    assert invoke("publish").status == 0
+
+
+class _Site(BaseHTTPRequestHandler):
+    status, body, headers_sent = 200, b"<html>", {"content-type": "text/html"}
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("content-length") or 0))
+        self.send_response_only(self.status)
+        for name, value in {**self.headers_sent, "content-length": str(len(self.body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(self.body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def site(status: int, body: bytes, headers: dict[str, str]) -> Iterator[str]:
+    class Handler(_Site):
+        pass
+
+    Handler.status, Handler.body, Handler.headers_sent = status, body, headers
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+GOOD = json.dumps({"status": "success", "value": {"exists": False, "storageId": None}}).encode()
+MISSING = json.dumps({"status": "error", "errorMessage": "Could not find public function for 'admin:checkAssetHash'"})
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "headers", "said"),
+    [
+        (200, b"<html>", {"content-type": "text/html"}, "check that the URL is a Convex deployment's"),
+        (200, b'{"status": "succ', {"content-type": "application/json"}, "no answer after"),
+        (404, b"{}", {}, "HTTP 404"),
+        (302, b"", {"location": "http://127.0.0.1:1/"}, "redirect"),
+        (200, MISSING.encode(), {}, "Could not find public function"),
+        (200, GOOD, {"date": formatdate(0, usegmt=True)}, "clock"),
+        (429, b"", {"retry-after": "4000"}, "asks to wait for 4,000 s"),
+    ],
+)
+def test_another_address(
+    status: int, body: bytes, headers: dict[str, str], said: str, home: Home, invoke: Invoke
+) -> None:
+    home.add_run(RUN)
+    with site(status, body, headers) as url:
+        settings = {"url": url, "token_env": TOKEN_ENV}
+        (home.folder / "convex-evals.yaml").write_text(json.dumps({"deployments": {NAME: settings}}))
+        result = invoke("publish")
+    assert result.status == 1 and said in result.err and result.err.count("\n") == 1, result.err
+
+
+def test_nobody_is_there(home: Home, invoke: Invoke) -> None:
+    home.add_run(RUN)
+    result = invoke("publish", "--to", "http://127.0.0.1:9")
+    assert result.status == 1 and "CONVEX_AUTH_TOKEN is not set" in result.err
+    (home.folder / ".env").write_text("CONVEX_AUTH_TOKEN=x\n")
+    result = invoke("publish", "--to", "http://127.0.0.1:9")
+    assert result.status == 1 and "no answer after" in result.err and result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"url": "http://example.org"}, "not encrypted"),
+        ({"url": "https://example.org/path"}, "has a path"),
+        ({"url": "https://user:secret@example.org"}, "without a password"),
+        ({"url": "ftp://example.org"}, "address"),
+        ({"url": "https://a.example", "token_env": "OPENAI_API_KEY"}, "CONVEX_PROD_TOKEN"),
+        ({"url": "https://a.example", "guard": "all"}, "ci_main"),
+    ],
+)
+def test_settings_of_a_deployment(settings: dict[str, str], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        DeploymentSettings.model_validate(settings)
+
+
+def test_which_deployment_is_meant(home: Home, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    both = {name: {"url": f"https://{name}.example", "token_env": TOKEN_ENV} for name in ("prod", "staging")}
+    (home.folder / "convex-evals.yaml").write_text(json.dumps({"deployments": both}))
+    assert "several deployments are known: prod, staging" in invoke("publish").err
+    assert "did you mean 'prod'?" in invoke("publish", "--to", "prdo").err
+    (home.folder / "convex-evals.yaml").write_text("{}")
+    assert "no deployment to publish to" in invoke("publish").err
+    # A suite of others says nothing about where tokens go.
+    (home.folder / "convex-evals.yaml").write_text(json.dumps({"deployments": both}))
+    elsewhere = home.folder.parent / f"{home.folder.name}-elsewhere"
+    elsewhere.mkdir()
+    assert "no deployment to publish to" in invoke("-C", home.folder, "publish", cwd=elsewhere).err
