@@ -27,6 +27,7 @@ from convex_evals.records import EvalConfig, FileRecord, GenerationFile, GradeFi
 from convex_evals.records.benchmark import Benchmark
 from convex_evals.records.journal import JournalEntry
 from convex_evals.records.models import ModelsFile
+from convex_evals.records.publication import Publication
 from convex_evals.records.validation import ValidationRecord
 from convex_evals.render.plain import plain
 from convex_evals.suite.suite import Eval, load_suite
@@ -42,6 +43,7 @@ FILES: dict[str, type[Record]] = {
     "runs/PROVIDER/MODEL/DATE/RUN/evals/CATEGORY/NAME/grade.KEY8.json": GradeFile,
     "runs/PROVIDER/MODEL/DATE/RUN/summary.json": Summary,
     "runs/PROVIDER/MODEL/DATE/RUN/pruned.json": Pruned,
+    "runs/PROVIDER/MODEL/DATE/RUN/published/DEPLOYMENT.json": Publication,
     "benchmarks/NAME.yaml": Benchmark,
     "runs/PROVIDER/MODEL/DATE/validation-ID/validation.json": ValidationRecord,
     ".cache/convex-evals/journal/RUN/CATEGORY/NAME/TRIAL.json": JournalEntry,

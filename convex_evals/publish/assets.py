@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from convex_evals.errors import UserError
 from convex_evals.publish.bundles import EvalSource
 from convex_evals.publish.client import FunctionFailedError, LostAnswerError
-from convex_evals.publish.leaderboard import Leaderboard
+from convex_evals.publish.leaderboard import LeaderboardApi
 
 
 @dataclass
 class Assets:
-    leaderboard: Leaderboard
+    leaderboard: LeaderboardApi
     _locks: dict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     _files: dict[str, str] = field(default_factory=dict)
 

@@ -37,7 +37,7 @@ class FoundRun:
 
 
 @dataclass(frozen=True)
-class Leaderboard:
+class LeaderboardApi:
     client: ConvexClient
 
     async def ensure_model(self, model: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from convex_evals.publish import publisher
 from convex_evals.publish.client import ConvexClient, FunctionFailedError, LostAnswerError
 from convex_evals.publish.content import experiment_there
 from convex_evals.publish.deployments import Deployment
-from convex_evals.publish.leaderboard import Leaderboard
+from convex_evals.publish.leaderboard import LeaderboardApi
 from convex_evals.publish.refusals import refuse_unguarded
 from convex_evals.records.benchmark import Benchmark
 
@@ -23,7 +23,7 @@ async def publish_benchmark(benchmark: Benchmark, deployment: Deployment) -> Lit
     refuse_unguarded(deployment, os.environ)
     experiment = experiment_there(benchmark.experiment)
     async with ConvexClient(deployment, 1, publisher.PATIENCE) as client:
-        await publisher.probe(Leaderboard(client), {experiment})
+        await publisher.probe(LeaderboardApi(client), {experiment})
         given = {"experiment": experiment} if experiment else {}
         if _mentions(await client.query(_VERSIONS, given), benchmark.id):
             return "was there"

@@ -19,10 +19,10 @@ from convex_evals.publish.bundles import EvalSource, open_suite, read_source
 from convex_evals.publish.client import ConvexClient, FunctionFailedError, Patience
 from convex_evals.publish.content import experiment_there, model_there, read_trial
 from convex_evals.publish.deployments import Deployment
-from convex_evals.publish.leaderboard import MOST_LISTED, Leaderboard
+from convex_evals.publish.leaderboard import MOST_LISTED, LeaderboardApi
 from convex_evals.publish.ledger import Ledger, is_published, open_ledger
 from convex_evals.publish.locks import locked
-from convex_evals.publish.refusals import open_committed, refuse_unguarded, why_not
+from convex_evals.publish.refusals import open_head, refuse_unguarded, why_not
 from convex_evals.publish.trial import Sent, TrialPublisher, hidden
 from convex_evals.records.publication import PublishedTrial, run_text
 from convex_evals.render.terminal import Display
@@ -84,7 +84,7 @@ class Publisher:
         suite = open_suite(self.workspace.suite)
         sources = {each.run.folder: self._sources(each.run, suite) for each in work}
         async with ConvexClient(self.deployment, self.options.concurrency, PATIENCE) as client:
-            board = Leaderboard(client)
+            board = LeaderboardApi(client)
             await probe(board, {experiment_there(each.run.plan.experiment) for each in work})
             if self.options.dry_run:
                 return found
@@ -104,7 +104,7 @@ class Publisher:
     def _chosen(self) -> list[Published]:
         """Named runs, else all that are not published yet; refused ones with the reason."""
         store, options = RunStore(self.workspace.runs_dir), self.options
-        committed = open_committed(self.workspace.runs_dir)
+        head = open_head(self.workspace.runs_dir)
         if options.names:
             runs: Sequence[Run] = store.find_all(options.names)
         else:
@@ -113,7 +113,7 @@ class Publisher:
         for run in sorted(runs, key=lambda run: (run.plan.date, run.plan.run_id)):
             ledger = open_ledger(run, self.deployment)
             if options.names or options.repair or not is_published(run, ledger):
-                found.append(Published(run, why_not(run, committed), ledger=ledger))
+                found.append(Published(run, why_not(run, head), ledger=ledger))
         named = next((each for each in found if each.refused), None) if options.names else None
         if named:
             raise UserError(f"{named.run.plan.run_id}: {named.refused}; nothing was sent")
@@ -125,7 +125,7 @@ class Publisher:
         return {e: read_source(suite, commit, e) for e in run.plan.evals}
 
     async def _send(
-        self, work: Sequence[Published], board: Leaderboard, sources: dict[Any, dict[str, EvalSource]]
+        self, work: Sequence[Published], board: LeaderboardApi, sources: dict[Any, dict[str, EvalSource]]
     ) -> None:
         catalog = load_catalog(self.workspace.home)
         total = sum(len(each.run.plan.evals) * each.run.plan.trials for each in work)
@@ -138,7 +138,7 @@ class Publisher:
     async def _one(
         self,
         each: Published,
-        board: Leaderboard,
+        board: LeaderboardApi,
         assets: Assets,
         catalog: Catalog,
         sources: dict[str, EvalSource],
@@ -159,7 +159,7 @@ class Publisher:
             pace.at(already + len(run.plan.evals))
             self.display.item("passed", f"{content.text} {each.trials[content.trial]}", time.monotonic() - begin)
 
-    async def _plan(self, run: Run, ledger: Ledger, board: Leaderboard, model: str) -> None:
+    async def _plan(self, run: Run, ledger: Ledger, board: LeaderboardApi, model: str) -> None:
         """Write into the ledger which trials are not there yet. Raises `UserError` where nobody can tell."""
         unknown = [n for n in range(1, run.plan.trials + 1) if ledger.trial(n) is None]
         if not unknown:
@@ -201,7 +201,7 @@ class _Pace:
         self.display.progress(f"{done} of {self.total} evals{ending}")
 
 
-async def probe(board: Leaderboard, experiments: set[str | None]) -> None:
+async def probe(board: LeaderboardApi, experiments: set[str | None]) -> None:
     """Ask what changes nothing, so that mistakes are found before anything is sent. Raises `UserError`."""
     client = board.client
     deployment = client.deployment

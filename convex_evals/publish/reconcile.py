@@ -22,7 +22,7 @@ class Missing:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RunState:
     """A run there against the trial that it should be."""
 
     missing: tuple[Missing, ...]
@@ -34,14 +34,14 @@ class Comparison:
         return self.is_completed and self.fault is None and not self.missing
 
 
-def compare(content: TrialContent, found: FoundRun) -> Comparison:
+def compare(content: TrialContent, found: FoundRun) -> RunState:
     missing = tuple(m for m in (_missing(c, found.evals.get(e)) for e, c in content.evals.items()) if m)
     fault = _fault_of_run(content, found) or next(
         filter(None, (_fault(c, found.evals[e]) for e, c in content.evals.items() if e in found.evals)), None
     )
     if fault is None and missing and found.status == "completed":
         fault = f"it is completed without {missing[0].content.id}"
-    return Comparison(missing, fault, found.status == "completed")
+    return RunState(missing, fault, found.status == "completed")
 
 
 def _fault_of_run(content: TrialContent, found: FoundRun) -> str | None:

@@ -21,14 +21,14 @@ _UNCONTAINED = "none"
 
 
 @dataclass(frozen=True)
-class Committed:
+class Head:
     """The commit of the branch that is checked out where results stand."""
 
     checkout: Checkout
     commit: str
 
 
-def open_committed(runs_dir: Path) -> Committed:
+def open_head(runs_dir: Path) -> Head:
     """Raises `UserError` outside of Git, and where no branch is checked out."""
     there = next(p for p in [runs_dir, *runs_dir.parents] if p.is_dir())
     checkout = open_checkout(there, "nothing of it is committed; only what is committed is published")
@@ -42,7 +42,7 @@ def open_committed(runs_dir: Path) -> Committed:
     commit = checkout.commit("HEAD")
     if commit is None:
         raise UserError(f"{checkout.root}: nothing is committed yet, and only what is committed is published")
-    return Committed(checkout, commit)
+    return Head(checkout, commit)
 
 
 def refuse_unguarded(deployment: Deployment, environment: Mapping[str, str]) -> None:
@@ -58,7 +58,7 @@ def refuse_unguarded(deployment: Deployment, environment: Mapping[str, str]) -> 
         )
 
 
-def why_not(run: Run, committed: Committed) -> str | None:
+def why_not(run: Run, head: Head) -> str | None:
     """Why a run is not published; None where it may be. Raises `UserError` where its files contradict each other."""
     plan, summary = run.plan, run.summary()
     if plan.synthetic:
@@ -73,7 +73,7 @@ def why_not(run: Run, committed: Committed) -> str | None:
         return f"is of {plan.date}, which is in the future; check the clock of the machine that planned it"
     if run.pruned or any(_lost_replies(run)):
         return "has lost replies (`cli prune`), which are published with it; restore them from Git"
-    return _why_uncommitted(run, committed)
+    return _why_uncommitted(run, head)
 
 
 def _lost_replies(run: Run) -> Iterator[bool]:
@@ -81,19 +81,19 @@ def _lost_replies(run: Run) -> Iterator[bool]:
         yield any(g.received and run.reply(eval_id, g.trial) is None for g in run.generation(eval_id).trials)
 
 
-def _why_uncommitted(run: Run, committed: Committed) -> str | None:
-    inside = committed.checkout.inside(str(run.folder.resolve()))
+def _why_uncommitted(run: Run, head: Head) -> str | None:
+    inside = head.checkout.inside(str(run.folder.resolve()))
     try:
-        held = {} if inside is None else committed.checkout.files(committed.commit, inside)
+        held = {} if inside is None else head.checkout.files(head.commit, inside)
     except GitFailed as error:
-        return f"cannot be compared with {committed.commit[:10]}: {str(error).partition(chr(10))[0]}"
+        return f"cannot be compared with {head.commit[:10]}: {str(error).partition(chr(10))[0]}"
     held = {path: data for path, data in held.items() if not path.startswith(f"{LEDGERS}/")}
     if not held:
         return "is not committed; commit it (`cli run --commit`, or `git add` and `git commit`)"
     here = {path: _read(run, path) for path in files_below(run.root, run.folder, {LEDGERS})}
     changed = sorted(path for path in {*held, *here} if held.get(path) != here.get(path))
     if changed:
-        name = committed.commit[:10]
+        name = head.commit[:10]
         return f"differs from the commit {name} in {changed[0]}; commit it, or restore it with `git restore`"
     return None
 

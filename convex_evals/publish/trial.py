@@ -17,9 +17,9 @@ from convex_evals.errors import UserError
 from convex_evals.publish.assets import Assets
 from convex_evals.publish.client import FunctionFailedError, LostAnswerError
 from convex_evals.publish.content import TrialContent
-from convex_evals.publish.leaderboard import MOST_LISTED, Leaderboard, ListedRun
+from convex_evals.publish.leaderboard import MOST_LISTED, LeaderboardApi, ListedRun
 from convex_evals.publish.ledger import Ledger
-from convex_evals.publish.reconcile import Comparison, Missing, compare
+from convex_evals.publish.reconcile import Missing, RunState, compare
 from convex_evals.records.publication import PublishedTrial
 
 MOST_SENT = 20  # times that a trial is sent from its beginning
@@ -29,7 +29,7 @@ Sent = Literal["sent", "completed", "was there"]
 
 @dataclass
 class TrialPublisher:
-    board: Leaderboard
+    board: LeaderboardApi
     assets: Assets
     ledger: Ledger
     content: TrialContent
@@ -60,7 +60,7 @@ class TrialPublisher:
             "is another program publishing to it?"
         )
 
-    async def _find(self) -> tuple[str | None, Comparison | None]:
+    async def _find(self) -> tuple[str | None, RunState | None]:
         """The id of the run that is to be completed, None where one has to be started, and what of it is known."""
         known = self.ledger.trial(self.content.trial)
         if known is not None and known.state == "deleting" and known.id is not None:
@@ -81,7 +81,7 @@ class TrialPublisher:
             self._refuse_hidden(listed, known.after)
         return None, None
 
-    def _contradiction(self, run_id: str, compared: Comparison | None) -> UserError:
+    def _contradiction(self, run_id: str, compared: RunState | None) -> UserError:
         why = "the deployment has no such run"
         if compared is not None:
             missing = [f"{m.content.id} is not complete there" for m in compared.missing]
@@ -132,7 +132,7 @@ class TrialPublisher:
         Raises `UserError` where nothing comes of it.
         """
         patience = self.board.client.patience
-        before: Comparison | None = None
+        before: RunState | None = None
         idle, why = 0, ""
         while idle < _MOST_IDLE:
             found = await self.board.run(run_id)
@@ -151,7 +151,7 @@ class TrialPublisher:
                 await asyncio.sleep(max(patience.settle_seconds, patience.pause(idle + 1)))
         raise self._given_up(self.content.text, why)
 
-    async def _send(self, run_id: str, now: Comparison) -> list[str]:
+    async def _send(self, run_id: str, now: RunState) -> list[str]:
         """What is missing, or the end of the run where nothing is; what went wrong."""
         if not now.missing:
             return await self._try(self.board.complete_run(run_id, self.content.status))
@@ -240,7 +240,7 @@ class TrialPublisher:
         return UserError(f"{self._url}: {what}: given up ({why}); the same command resumes")
 
 
-def _size(now: Comparison) -> tuple[int, int]:
+def _size(now: RunState) -> tuple[int, int]:
     return len(now.missing), sum(len(m.steps) + (m.id is None) for m in now.missing)
 
 
