@@ -47,6 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
 LONGEST = (
     "test_attacks",
     "conformance",
+    "test_faults",
     "own_suite",
     "test_grading",
     "run_models",
