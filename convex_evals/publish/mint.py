@@ -23,7 +23,11 @@ async def publish_benchmark(benchmark: Benchmark, deployment: Deployment) -> Lit
     refuse_unguarded(deployment, os.environ)
     experiment = experiment_there(benchmark.experiment)
     async with ConvexClient(deployment, 1, publisher.PATIENCE) as client:
-        await publisher.probe(LeaderboardApi(client), {experiment})
+        board = LeaderboardApi(client)
+        await publisher.probe(board)
+        why = await publisher.unknown_experiment(board, benchmark.experiment)
+        if why:
+            raise UserError(why)
         given = {"experiment": experiment} if experiment else {}
         if _mentions(await client.query(_VERSIONS, given), benchmark.id):
             return "was there"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 from convex_evals.config import Workspace
@@ -17,13 +16,13 @@ from convex_evals.models.catalog import Catalog, load_catalog
 from convex_evals.publish.assets import Assets
 from convex_evals.publish.bundles import EvalSource, open_suite, read_source
 from convex_evals.publish.client import ConvexClient, FunctionFailedError, Patience
-from convex_evals.publish.content import experiment_there, model_there, read_trial
+from convex_evals.publish.content import DEFAULT_EXPERIMENT, experiment_there, model_there, read_trial
 from convex_evals.publish.deployments import Deployment
 from convex_evals.publish.leaderboard import MOST_LISTED, LeaderboardApi
 from convex_evals.publish.ledger import Ledger, is_published, open_ledger
 from convex_evals.publish.locks import locked
 from convex_evals.publish.refusals import open_head, refuse_unguarded, why_not
-from convex_evals.publish.trial import Sent, TrialPublisher, hidden
+from convex_evals.publish.trial import RunError, Sent, TrialPublisher, hidden
 from convex_evals.records.publication import PublishedTrial, run_text
 from convex_evals.render.terminal import Display
 from convex_evals.store.run import Run
@@ -50,6 +49,7 @@ class Published:
 
     run: Run
     refused: str | None = None
+    failed: str | None = None  # why it was not sent, or not to its end
     trials: dict[int, Sent] = field(default_factory=dict)
     ledger: Ledger | None = None
 
@@ -62,6 +62,7 @@ class Published:
             "model": plan.model,
             "experiment": plan.experiment,
             "refused": self.refused,
+            "failed": self.failed,
             "trials": [{"trial": n, "id": known.get(n), "how": how} for n, how in sorted(self.trials.items())],
         }
 
@@ -85,7 +86,8 @@ class Publisher:
         sources = {each.run.folder: self._sources(each.run, suite) for each in work}
         async with ConvexClient(self.deployment, self.options.concurrency, PATIENCE) as client:
             board = LeaderboardApi(client)
-            await probe(board, {experiment_there(each.run.plan.experiment) for each in work})
+            await probe(board)
+            work = await self._known(work, board)
             if self.options.dry_run:
                 return found
             with locked(self.workspace, self.deployment):
@@ -94,6 +96,17 @@ class Publisher:
                 await self._settle(work)
                 await self._send(work, board, sources)
         return found
+
+    async def _known(self, work: Sequence[Published], board: LeaderboardApi) -> list[Published]:
+        """Those whose experiment the deployment knows. Raises `UserError` for a named run."""
+        for name in sorted({each.run.plan.experiment for each in work}):
+            why = await unknown_experiment(board, name)
+            if why and self.options.names:
+                raise UserError(f"{why}; nothing was sent")
+            for each in work:
+                if why and each.run.plan.experiment == name:
+                    each.refused = why
+        return [each for each in work if each.refused is None]
 
     async def _settle(self, work: Sequence[Published]) -> None:
         """Wait for what a publisher that was killed had on its way: only then can be asked what is there."""
@@ -133,7 +146,10 @@ class Publisher:
         self.display.start("evals to publish", total)
         assets = Assets(board)
         for each in work:
-            await self._one(each, board, assets, catalog, sources[each.run.folder], pace)
+            try:
+                await self._one(each, board, assets, catalog, sources[each.run.folder], pace)
+            except RunError as error:
+                each.failed = str(error)
 
     async def _one(
         self,
@@ -151,6 +167,7 @@ class Publisher:
         contents = [read_trial(run, n, sources, benchmark) for n in range(1, run.plan.trials + 1)]
         model = await board.ensure_model(model_there(run.plan, catalog))
         await self._plan(run, ledger, board, model)
+        senders = []
         for content in contents:
             begin = time.monotonic()
             already = pace.done
@@ -158,6 +175,10 @@ class Publisher:
             each.trials[content.trial] = await sender.publish()
             pace.at(already + len(run.plan.evals))
             self.display.item("passed", f"{content.text} {each.trials[content.trial]}", time.monotonic() - begin)
+            senders.append(sender)
+        for sender in senders:
+            if each.trials[sender.content.trial] != "was there":
+                await sender.sweep()
 
     async def _plan(self, run: Run, ledger: Ledger, board: LeaderboardApi, model: str) -> None:
         """Write into the ledger which trials are not there yet. Raises `UserError` where nobody can tell."""
@@ -173,7 +194,7 @@ class Publisher:
             text = run_text(run.plan, n)
             there = by_text.get(text)
             if there is None and is_cut_off and not self.options.repair:
-                raise UserError(hidden(self.deployment.url, text))
+                raise RunError(hidden(self.deployment.url, text))
             entries.append(PublishedTrial(trial=n, state="started" if there else "planned", id=there))
         ledger.write(*entries)
 
@@ -201,19 +222,18 @@ class _Pace:
         self.display.progress(f"{done} of {self.total} evals{ending}")
 
 
-async def probe(board: LeaderboardApi, experiments: set[str | None]) -> None:
+async def probe(board: LeaderboardApi) -> None:
     """Ask what changes nothing, so that mistakes are found before anything is sent. Raises `UserError`."""
     client = board.client
     deployment = client.deployment
-    await _asked(
-        partial(client.mutate_again, "admin:checkAssetHash", {"hash": _NO_ASSET}),
-        f"check the token in {deployment.token_variable}, and that the URL is a leaderboard's",
-        deployment,
-    )
-    for experiment in sorted(experiments, key=str):
-        given = {"experiment": experiment} if experiment else {}
-        what = f"it may not know the experiment '{experiment}'" if experiment else "it may be no leaderboard"
-        await _asked(partial(client.query, "runs:listRuns", {**given, "limit": 1}), what, deployment)
+    try:
+        await client.mutate_again("admin:checkAssetHash", {"hash": _NO_ASSET})
+    except FunctionFailedError as error:
+        advice = f"check the token in {deployment.token_variable}, and that the URL is a leaderboard's"
+        raise UserError(f"{deployment.url}: {error}; {advice}; nothing was sent") from None
+    why = await unknown_experiment(board, DEFAULT_EXPERIMENT)
+    if why:
+        raise UserError(f"{why}; nothing was sent")
     offset = client.offset_seconds
     if offset is not None and abs(offset) > _LARGEST_OFFSET:
         raise UserError(
@@ -222,8 +242,13 @@ async def probe(board: LeaderboardApi, experiments: set[str | None]) -> None:
         )
 
 
-async def _asked(ask: Callable[[], Any], advice: str, deployment: Deployment) -> None:
+async def unknown_experiment(board: LeaderboardApi, name: str) -> str | None:
+    """Why a deployment does not list runs of an experiment; None where it does."""
+    there = experiment_there(name)
+    given = {} if there is None else {"experiment": there}
     try:
-        await ask()
+        await board.client.query("runs:listRuns", {**given, "limit": 1})
     except FunctionFailedError as error:
-        raise UserError(f"{deployment.url}: {error}; {advice}; nothing was sent") from None
+        what = "is it a leaderboard's?" if there is None else f"it may not know the experiment '{name}'"
+        return f"{board.client.deployment.url}: {error}; {what}"
+    return None

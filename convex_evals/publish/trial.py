@@ -22,6 +22,11 @@ from convex_evals.publish.ledger import Ledger
 from convex_evals.publish.reconcile import Missing, RunState, compare
 from convex_evals.records.publication import PublishedTrial
 
+
+class RunError(UserError):
+    """What keeps one run from being published, and no other."""
+
+
 MOST_SENT = 20  # times that a trial is sent from its beginning
 _MOST_IDLE = 5  # rounds after which nothing more was there
 Sent = Literal["sent", "completed", "was there"]
@@ -55,10 +60,22 @@ class TrialPublisher:
                 self._note("published", run_id)
                 return how
             await self._delete(run_id)
-        raise UserError(
+        raise RunError(
             f"{self._url}: {self.content.text}: was sent {MOST_SENT} times, and each time something was there twice; "
             "is another program publishing to it?"
         )
+
+    async def sweep(self) -> None:
+        """Look once more: what was late may have arrived since."""
+        known = self.ledger.trial(self.content.trial)
+        if known is None or known.id is None:
+            return
+        found = await self.board.run(known.id)
+        if found is not None and compare(self.content, found).is_whole:
+            await self._delete_others(known.id)
+        else:
+            self._note("started", known.id)
+            await self.publish()
 
     async def _find(self) -> tuple[str | None, RunState | None]:
         """The id of the run that is to be completed, None where one has to be started, and what of it is known."""
@@ -81,12 +98,12 @@ class TrialPublisher:
             self._refuse_hidden(listed, known.after)
         return None, None
 
-    def _contradiction(self, run_id: str, compared: RunState | None) -> UserError:
+    def _contradiction(self, run_id: str, compared: RunState | None) -> RunError:
         why = "the deployment has no such run"
         if compared is not None:
             missing = [f"{m.content.id} is not complete there" for m in compared.missing]
             why = compared.fault or (missing[0] if missing else "it is not completed there")
-        return UserError(
+        return RunError(
             f"{self.ledger.path}: says that trial {self.content.trial} is published as {run_id}, and {why}; if it was "
             "deleted there on purpose, delete it here, else `cli publish --repair` sends what is missing"
         )
@@ -94,7 +111,7 @@ class TrialPublisher:
     def _refuse_hidden(self, listed: Sequence[ListedRun], after: str | None) -> None:
         """Where so many were started since that this one would no longer be listed."""
         if len(listed) >= MOST_LISTED and after not in [run.id for run in listed]:
-            raise UserError(hidden(self._url, self.content.text))
+            raise RunError(hidden(self._url, self.content.text))
 
     async def _listed(self) -> list[ListedRun]:
         return await self.board.runs(self.model)
@@ -123,7 +140,7 @@ class TrialPublisher:
                 await asyncio.sleep(max(patience.settle_seconds, patience.pause(failures)))
             except FunctionFailedError as error:
                 self._note("planned")
-                raise UserError(f"{self._url}: {error}") from None
+                raise RunError(f"{self._url}: {error}") from None
         raise self._given_up("admin:startRun", why)
 
     async def _complete(self, run_id: str) -> bool:

@@ -22,7 +22,7 @@ from tests.end_to_end.repositories import git
 from tests.factories import make_failure
 from tests.publish.deployed import Deployment
 from tests.publish.faulty_proxy import FaultyProxy
-from tests.publish.publications import NAME, TOKEN_ENV, Home, check_published, ledger, make_home
+from tests.publish.publications import NAME, TOKEN_ENV, Home, check_published, ledger, ledger_path, make_home
 
 pytestmark = pytest.mark.grading
 
@@ -308,3 +308,22 @@ def test_which_deployment_is_meant(home: Home, invoke: Invoke, monkeypatch: pyte
     elsewhere = home.folder.parent / f"{home.folder.name}-elsewhere"
     elsewhere.mkdir()
     assert "no deployment to publish to" in invoke("-C", home.folder, "publish", cwd=elsewhere).err
+
+
+def test_one_run_keeps_no_other_from_being_published(
+    deployment: Deployment, home: Home, invoke: Invoke, proxy: FaultyProxy
+) -> None:
+    gone = home.add_run(RUN)
+    assert invoke("publish").status == 0
+    deployment.mutation("deleteRun", runId=ledger(gone)[1][1])
+    path = ledger_path(gone)
+    path.write_text(path.read_text().replace('"published"', '"started"'))
+    home.add_run("default-00000002", experiment="of_ours")
+    sent = home.add_run("default-00000003")
+    result = invoke("publish", "--json")
+    assert result.status == 1 and "--repair" in result.err
+    found = {each["run_id"]: each for each in json.loads(result.out)["runs"]}
+    assert "of_ours" in found["default-00000002"]["refused"] and found[RUN]["failed"]
+    check_published(deployment, sent)
+    assert invoke("publish", "--repair").status == 0
+    check_published(deployment, gone, sent)

@@ -20,7 +20,7 @@ from convex_evals.cli.options import (
     suite_path,
 )
 from convex_evals.render.formats import DEFAULT
-from convex_evals.render.output import say
+from convex_evals.render.output import complain, say
 
 if TYPE_CHECKING:
     from convex_evals.publish.deployments import Deployment
@@ -52,7 +52,7 @@ def _day(ctx: click.Context, option: click.Parameter, value: str | None) -> str 
 
 
 @click.command()
-@click.argument("names", metavar="RUN...", nargs=-1)
+@click.argument("names", metavar="[RUN]...", nargs=-1)
 @click.option("--to", metavar="NAME|URL", help="Deployment of convex-evals.yaml, or its URL. Default: the only one.")
 @click.option("--since", metavar="DATE", callback=_day, help="Without RUN: only runs from this day on (YYYY-MM-DD).")
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be sent; send nothing.")
@@ -70,7 +70,7 @@ def _day(ctx: click.Context, option: click.Parameter, value: str | None) -> str 
 @output_option
 @collect("options", Options)
 @click.pass_context
-def publish(ctx: click.Context, options: Options) -> None:
+def publish(ctx: click.Context, options: Options) -> int:
     """Send committed runs to a leaderboard deployment, each trial exactly once.
 
     Without RUN, all complete runs that were not published to it yet. Deployments are named in convex-evals.yaml
@@ -87,6 +87,7 @@ def publish(ctx: click.Context, options: Options) -> None:
     import asyncio
 
     from convex_evals.config import open_workspace
+    from convex_evals.errors import ExitCode
     from convex_evals.publish.deployments import find_deployment
     from convex_evals.publish.publisher import Publisher, PublishOptions
     from convex_evals.render.terminal import Display
@@ -118,6 +119,10 @@ def publish(ctx: click.Context, options: Options) -> None:
     if delivery and sent:
         for line in delivery.deliver_ledgers(sent, deployment.name):
             say(line, err=options.form != DEFAULT)
+    failed = [each for each in found if each.failed]
+    for each in failed:
+        complain(f"{each.run.plan.run_id}: {each.failed}")
+    return ExitCode.USER_ERROR if failed else ExitCode.OK
 
 
 def _section(found: Sequence[Published], deployment: Deployment, dry_run: bool) -> Section:
@@ -140,7 +145,7 @@ def _section(found: Sequence[Published], deployment: Deployment, dry_run: bool) 
         if result is None:
             kinds = list(each.trials.values())
             told = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-            result = "would be sent" if dry_run else told
+            result = "would be sent" if dry_run else ", ".join(filter(None, [told, "failed" if each.failed else ""]))
         rows.append([plan.run_id, plan.date, plan.model, plan.experiment, len(plan.evals), plan.trials, result])
     if not rows:
         return Section.of(f"{deployment.name}: every complete run is published already.")
