@@ -102,6 +102,7 @@ class LeaderboardApi:
         if found is None:
             return None
         listed = self._list(self._get(found, "evals", _DETAILS, (list,)), _DETAILS, ".evals")
+        found = found["run"] if isinstance(found.get("run"), dict) else found  # the run beside its evals
         paths = [self._text(self._get(e, "evalPath", _DETAILS, (str,)), _DETAILS, ".evals.evalPath") for e in listed]
         evals = {path: self._eval(each) for path, each in zip(paths, listed, strict=True)}
         return FoundRun(self._kind(found), evals, len(paths) > len(evals))

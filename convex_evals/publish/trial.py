@@ -237,11 +237,11 @@ class TrialPublisher:
             if await self.board.run(run_id) is None:
                 return
             problems = await self._try(self.board.delete_run(run_id))
-            if problems:
-                why = problems[0]
-                await asyncio.sleep(patience.pause(failures))
-        if await self.board.run(run_id) is not None:
-            raise self._given_up("admin:deleteRun", why or "the run is still there")
+            why = problems[0] if problems else "the run is still there"
+            if await self.board.run(run_id) is None:
+                return
+            await asyncio.sleep(patience.pause(failures))  # a deployment may delete a part after the other
+        raise self._given_up("admin:deleteRun", why)
 
     def _note(
         self,

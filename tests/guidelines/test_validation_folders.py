@@ -121,6 +121,11 @@ def test_one_folder_a_model_and_no_list_of_runs_sees_it(suite: Path, models: Mod
         f"(p 0.003), worse; {TEN[0]} 0/10 -> 10/10 (p <0.001), better"
     )
     assert lists() == before
+    found = json.loads(invoke("leaderboard", "--all", "--json", cwd=suite).out)["unranked"]
+    assert {each["model"] for each in found if each["reason"] == "made by validate-guidelines"} == {
+        "stub/one",
+        "stub/two",
+    }
     new = sorted(folders() - there)
     assert len(new) == 2 and all(re.fullmatch(r"stub/(one|two)/[\d-]+/validation-[0-9a-f]{12}", name) for name in new)
     assert_committed(suite, done.stdout, new)
