@@ -58,7 +58,6 @@ def leaderboard(
     from convex_evals.analysis.leaderboard import Ranker
     from convex_evals.analysis.leaderboard_tables import leaderboard_section, leaderboard_to_data
     from convex_evals.config import open_workspace
-    from convex_evals.process.garbage import no_collection
     from convex_evals.render.model import Section
     from convex_evals.store.benchmarks import BenchmarkFolder
     from convex_evals.store.runs import RunStore
@@ -70,8 +69,7 @@ def leaderboard(
     folder = BenchmarkFolder(workspace.home)
     drafts = not has_commits(workspace.suite)
     ranker = Ranker(RunStore(workspace.runs_dir), workspace.config, folder, drafts, latest)
-    with no_collection():
-        board = _board(ranker, experiment, benchmark, shared)
+    board = _board(ranker, experiment, benchmark, shared)
     if everything:
         board = ranker.validating(board, board.rankings[0].experiment if benchmark or shared else experiment)
     section = leaderboard_section(board, everything=everything)
