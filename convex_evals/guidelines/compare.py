@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
-from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.guidelines.confirmed import find_confirmed
 from convex_evals.guidelines.diff_report import DiffReport
 from convex_evals.guidelines.effect import measure
@@ -16,11 +16,12 @@ from convex_evals.guidelines.proposal import propose
 from convex_evals.guidelines.revisions import Revisions, read_versions
 from convex_evals.models.budget import Budget
 from convex_evals.models.catalog import find_ran_or_known, load_catalog
-from convex_evals.runs.execute import carry_out
 from convex_evals.runs.options import RunOptions, named_experiment
-from convex_evals.runs.request import make_resolver
 from convex_evals.store.runs import RunStore
 from convex_evals.suite.suite import load_suite
+
+if TYPE_CHECKING:
+    from convex_evals.grading.sandbox.choice import Containment
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class VersionComparison:
         confirmed = find_confirmed(store, before, after, self.experiment, slugs)
         gaps: Sequence[Gap] = ()
         if effect.lacks:
+            from convex_evals.runs.request import make_resolver
+
             resolver = make_resolver(self.workspace, Budget(self.budget))
             gaps = find_gaps(effect.lacks, self.experiment, self.workspace, evals, resolver, self.where)
         report = DiffReport.of(self.experiment, before, after, effect, evals, gaps)
@@ -57,6 +60,8 @@ class VersionComparison:
 
         Raises `UserError` where a part of it cannot be done.
         """
+        from convex_evals.runs.execute import carry_out
+
         if report.hint:
             raise UserError("--run: no model has runs with either version; name models with -m")
         problem = next((line for gap in report.gaps for line in gap.problems), None)

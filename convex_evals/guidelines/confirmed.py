@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from convex_evals.errors import UserError
-from convex_evals.guidelines.confirmation import Answered
 from convex_evals.guidelines.confirmed_tables import trials
 from convex_evals.guidelines.revisions import Version
 from convex_evals.records.hashes import sha256_text
@@ -22,6 +21,9 @@ from convex_evals.records.validation import (
 from convex_evals.stats import Confirmation, EvalPair, Retested, Whole
 from convex_evals.store.runs import RunStore
 from convex_evals.store.validations import VALIDATION_NAME, ValidationFolder, validations
+
+if TYPE_CHECKING:
+    from convex_evals.guidelines.confirmation import Answered
 
 
 @dataclass(frozen=True)

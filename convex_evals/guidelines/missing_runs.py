@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
 from convex_evals.guidelines.effect import Lack
 from convex_evals.guidelines.revisions import Version
-from convex_evals.runs.costs import Estimate, estimate, total
 from convex_evals.runs.options import RunOptions, named_experiment
-from convex_evals.runs.plan import RunRequest
-from convex_evals.runs.request import Resolved
 
 TRIALS = 3  # where no run says how many: enough to see how much an eval varies by itself
+
+if TYPE_CHECKING:
+    from convex_evals.runs.costs import Estimate
+    from convex_evals.runs.plan import RunRequest
+    from convex_evals.runs.request import Resolved
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class Gap:
     @cached_property
     def estimate(self) -> Estimate | None:
         """None where no model can be asked here."""
+        from convex_evals.runs.costs import estimate, total
+
         return total(map(estimate, self.requests)) if self.requests else None
 
     @property
