@@ -166,12 +166,22 @@ class ConvexClient:
             self.offset_seconds = None
 
     def _wait_as_told(self, retry_after: str) -> None:
-        seconds = float(retry_after) if retry_after.isdecimal() else 0.0
+        seconds = _seconds(retry_after)
         if seconds > _LONGEST_WAIT:
             raise UserError(
                 f"{self.deployment.url}: asks to wait for {seconds:,.0f} s; the same command resumes after that"
             )
         self._not_before = max(self._not_before, time.monotonic() + seconds)
+
+
+def _seconds(retry_after: str) -> float:
+    """What a header Retry-After asks for: seconds, or a date."""
+    if retry_after.isdecimal():
+        return float(retry_after)
+    try:
+        return parsedate_to_datetime(retry_after).timestamp() - time.time()
+    except ValueError:
+        return 0.0
 
 
 def _json(answer: httpx.Response) -> Any:

@@ -186,16 +186,15 @@ class Publisher:
         if not unknown:
             return
         listed = await board.runs(model)
-        by_text = {r.text: r.id for r in sorted(listed, key=lambda r: -r.created)}
+        known = {r.text for r in listed}
         day = datetime.fromisoformat(run.plan.date).replace(tzinfo=UTC).timestamp() * 1000
         is_cut_off = len(listed) >= MOST_LISTED and min(r.created for r in listed) > day
         entries = []
         for n in unknown:
             text = run_text(run.plan, n)
-            there = by_text.get(text)
-            if there is None and is_cut_off and not self.options.repair:
+            if text not in known and is_cut_off and not self.options.repair:
                 raise RunError(hidden(self.deployment.url, text))
-            entries.append(PublishedTrial(trial=n, state="started" if there else "planned", id=there))
+            entries.append(PublishedTrial(trial=n, state="starting" if text in known else "planned"))
         ledger.write(*entries)
 
 

@@ -44,6 +44,15 @@ def compare(content: TrialContent, found: FoundRun) -> RunState:
     return RunState(missing, fault, found.status == "completed")
 
 
+def other_result(content: TrialContent, found: FoundRun) -> str | None:
+    """What a run that is complete there says otherwise; None where it says the same, or is not complete."""
+    if found.status != "completed":
+        return None
+    kinds = {e: "passed" if own.passed else "failed" for e, own in content.evals.items()}
+    other = next((e for e, own in found.evals.items() if own.status in _FINISHED and own.status != kinds.get(e)), None)
+    return None if other is None else f"{other} is {found.evals[other].status} there, not {kinds.get(other, 'in it')}"
+
+
 def _fault_of_run(content: TrialContent, found: FoundRun) -> str | None:
     if found.status == "failed":
         return "it is failed"

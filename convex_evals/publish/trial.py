@@ -19,7 +19,7 @@ from convex_evals.publish.client import FunctionFailedError, LostAnswerError
 from convex_evals.publish.content import TrialContent
 from convex_evals.publish.leaderboard import MOST_LISTED, LeaderboardApi, ListedRun
 from convex_evals.publish.ledger import Ledger
-from convex_evals.publish.reconcile import Missing, RunState, compare
+from convex_evals.publish.reconcile import Missing, RunState, compare, other_result
 from convex_evals.records.publication import PublishedTrial
 
 
@@ -92,8 +92,15 @@ class TrialPublisher:
         listed = await self._listed()
         own = self._own(listed)
         if own:
+            found = await self.board.run(own[0].id)
+            other = found and other_result(self.content, found)
+            if other and not self.repair:
+                raise RunError(
+                    f"{self._url}: has {self.content.text} complete already, with other results ({other}): was it "
+                    "graded again since? `cli publish --repair` replaces it"
+                )
             self._note("started", own[0].id)
-            return own[0].id, None
+            return own[0].id, compare(self.content, found) if found else None
         if known is not None and known.state == "starting" and not self.repair:
             self._refuse_hidden(listed, known.after)
         return None, None

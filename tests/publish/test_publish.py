@@ -19,7 +19,7 @@ from convex_evals.config import DeploymentSettings
 from convex_evals.store.run import Run
 from tests.conftest import Invoke
 from tests.end_to_end.repositories import git
-from tests.factories import make_failure
+from tests.factories import grade_again, make_failure
 from tests.publish.deployed import Deployment
 from tests.publish.faulty_proxy import FaultyProxy
 from tests.publish.publications import NAME, TOKEN_ENV, Home, check_published, ledger, ledger_path, make_home
@@ -258,6 +258,7 @@ MISSING = json.dumps({"status": "error", "errorMessage": "Could not find public 
         (200, MISSING.encode(), {}, "Could not find public function"),
         (200, GOOD, {"date": formatdate(0, usegmt=True)}, "clock"),
         (429, b"", {"retry-after": "4000"}, "asks to wait for 4,000 s"),
+        (503, b"", {"retry-after": "Fri, 01 Jan 2100 00:00:00 GMT"}, "asks to wait for"),
     ],
 )
 def test_another_address(
@@ -327,3 +328,17 @@ def test_one_run_keeps_no_other_from_being_published(
     check_published(deployment, sent)
     assert invoke("publish", "--repair").status == 0
     check_published(deployment, gone, sent)
+
+
+def test_a_run_that_was_graded_again_replaces_none_unasked(deployment: Deployment, home: Home, invoke: Invoke) -> None:
+    run = home.add_run(RUN)
+    assert invoke("publish").status == 0
+    grade_again(run, "e" * 64, flip=True)
+    home.commit()
+    named = invoke("publish", RUN)
+    assert named.status == 1 and "001-other is failed, not passed" in named.err and "--repair" in named.err
+    ledger_path(run).unlink()
+    lost = invoke("publish")
+    assert lost.status == 1 and "is failed there, not passed" in lost.err and "--repair" in lost.err
+    assert invoke("publish", "--repair").status == 0
+    check_published(deployment, run)
