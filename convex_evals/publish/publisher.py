@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from convex_evals.config import Workspace
@@ -27,10 +28,11 @@ from convex_evals.records.publication import PublishedTrial, run_text
 from convex_evals.render.terminal import Display
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
-from convex_evals.vcs.git import Checkout
 
+Sources = Mapping[str, EvalSource]  # by eval
 PATIENCE = Patience()
 _LARGEST_OFFSET = 3600.0  # seconds between the deployment's clock and ours
+_AT_ONCE = 2.0  # seconds
 _NO_ASSET = "0" * 32
 
 
@@ -73,6 +75,7 @@ class Publisher:
     deployment: Deployment
     options: PublishOptions
     display: Display
+    _begin: float = field(default_factory=time.monotonic)
 
     async def publish(self) -> list[Published]:
         """All chosen runs, oldest first. Raises `UserError`: what was sent until then stands in the ledgers."""
@@ -82,8 +85,7 @@ class Publisher:
         work = [each for each in found if each.refused is None]
         if not work:
             return found
-        suite = open_suite(self.workspace.suite)
-        sources = {each.run.folder: self._sources(each.run, suite) for each in work}
+        sources = self._sources(work)
         async with ConvexClient(self.deployment, self.options.concurrency, PATIENCE) as client:
             board = LeaderboardApi(client)
             await probe(board)
@@ -114,6 +116,11 @@ class Publisher:
             self.display.preparing("resuming: waiting for what is on its way", 0, 0)
             await asyncio.sleep(PATIENCE.settle_seconds)
 
+    def _preparing(self, what: str, done: int, total: int) -> None:
+        """Progress of what is usually done at once."""
+        if time.monotonic() - self._begin > _AT_ONCE:
+            self.display.preparing(what, done, total)
+
     def _chosen(self) -> list[Published]:
         """Named runs, else all that are not published yet; refused ones with the reason."""
         store, options = RunStore(self.workspace.runs_dir), self.options
@@ -123,7 +130,8 @@ class Publisher:
         else:
             runs = [run for run in store.all() if not run.plan.synthetic and run.plan.date >= (options.since or "")]
         found = []
-        for run in sorted(runs, key=lambda run: (run.plan.date, run.plan.run_id)):
+        for n, run in enumerate(sorted(runs, key=lambda run: (run.plan.date, run.plan.run_id)), 1):
+            self._preparing("looking at runs", n, len(runs))
             ledger = open_ledger(run, self.deployment)
             if options.names or options.repair or not is_published(run, ledger):
                 found.append(Published(run, why_not(run, head), ledger=ledger))
@@ -132,14 +140,18 @@ class Publisher:
             raise UserError(f"{named.run.plan.run_id}: {named.refused}; nothing was sent")
         return found
 
-    def _sources(self, run: Run, suite: Checkout) -> dict[str, EvalSource]:
-        commit = run.plan.suite_commit
-        assert commit is not None, "others are refused"
-        return {e: read_source(suite, commit, e) for e in run.plan.evals}
+    def _sources(self, work: Sequence[Published]) -> Mapping[Path, Sources]:
+        """By folder of a run and eval. Raises `UserError` where a commit is not here."""
+        suite = open_suite(self.workspace.suite)
+        asked = {(each.run.plan.suite_commit or "", e) for each in work for e in each.run.plan.evals}
+        read: dict[tuple[str, str], EvalSource] = {}
+        for n, (commit, eval_id) in enumerate(sorted(asked), 1):
+            self._preparing("reading sources", n, len(asked))
+            read[commit, eval_id] = read_source(suite, commit, eval_id)
+        runs = [each.run for each in work]
+        return {run.folder: {e: read[run.plan.suite_commit or "", e] for e in run.plan.evals} for run in runs}
 
-    async def _send(
-        self, work: Sequence[Published], board: LeaderboardApi, sources: dict[Any, dict[str, EvalSource]]
-    ) -> None:
+    async def _send(self, work: Sequence[Published], board: LeaderboardApi, sources: Mapping[Path, Sources]) -> None:
         catalog = load_catalog(self.workspace.home)
         total = sum(len(each.run.plan.evals) * each.run.plan.trials for each in work)
         pace = _Pace(total, self.display)
@@ -157,7 +169,7 @@ class Publisher:
         board: LeaderboardApi,
         assets: Assets,
         catalog: Catalog,
-        sources: dict[str, EvalSource],
+        sources: Sources,
         pace: _Pace,
     ) -> None:
         run, ledger = each.run, each.ledger
@@ -181,7 +193,7 @@ class Publisher:
                 await sender.sweep()
 
     async def _plan(self, run: Run, ledger: Ledger, board: LeaderboardApi, model: str) -> None:
-        """Write into the ledger which trials are not there yet. Raises `UserError` where nobody can tell."""
+        """Write into the ledger which trials are not there yet. Raises `RunError` where that cannot be told."""
         unknown = [n for n in range(1, run.plan.trials + 1) if ledger.trial(n) is None]
         if not unknown:
             return

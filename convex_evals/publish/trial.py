@@ -161,7 +161,7 @@ class TrialPublisher:
         while idle < _MOST_IDLE:
             found = await self.board.run(run_id)
             if found is None:
-                raise UserError(f"{self._url}: its run {run_id} ({self.content.text}) is gone; did somebody delete it?")
+                raise UserError(f"{self._url}: its run {run_id} ({self.content.text}) is gone; was it deleted there?")
             now = compare(self.content, found)
             if now.fault is not None:
                 return False
@@ -269,7 +269,7 @@ def _size(now: RunState) -> tuple[int, int]:
 
 
 def hidden(url: str, text: str) -> str:
-    """What is said where nobody can tell whether a run is there."""
+    """The message where it cannot be told whether a run is there."""
     return (
         f"{url}: lists its newest {MOST_LISTED} runs of this model, and {text} may be an older one; restore its ledger "
         "from Git, or send it with --repair if it was never published"
