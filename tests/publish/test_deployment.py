@@ -12,7 +12,8 @@ import pytest
 from convex_evals.grading.toolchain import locate_toolchain
 from tests.publish.deployed import APP, Deployment, RefusedError
 
-pytestmark = pytest.mark.grading
+# Of what the tests of publishing stand on, which seldom changes.
+pytestmark = [pytest.mark.grading, pytest.mark.full]
 
 EVAL = "000-fundamentals/000-answer"
 MUTATIONS: dict[str, dict[str, Any]] = {
