@@ -342,3 +342,17 @@ def test_a_run_that_was_graded_again_replaces_none_unasked(deployment: Deploymen
     assert lost.status == 1 and "is failed there, not passed" in lost.err and "--repair" in lost.err
     assert invoke("publish", "--repair").status == 0
     check_published(deployment, run)
+
+
+def test_ledgers_are_pushed(home: Home, invoke: Invoke, tmp_path_factory: pytest.TempPathFactory) -> None:
+    home.add_run(RUN)
+    remote = tmp_path_factory.mktemp("remote")
+    git(remote, "init", "-q", "--bare", "-b", "main")
+    git(home.folder, "remote", "add", "origin", str(remote))
+    git(home.folder, "push", "-q", "origin", "main")
+    git(home.folder, "config", "user.name", "Test")
+    git(home.folder, "config", "user.email", "test@example.org")
+    result = invoke("publish", "--push")
+    assert result.status == 0 and "Pushed to origin/main" in result.out, result.err
+    listed = git(remote, "ls-tree", "-r", "--name-only", "main", "runs/")
+    assert f"published/{NAME}.json" in listed
