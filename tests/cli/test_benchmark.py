@@ -63,15 +63,15 @@ def standings(invoke: Invoke, *options: str) -> list[tuple[str, str]]:
 
 
 def test_a_run_is_minted(suite: Path, invoke: Invoke) -> None:
-    result = invoke("benchmark", "mint", "v1", "--from", "first", "-m", "claude-sonnet-5")
+    result = invoke("benchmark", "mint", "v1", "--from", "first", "-m", "claude-sonnet-5,gpt-5")
     assert result.status == 0 and "3 evals under default; 1 run of it so far" in result.out
     assert f"Written: {suite / 'benchmarks' / 'v1.yaml'}" in result.out
     found = BenchmarkFolder(suite).read("v1")
-    assert tuple(found.evals) == EVALS and found.models == ("anthropic/claude-sonnet-5",)
+    assert tuple(found.evals) == EVALS and found.models == ("anthropic/claude-sonnet-5", "openai/gpt-5")
     assert found.id == json.loads((suite / "runs/acme/model-1/2026-02-01/first/summary.json").read_text())["benchmark"]
     board = invoke("leaderboard").out
     assert f"default, v1: 3 evals, no guidelines, embedded backend (benchmark {found.id[:8]})" in board
-    assert "Curated, but without a run of v1: anthropic/claude-sonnet-5." in board
+    assert "Curated, but without a run of v1: anthropic/claude-sonnet-5, openai/gpt-5." in board
     assert "v1" in invoke("history", "-m", "model-1").out
 
 

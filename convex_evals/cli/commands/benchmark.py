@@ -28,7 +28,13 @@ def benchmark() -> None:
 @benchmark.command()
 @click.argument("name", metavar="NAME")
 @click.option("-e", "--experiment", metavar="NAME", help="How models are asked. Default: default, or that of the run.")
-@click.option("-m", "--models", multiple=True, metavar="MODEL", help="A curated model, which should have a run.")
+@click.option(
+    "-m",
+    "--models",
+    multiple=True,
+    metavar="MODEL",
+    help="Curated models, which should have a run; several with commas.",
+)
 @click.option("--from", "source", metavar="RUN", help="Mint what this run was of, not the suite as it is now.")
 @runs_dir_option
 @output_option
@@ -49,7 +55,7 @@ def mint(
 
     \b
     Examples:
-      cli benchmark mint v1 -m claude-sonnet-5 -m gpt-5
+      cli benchmark mint v1 --models claude-sonnet-5,gpt-5
       cli benchmark mint v1-bare -e no_guidelines
       cli benchmark mint v0 --from default-1a2b3c4d
     """
@@ -71,7 +77,7 @@ def mint(
     folder, store = BenchmarkFolder(workspace.home), RunStore(workspace.runs_dir)
     refuse_bad_name(name)
     folder.refuse_taken(name)
-    slugs = [find_model(model, load_catalog(workspace.home)).slug for model in models]
+    slugs = [find_model(model, load_catalog(workspace.home)).slug for model in ",".join(models).split(",") if model]
     if source:
         found = mint_run(name, slugs, store.find(source))
     else:
