@@ -26,18 +26,8 @@ EVALS = ("000-fundamentals/000-answer", "000-fundamentals/001-more", "001-querie
 
 def planned(**changes: Any) -> EvalPlan:
     """An eval's plan whose grading key is that of its inputs."""
-    plan = make_plan()
     own = make_eval_plan().model_copy(update=changes)
-    inputs = GradingInputs(
-        task_sha256=own.task_sha256,
-        grader_sha256=own.grader_sha256,
-        answer_sha256=own.answer_sha256,
-        pipeline=own.pipeline,
-        backend=plan.backend,
-        typescript=plan.toolchain.typescript,
-        lint_rules_sha256=plan.toolchain.lint_rules_sha256,
-        grading_protocol=plan.grading_protocol,
-    )
+    inputs = GradingInputs.recorded(make_plan(evals={EVALS[0]: own}), EVALS[0])
     return own.model_copy(update={"grading_key": inputs.key()})
 
 
