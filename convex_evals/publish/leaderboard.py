@@ -88,6 +88,10 @@ class LeaderboardApi:
         answer = await self.client.upload(url, data, "application/zip")
         return self._text(self._get(answer, "storageId", "upload", (str,)), "upload", ".storageId")
 
+    async def versions(self, experiment: str | None) -> Any:
+        """The benchmarks that were minted, in whatever shape a deployment tells them."""
+        return await self._query("runs:leaderboardVersions", {"experiment": experiment} if experiment else {})
+
     async def runs(self, model: str) -> list[ListedRun]:
         """The newest runs of a model, newest first; more than `MOST_LISTED` are never given.
 

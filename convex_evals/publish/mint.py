@@ -15,8 +15,6 @@ from convex_evals.publish.leaderboard import LeaderboardApi
 from convex_evals.publish.refusals import refuse_unguarded
 from convex_evals.records.benchmark import Benchmark
 
-_VERSIONS = "runs:leaderboardVersions"
-
 
 async def publish_benchmark(benchmark: Benchmark, deployment: Deployment) -> Literal["minted", "was there"]:
     """Raises `UserError`."""
@@ -28,8 +26,7 @@ async def publish_benchmark(benchmark: Benchmark, deployment: Deployment) -> Lit
         why = await publisher.unknown_experiment(board, benchmark.experiment)
         if why:
             raise UserError(why)
-        given = {"experiment": experiment} if experiment else {}
-        if _mentions(await client.query(_VERSIONS, given), benchmark.id):
+        if _mentions(await board.versions(experiment), benchmark.id):
             return "was there"
         arguments = {
             "version": benchmark.id,
@@ -40,7 +37,7 @@ async def publish_benchmark(benchmark: Benchmark, deployment: Deployment) -> Lit
             await client.mutate_once("admin:mintBenchmark", arguments)
         except LostAnswerError as lost:
             await asyncio.sleep(publisher.PATIENCE.settle_seconds)
-            if not _mentions(await client.query(_VERSIONS, given), benchmark.id):
+            if not _mentions(await board.versions(experiment), benchmark.id):
                 raise UserError(
                     f"{deployment.url}: admin:mintBenchmark: no answer ({lost}), and it does not list the benchmark; "
                     "repeat the command"

@@ -216,25 +216,29 @@ def test_a_guarded_deployment(home: Home, invoke: Invoke, proxy: FaultyProxy, mo
 
 class _Site(BaseHTTPRequestHandler):
     status, body, headers_sent = 200, b"<html>", {"content-type": "text/html"}
+    failing = b""  # the answer where benchmarks are asked for; empty: the same
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers.get("content-length") or 0))
+        asked = self.rfile.read(int(self.headers.get("content-length") or 0))
+        self.answer(self.failing if b"leaderboardVersions" in asked and self.failing else self.body)
+
+    def answer(self, body: bytes) -> None:
         self.send_response_only(self.status)
-        for name, value in {**self.headers_sent, "content-length": str(len(self.body))}.items():
+        for name, value in {**self.headers_sent, "content-length": str(len(body))}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(self.body)
+        self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
 
 
 @contextmanager
-def site(status: int, body: bytes, headers: dict[str, str]) -> Iterator[str]:
+def site(status: int, body: bytes, headers: dict[str, str], failing: bytes = b"") -> Iterator[str]:
     class Handler(_Site):
         pass
 
-    Handler.status, Handler.body, Handler.headers_sent = status, body, headers
+    Handler.status, Handler.body, Handler.headers_sent, Handler.failing = status, body, headers, failing
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     try:
@@ -356,3 +360,15 @@ def test_ledgers_are_pushed(home: Home, invoke: Invoke, tmp_path_factory: pytest
     assert result.status == 0 and "Pushed to origin/main" in result.out, result.err
     listed = git(remote, "ls-tree", "-r", "--name-only", "main", "runs/")
     assert f"published/{NAME}.json" in listed
+
+
+def test_a_deployment_that_lists_no_benchmarks(home: Home, invoke: Invoke) -> None:
+    from tests.cli.test_benchmark import PLANS, run_of
+
+    run_of(home.folder, "p p f", PLANS, run_id="first")
+    assert invoke("benchmark", "mint", "v1", "--from", "first").status == 0
+    with site(200, GOOD, {}, failing=MISSING.encode()) as url:
+        settings = {"url": url, "token_env": TOKEN_ENV}
+        (home.folder / "convex-evals.yaml").write_text(json.dumps({"deployments": {NAME: settings}}))
+        result = invoke("benchmark", "publish", "v1")
+    assert result.status == 1 and "Could not find public function" in result.err and result.err.count("\n") == 1
