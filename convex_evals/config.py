@@ -17,7 +17,7 @@ from convex_evals.errors import UserError
 from convex_evals.inputs.suite_files import is_there, read_inside, refuse_links
 from convex_evals.records.base import Record
 from convex_evals.records.human import parse_human
-from convex_evals.records.publication import DeploymentName
+from convex_evals.records.names import DeploymentName
 
 CONFIG_NAME = "convex-evals.yaml"
 # Below the folder that results stand in.

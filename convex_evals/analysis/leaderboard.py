@@ -60,7 +60,7 @@ class Ranker:
         return self._board([Ranking(first.experiment, standings, plan=plan, shared=(first, second))])
 
     def newest_of_each(self, experiment: str | None = None) -> Leaderboard:
-        """The newest run of each model, whatever it is of: for a matrix, where each eval stands by itself."""
+        """The newest run of each model, whatever its benchmark: a matrix compares models eval by eval."""
         self._read(None if experiment is None else [experiment])
         self._found.keep(self._given_others)
         widest = max((len(run.evals) for run in self._found.runs), default=0)

@@ -6,10 +6,11 @@ import asyncio
 import hashlib
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import partial
 
 from convex_evals.errors import UserError
 from convex_evals.publish.bundles import EvalSource
-from convex_evals.publish.client import FunctionFailedError, LostAnswerError
+from convex_evals.publish.client import FunctionFailedError
 from convex_evals.publish.leaderboard import LeaderboardApi
 
 
@@ -35,36 +36,21 @@ class Assets:
             return self._files[digest]
 
     async def _source(self, source: EvalSource) -> str:
-        patience = self.leaderboard.client.patience
-        file, failures = None, 0
-        while True:
+        file: str | None = None
+
+        async def register() -> str:
+            nonlocal file
             stored = await self.leaderboard.stored_source(source.digest)
             if stored is not None:
                 return stored
             file = file or await self._upload(source.zipped)
-            try:
-                await self.leaderboard.register_source(source.digest, file)
-                return file
-            except LostAnswerError as lost:
-                failures += 1
-                if failures >= patience.tries:
-                    raise self._given_up("admin:registerAsset", failures, lost) from None
-                await asyncio.sleep(patience.pause(failures))
-            except FunctionFailedError as error:
-                raise UserError(f"{self.leaderboard.client.deployment.url}: {error}") from None
+            await self.leaderboard.register_source(source.digest, file)
+            return file
+
+        try:
+            return await self.leaderboard.client.again("admin:registerAsset", register)
+        except FunctionFailedError as error:
+            raise UserError(f"{self.leaderboard.client.deployment.url}: {error}") from None
 
     async def _upload(self, data: bytes) -> str:
-        patience = self.leaderboard.client.patience
-        failures = 0
-        while True:
-            try:
-                return await self.leaderboard.upload(data)
-            except LostAnswerError as lost:
-                failures += 1
-                if failures >= patience.tries:
-                    raise self._given_up("upload", failures, lost) from None
-                await asyncio.sleep(patience.pause(failures))
-
-    def _given_up(self, what: str, failures: int, lost: LostAnswerError) -> UserError:
-        url = self.leaderboard.client.deployment.url
-        return UserError(f"{url}: {what}: no answer after {failures} tries ({lost}); the same command resumes")
+        return await self.leaderboard.client.again("upload", partial(self.leaderboard.upload, data))

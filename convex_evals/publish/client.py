@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from functools import partial
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
@@ -21,6 +23,7 @@ from convex_evals.errors import UserError
 from convex_evals.publish.deployments import Deployment
 from convex_evals.text import one_line, printable
 
+T = TypeVar("T")
 _BUSY = (429, 503)
 _FUNCTION_THREW = 560  # Convex's own status
 _LONGEST_MESSAGE = 300  # characters
@@ -80,11 +83,11 @@ class ConvexClient:
 
     async def query(self, path: str, args: dict[str, Any]) -> Any:
         """Raises `FunctionFailedError`, and `UserError` where there is no answer."""
-        return await self._again("query", path, args)
+        return await self.again(path, partial(self._call, "query", path, args))
 
     async def mutate_again(self, path: str, args: dict[str, Any]) -> Any:
         """A mutation that may be done twice: nothing is different after the second time. Raises like `query`."""
-        return await self._again("mutation", path, self._with_token(args))
+        return await self.again(path, partial(self._call, "mutation", path, self._with_token(args)))
 
     async def mutate_once(self, path: str, args: dict[str, Any]) -> Any:
         """Raises `FunctionFailedError`, `LostAnswerError`, and `UserError` for what is no deployment."""
@@ -108,16 +111,17 @@ class ConvexClient:
     def _with_token(self, args: dict[str, Any]) -> dict[str, Any]:
         return {"token": self.deployment.token, **args}
 
-    async def _again(self, kind: str, path: str, args: dict[str, Any]) -> Any:
+    async def again(self, what: str, ask: Callable[[], Awaitable[T]]) -> T:
+        """Do what may be done twice until it is answered. Raises `UserError` where it never is."""
         failures = 0
         while True:
             try:
-                return await self._call(kind, path, args)
+                return await ask()
             except LostAnswerError as lost:
                 failures += 1
                 if failures >= self.patience.tries:
                     raise UserError(
-                        f"{self.deployment.url}: {path}: no answer after {failures} tries ({lost}); the same command "
+                        f"{self.deployment.url}: {what}: no answer after {failures} tries ({lost}); the same command "
                         "resumes"
                     ) from None
                 await asyncio.sleep(self.patience.pause(failures))

@@ -22,11 +22,6 @@ class Ledger:
     path: Path
     root: Path
     record: Publication
-    is_new: bool  # nothing was written yet
-
-    @property
-    def is_complete(self) -> bool:
-        return not self.is_new and all(t.state == "published" for t in self.record.trials)
 
     @property
     def is_cut(self) -> bool:
@@ -42,7 +37,6 @@ class Ledger:
         trials = tuple(by_number[n] for n in sorted(by_number))
         self.record = self.record.model_copy(update={"trials": trials})
         write_record(self.path, self.record, self.root)
-        self.is_new = False
 
 
 def open_ledger(run: Run, deployment: Deployment) -> Ledger:
@@ -62,9 +56,10 @@ def open_ledger(run: Run, deployment: Deployment) -> Ledger:
         raise UserError(f"{path}: its trials are not of 1 to {run.plan.trials}, in order; restore it from Git")
     if any((t.id is None) != (t.state in _NOT_STARTED) for t in record.trials):
         raise UserError(f"{path}: every trial has an id that was started, and no other; restore it from Git")
-    return Ledger(path, run.root, record, found is None)
+    return Ledger(path, run.root, record)
 
 
 def is_published(run: Run, ledger: Ledger) -> bool:
     """Whether the ledger says so of all trials."""
-    return ledger.is_complete and len(ledger.record.trials) == run.plan.trials
+    trials = ledger.record.trials
+    return len(trials) == run.plan.trials and all(t.state == "published" for t in trials)

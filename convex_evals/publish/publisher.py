@@ -174,8 +174,7 @@ class Publisher:
     ) -> None:
         run, ledger = each.run, each.ledger
         assert ledger is not None
-        summary = run.summary()
-        benchmark = summary.benchmark if summary else None
+        benchmark = run.benchmark
         contents = [read_trial(run, n, sources, benchmark) for n in range(1, run.plan.trials + 1)]
         model = await board.ensure_model(model_there(run.plan, catalog))
         await self._plan(run, ledger, board, model)

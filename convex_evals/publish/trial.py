@@ -20,7 +20,7 @@ from convex_evals.publish.content import TrialContent
 from convex_evals.publish.leaderboard import MOST_LISTED, LeaderboardApi, ListedRun
 from convex_evals.publish.ledger import Ledger
 from convex_evals.publish.reconcile import Missing, RunState, compare, other_result
-from convex_evals.records.publication import PublishedTrial
+from convex_evals.records.publication import PublishedTrial, State
 
 
 class RunError(UserError):
@@ -252,7 +252,7 @@ class TrialPublisher:
 
     def _note(
         self,
-        state: Literal["planned", "starting", "started", "deleting", "published"],
+        state: State,
         run_id: str | None = None,
         after: str | None = None,
     ) -> None:

@@ -7,33 +7,28 @@ the rules. The id can be derived from a run alone, so that runs can be ranked be
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from convex_evals.records.base import FileRecord, Record
 from convex_evals.records.grading_inputs import GradingInputs, grade_name
 from convex_evals.records.hashes import sha256_parts
-from convex_evals.records.names import Commit, Day, EvalId, ExperimentName, Line, Natural, RulesHash, Sha256, Slug
+from convex_evals.records.names import (
+    BenchmarkName,
+    Commit,
+    Day,
+    EvalId,
+    ExperimentName,
+    Line,
+    Natural,
+    RulesHash,
+    Sha256,
+    Slug,
+)
 from convex_evals.records.outcome import Pipeline
 from convex_evals.records.run import BackendIdentity, RunPlan
-
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
-
-
-def _is_name(text: str) -> str:
-    if not _NAME.fullmatch(text):
-        raise ValueError(f"'{text[:60]}' is no name of a benchmark (lower-case letters, digits, '.', '_' and '-')")
-    return text
-
-
-BenchmarkName = Annotated[str, AfterValidator(_is_name)]
-
-
-def is_benchmark_name(text: str) -> bool:
-    return _NAME.fullmatch(text) is not None
 
 
 class BenchmarkEval(Record):

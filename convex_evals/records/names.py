@@ -16,6 +16,8 @@ _CATEGORY = re.compile(_PART)
 _RUN_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _EXPERIMENT = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _SLUG = re.compile(r"[^\W_][\w \x21-\x2e\x3a-\x7e]{0,99}/[\w \x21-\x7e]{1,199}")
+_BENCHMARK = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
+_DEPLOYMENT = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")
 _HASH = re.compile(r"[0-9a-f]{64}")
 # The checker tells the beginning of the lint rules' hash; runs have recorded that, and whole hashes.
 _RULES = re.compile(r"[0-9a-f]{16}|[0-9a-f]{64}")
@@ -28,6 +30,11 @@ _LINE = re.compile(r"[^\n\r\x00-\x1f\x7f-\x9f\u2028\u2029]{0,1000}")
 def is_eval_id(text: str) -> bool:
     """Whether `text` may name an eval: what becomes of it is two folder names, of letters, digits and a few signs."""
     return _EVAL_ID.fullmatch(text) is not None
+
+
+def is_benchmark_name(text: str) -> bool:
+    """Whether `text` may name a benchmark, and its file."""
+    return _BENCHMARK.fullmatch(text) is not None
 
 
 def _matching(pattern: re.Pattern[str], what: str) -> AfterValidator:
@@ -53,6 +60,12 @@ EvalId = Annotated[str, _matching(_EVAL_ID, "eval id, `category/name` of letters
 Category = Annotated[str, _matching(_CATEGORY, "category: letters, digits and a few signs")]
 Slug = Annotated[str, _matching(_SLUG, "slug of a model, `provider/name`")]
 ExperimentName = Annotated[str, _matching(_EXPERIMENT, "name of an experiment")]
+BenchmarkName = Annotated[
+    str, _matching(_BENCHMARK, "name of a benchmark (lower-case letters, digits, '.', '_' and '-')")
+]
+DeploymentName = Annotated[
+    str, _matching(_DEPLOYMENT, "name of a deployment (lower-case letters, digits and '-', 60 at most)")
+]
 Sha256 = Annotated[str, _matching(_HASH, "SHA-256 in hexadecimal digits")]
 RulesHash = Annotated[str, _matching(_RULES, "hash of lint rules in hexadecimal digits")]
 Commit = Annotated[str, _matching(_COMMIT, "commit's hash")]

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from convex_evals.records.base import FileRecord, Record
-from convex_evals.records.names import Line, RunId, TrialNumber
+from convex_evals.records.names import DeploymentName, Line, RunId, TrialNumber
 from convex_evals.records.run import RunPlan
 
-_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")
-
-
-def _is_name(text: str) -> str:
-    if not _NAME.fullmatch(text):
-        raise ValueError(f"'{text[:60]}' is no name of a deployment (lower-case letters, digits and '-', 60 at most)")
-    return text
-
-
-DeploymentName = Annotated[str, AfterValidator(_is_name)]
 State = Literal["planned", "starting", "started", "deleting", "published"]
 
 

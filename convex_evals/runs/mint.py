@@ -9,8 +9,9 @@ from convex_evals.config import Workspace
 from convex_evals.errors import UserError
 from convex_evals.grading.sandbox.choice import REVIEWED
 from convex_evals.grading.setup import ready_service
-from convex_evals.records.benchmark import Benchmark, BenchmarkEval, benchmark_id, is_benchmark_name
+from convex_evals.records.benchmark import Benchmark, BenchmarkEval, benchmark_id
 from convex_evals.records.grading_inputs import GradingInputs
+from convex_evals.records.names import is_benchmark_name
 from convex_evals.render.terminal import Display
 from convex_evals.runs.plan import Asked
 from convex_evals.runs.regrade import look_at

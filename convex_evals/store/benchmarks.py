@@ -10,8 +10,9 @@ from typing import TypeVar
 
 from convex_evals.errors import UserError
 from convex_evals.inputs import confined
-from convex_evals.records.benchmark import Benchmark, BenchmarkHead, is_benchmark_name
+from convex_evals.records.benchmark import Benchmark, BenchmarkHead
 from convex_evals.records.human import parse_human
+from convex_evals.records.names import is_benchmark_name
 from convex_evals.store.files import read_confined, write_atomic
 
 FOLDER = "benchmarks"
