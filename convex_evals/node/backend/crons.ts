@@ -12,11 +12,13 @@ export interface CronJob {
   readonly spec: CronSpec;
 }
 
-export interface CronStatus extends CronJob {
-  /** Unix milliseconds. */
+/** Unix milliseconds. */
+export interface CronTimes {
   readonly nextRunMs: number;
   readonly lastRunMs: number | null;
 }
+
+export interface CronStatus extends CronJob, CronTimes {}
 
 interface Entry {
   readonly job: CronJob;
@@ -29,15 +31,27 @@ interface Entry {
 /** Owns one timer per cron job. */
 export class CronTimers {
   readonly #run: (job: CronJob) => Promise<void>;
+  readonly #known: ReadonlyMap<string, CronTimes>;
+  readonly #onTimes: (key: string, times: CronTimes) => void;
   #entries: Entry[] = [];
 
-  constructor(run: (job: CronJob) => Promise<void>) {
+  /** `known`: the times of jobs that ran before the process started; `onTimes` is told those of jobs that run now. */
+  constructor(
+    run: (job: CronJob) => Promise<void>,
+    known: ReadonlyMap<string, CronTimes> = new Map(),
+    onTimes: (key: string, times: CronTimes) => void = () => {},
+  ) {
     this.#run = run;
+    this.#known = known;
+    this.#onTimes = onTimes;
   }
 
   /** Replaces the jobs; one that stays the same keeps its next time. */
   replace(jobs: readonly CronJob[]): void {
-    const before = new Map(this.#entries.map((entry) => [keyOf(entry.job), entry]));
+    const before = new Map<string, CronTimes>([
+      ...this.#known,
+      ...this.#entries.map((entry) => [keyOf(entry.job), entry] as const),
+    ]);
     for (const entry of this.#entries) entry.cancel();
     this.#entries = jobs.map((job) => {
       const known = before.get(keyOf(job));
@@ -48,6 +62,7 @@ export class CronTimers {
         running: false,
         cancel: () => {},
       };
+      if (!known) this.#onTimes(keyOf(job), { nextRunMs: entry.nextRunMs, lastRunMs: null });
       this.#arm(entry);
       return entry;
     });
@@ -61,6 +76,7 @@ export class CronTimers {
     entry.cancel = runAt(entry.nextRunMs, () => {
       const dueMs = entry.nextRunMs;
       entry.nextRunMs = nextRun(entry.job.spec.schedule, Date.now(), dueMs);
+      this.#onTimes(keyOf(entry.job), { nextRunMs: entry.nextRunMs, lastRunMs: dueMs });
       this.#arm(entry);
       // At most one run at a time; those that come due meanwhile are skipped.
       if (!entry.running) void this.#start(entry, dueMs);

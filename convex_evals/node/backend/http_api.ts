@@ -118,7 +118,7 @@ async function configHashes({ request, response }: Exchange, { door }: ApiParts)
 async function updateEnvironment({ request, response }: Exchange, { app, door }: ApiParts): Promise<void> {
   requireAdmin(request.headers.authorization, door);
   const { changes } = (await readJson(request)) as { changes?: unknown };
-  app.setEnvironmentVariables(environmentChanges(changes, app.userEnvironment()));
+  app.setEnvironmentVariables(environmentChanges(changes, app.environment.user));
   response.writeHead(200).end();
 }
 

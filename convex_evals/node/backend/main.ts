@@ -1,12 +1,14 @@
 /**
  * node --experimental-vm-modules --disable-warning=ExperimentalWarning backend/main.ts
- *     [--port N] [--site-port N] [--ready-fd N] [--exit-with-stdin] [--log]
+ *     [--port N] [--site-port N] [--ready-fd N] [--exit-with-stdin] [--log] [--data DIR]
  *     [--control-fd N] [--listen-fd N]... [--listen-site-fd N]...
  *
  * A socket given with --control-fd is served from the start: whoever started us may be outside of our network. Then
  * nothing is deployed but by it, and the admin key is of no use on the ports, which a graded project reaches.
  * Sockets given with --listen-fd, and for HTTP actions with --listen-site-fd, are for clients that may use the admin key.
  * They are served once something is deployed: clients that connect earlier wait until then.
+ * With --data, what is deployed and what is written is kept in DIR, and there again at the next start. Whoever starts us sees
+ * to it that nobody else uses DIR.
  */
 
 import { writeSync } from "node:fs";
@@ -24,6 +26,7 @@ import { BACKEND_VERSION } from "./versions.ts";
 export { startBackend, type Backend, type BackendOptions } from "./server.ts";
 
 const EXIT_USAGE = 2;
+const EXIT_STORAGE = 3;
 const STDOUT = 1;
 
 interface Options {
@@ -32,6 +35,7 @@ interface Options {
   readonly readyFd: number;
   readonly exitWithStdin: boolean;
   readonly log: boolean;
+  readonly data: string | undefined;
   readonly controlFd: number | undefined;
   readonly listenFds: readonly number[];
   readonly listenSiteFds: readonly number[];
@@ -45,6 +49,7 @@ function parseOptions(): Options {
       "ready-fd": { type: "string", default: String(STDOUT) },
       "exit-with-stdin": { type: "boolean", default: false },
       log: { type: "boolean", default: false },
+      data: { type: "string" },
       "control-fd": { type: "string" },
       "listen-fd": { type: "string", multiple: true, default: [] },
       "listen-site-fd": { type: "string", multiple: true, default: [] },
@@ -56,6 +61,7 @@ function parseOptions(): Options {
     readyFd: integer("--ready-fd", values["ready-fd"]),
     exitWithStdin: values["exit-with-stdin"],
     log: values.log,
+    data: values.data,
     controlFd: values["control-fd"] === undefined ? undefined : integer("--control-fd", values["control-fd"]),
     listenFds: values["listen-fd"].map((text) => integer("--listen-fd", text)),
     listenSiteFds: values["listen-site-fd"].map((text) => integer("--listen-site-fd", text)),
@@ -93,6 +99,7 @@ async function main(): Promise<void> {
     sitePort: options.sitePort,
     onLog: log,
     door: options.controlFd === undefined ? EVERYTHING : FOR_PROJECT,
+    ...(options.data === undefined ? {} : { data: { folder: options.data, onFatal: exitWith } }),
   });
   if (options.controlFd !== undefined) await backend.listenOn(options.controlFd, EVERYTHING);
   const ready = { kind: "ready", port: backend.port, site_port: backend.sitePort, version: BACKEND_VERSION };
@@ -106,12 +113,19 @@ async function main(): Promise<void> {
 
 function openOnceDeployed(backend: Backend, { listenFds, listenSiteFds }: Options): void {
   let open = false;
-  backend.app.onDeployed(() => {
+  const openAll = (): void => {
     if (open) return;
     open = true;
     for (const fd of listenFds) backend.listenOn(fd, FOR_TESTER).catch(exit);
     for (const fd of listenSiteFds) backend.listenForSiteOn(fd, FOR_TESTER).catch(exit);
-  });
+  };
+  if (backend.app.deployment) openAll();
+  else backend.app.onDeployed(openAll);
+}
+
+function exitWith(line: string): never {
+  process.stderr.write(`backend: ${line}\n`);
+  process.exit(EXIT_STORAGE);
 }
 
 let exiting = false;

@@ -54,7 +54,7 @@ export class PushApi {
       this.#pending.get(oldest)?.close();
       this.#pending.delete(oldest);
     }
-    return startPushResponse(deployment.push, this.#app.deployment?.push ?? null, id, this.#app.userEnvironment());
+    return startPushResponse(deployment.push, this.#app.deployment?.push ?? null, id, this.#app.environment.user);
   }
 
   async #evaluate(body: Json): Promise<Json> {
@@ -63,7 +63,7 @@ export class PushApi {
       deployment.push,
       this.#app.deployment?.push ?? null,
       "",
-      this.#app.userEnvironment(),
+      this.#app.environment.user,
     );
     deployment.close();
     return { schemaChange: response["schemaChange"] };

@@ -4,7 +4,7 @@
  * not an instance of the other's classes.
  */
 
-import type { ComponentData } from "./data_store.ts";
+import type { ComponentData, Write } from "./data_store.ts";
 
 export type FunctionType = "query" | "mutation" | "action";
 
@@ -98,8 +98,8 @@ export interface RuntimeHost {
   storageUrl(componentPath: string, storageId: string): string;
   uploadUrl(componentPath: string): string;
   siteUrl(): string;
-  /** Announces a commit that must not be interrupted; `commit` ends it. */
-  committing(): void;
+  /** Announces a commit that must not be interrupted; `commit` ends it. Where it throws, nothing is committed. */
+  committing(ts: bigint, writes: () => Write[]): void;
   /** Runs a top-level query or mutation; rejects when it spins or never settles. */
   guardTransaction<T>(run: () => Promise<T>): Promise<T>;
   /** Runs a query or mutation that another one called, on its time. */

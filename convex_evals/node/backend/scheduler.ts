@@ -18,13 +18,23 @@ export class Scheduler {
   }
 
   announce(job: ScheduledJob): void {
-    this.#announced.set(keyOf(job.componentPath, job.jobId), job);
+    this.#announced.set(jobKey(job.componentPath, job.jobId), job);
+  }
+
+  /** Jobs of the transaction that is about to commit, by `jobKey`. */
+  get announced(): ReadonlyMap<string, ScheduledJob> {
+    return this.#announced;
+  }
+
+  /** Arms a job that was committed before the process started. */
+  resume(job: ScheduledJob): void {
+    this.#arm(jobKey(job.componentPath, job.jobId), job);
   }
 
   onCommit(commit: Commit): void {
     for (const write of commit.writes) {
       if (write.table !== TABLE) continue;
-      const key = keyOf(write.componentPath, write.id);
+      const key = jobKey(write.componentPath, write.id);
       const pending = (write.document?.["state"] as { kind?: string } | undefined)?.kind === "pending";
       const job = this.#announced.get(key);
       if (pending && job) this.#arm(key, job);
@@ -53,6 +63,6 @@ export class Scheduler {
   }
 }
 
-function keyOf(componentPath: string, jobId: string): string {
+export function jobKey(componentPath: string, jobId: string): string {
   return `${componentPath}|${jobId}`;
 }

@@ -18,6 +18,8 @@ export interface BackendOptions {
   readonly sitePort?: number;
   /** Environment variables that the deployment starts with. */
   readonly env?: Readonly<Record<string, string>>;
+  /** A folder in which data are kept beyond the life of the process, and what happens when its disk fails. */
+  readonly data?: { readonly folder: string; readonly onFatal: (line: string) => never };
   /** Time limits of functions; Convex's unless given. */
   readonly limits?: Partial<FunctionTimes>;
   /** What may be done on the ports; everything, unless given. */
@@ -40,7 +42,10 @@ export interface Backend {
   close(): Promise<void>;
 }
 
-/** Starts a backend with nothing deployed; resolves when it accepts connections. */
+/**
+ * Starts a backend, with nothing deployed unless its data say otherwise; resolves when it accepts connections.
+ * Throws `StorageError` where data cannot be kept.
+ */
 export async function startBackend(options: BackendOptions = {}): Promise<Backend> {
   let port = 0;
   let sitePort = 0;
@@ -52,6 +57,7 @@ export async function startBackend(options: BackendOptions = {}): Promise<Backen
       env: options.env ?? {},
       onLog: options.onLog ?? (() => {}),
       limits: functionLimits(options.limits),
+      ...(options.data ? { data: options.data } : {}),
       callSystemFunction,
     },
   );
@@ -60,6 +66,7 @@ export async function startBackend(options: BackendOptions = {}): Promise<Backen
   const listeners = new Listeners(parts, sync);
   port = await listeners.api(options.door ?? EVERYTHING).listen(options.port ?? 0);
   sitePort = await listeners.site(options.door ?? EVERYTHING).listen(options.sitePort ?? 0);
+  await app.resume();
 
   return {
     port,

@@ -1,6 +1,6 @@
-/** Public names of stored files, and tokens for uploads. */
+/** Public names of stored files, and tokens for uploads. Both follow from a secret, so that they outlast the process. */
 
-import { randomBytes, randomUUID } from "node:crypto";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
 export interface FileAddress {
   readonly componentPath: string;
@@ -13,39 +13,57 @@ const UPLOAD_URL_LIFETIME_MS = 60 * 60 * 1000;
 /** Maps the unguessable parts of URLs to files and components. */
 export class FileUrls {
   readonly #origin: () => string;
-  readonly #publicIds = new Map<string, string>();
+  readonly #secret: string;
   readonly #files = new Map<string, FileAddress>();
-  readonly #uploads = new Map<string, { componentPath: string; expiresMs: number }>();
+  #earlier: (() => Iterable<FileAddress>) | null;
 
-  constructor(origin: () => string) {
+  /** `earlier`: the files that there were before the process started. */
+  constructor(
+    origin: () => string,
+    secret = randomBytes(32).toString("hex"),
+    earlier: (() => Iterable<FileAddress>) | null = null,
+  ) {
     this.#origin = origin;
+    this.#secret = secret;
+    this.#earlier = earlier;
   }
 
   downloadUrl(componentPath: string, storageId: string): string {
-    const key = `${componentPath}|${storageId}`;
-    let publicId = this.#publicIds.get(key);
-    if (publicId === undefined) {
-      publicId = randomUUID();
-      this.#publicIds.set(key, publicId);
-      this.#files.set(publicId, { componentPath, storageId });
-    }
-    return `${this.#origin()}/api/storage/${publicId}`;
+    return `${this.#origin()}/api/storage/${this.#named({ componentPath, storageId })}`;
   }
 
   uploadUrl(componentPath: string): string {
-    const token = randomBytes(24).toString("hex");
-    this.#uploads.set(token, { componentPath, expiresMs: Date.now() + UPLOAD_URL_LIFETIME_MS });
-    return `${this.#origin()}/api/storage/upload?token=${token}`;
+    const claims = [componentPath, Date.now() + UPLOAD_URL_LIFETIME_MS, randomBytes(12).toString("hex")];
+    const text = Buffer.from(JSON.stringify(claims)).toString("base64url");
+    return `${this.#origin()}/api/storage/upload?token=${text}.${this.#mac("upload", text).toString("base64url")}`;
   }
 
   fileOf(publicId: string): FileAddress | undefined {
+    if (!this.#files.has(publicId) && this.#earlier) {
+      for (const address of this.#earlier()) this.#named(address);
+      this.#earlier = null;
+    }
     return this.#files.get(publicId);
   }
 
   /** The component that a live upload token belongs to, or null. */
   uploadTarget(token: string): string | null {
-    const upload = this.#uploads.get(token);
-    if (!upload || upload.expiresMs < Date.now()) return null;
-    return upload.componentPath;
+    const [text = "", mac = ""] = token.split(".");
+    const given = Buffer.from(mac, "base64url");
+    const expected = this.#mac("upload", text);
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
+    const [componentPath, expiresMs] = JSON.parse(Buffer.from(text, "base64url").toString()) as [string, number];
+    return expiresMs < Date.now() ? null : componentPath;
+  }
+
+  #named(address: FileAddress): string {
+    const hex = this.#mac("file", `${address.componentPath}|${address.storageId}`).toString("hex");
+    const publicId = hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+    this.#files.set(publicId, address);
+    return publicId;
+  }
+
+  #mac(purpose: string, text: string): Buffer {
+    return createHmac("sha256", this.#secret).update(`${purpose}:${text}`).digest();
   }
 }

@@ -2,7 +2,7 @@
 
 import { Authenticator, type Caller } from "../auth.ts";
 import type { AuthProvider } from "../auth_providers.ts";
-import { CronTimers, type CronStatus } from "../crons.ts";
+import { CronTimers, type CronJob, type CronStatus } from "../crons.ts";
 import { DeployError } from "../errors.ts";
 import { PushEvaluation } from "../push/evaluate.ts";
 import { splitUdfPath } from "../push/evaluated.ts";
@@ -18,11 +18,15 @@ import { DataStore } from "../data_store.ts";
 import { Deployment, type PreparedContext } from "./deployment.ts";
 import { createEngineContext } from "../realm/globals.ts";
 import type { Syscalls } from "../realm/isolate.ts";
+import { Environment } from "./environment.ts";
+import { FunctionHandles } from "./function_handles.ts";
 import { createHost, type FunctionLimits } from "./host.ts";
 import { routeRequest } from "./http_mounts.ts";
+import { KeptApp } from "./kept_app.ts";
 import type { DocumentRead, DocumentWrite, FunctionResult, RuntimeHost, ScheduledJob } from "../runtime_types.ts";
 import { loadRuntime } from "../realm/runtime_loader.ts";
 import { readDocuments } from "./stored_documents.ts";
+import { TableNumbers } from "./table_numbers.ts";
 import { ownTurn } from "../realm/executions.ts";
 
 export interface AppUrls {
@@ -34,6 +38,8 @@ export interface AppSettings {
   readonly env: Readonly<Record<string, string>>;
   readonly limits: FunctionLimits;
   readonly onLog: (line: string) => void;
+  /** Where its data are kept, and what happens when the disk fails; unless given, they end with the process. */
+  readonly data?: { readonly folder: string; readonly onFatal: (line: string) => never };
   /** Runs a function under `_system/`: they are written in terms of the app. */
   readonly callSystemFunction: (app: App, call: AppCall) => Promise<FunctionResult>;
 }
@@ -45,8 +51,8 @@ export class App {
   /** Prints a line of the deployment's own. */
   readonly report: (line: string) => void;
   readonly auth = new Authenticator(() => this.#authProviders());
-  readonly env: Record<string, string>;
-  readonly #userEnv: Map<string, string>;
+  readonly environment: Environment;
+  readonly #kept: KeptApp | null;
   readonly #scheduler: Scheduler;
   readonly #crons: CronTimers;
   readonly #host: RuntimeHost;
@@ -56,32 +62,43 @@ export class App {
   #deployment: Deployment | null = null;
   #prepared: Promise<PreparedContext> | null = null;
 
-  constructor(urls: AppUrls, { env, onLog, limits, callSystemFunction }: AppSettings) {
+  /** Throws `StorageError` where data cannot be kept in its folder. */
+  constructor(urls: AppUrls, { env, onLog, limits, data, callSystemFunction }: AppSettings) {
+    const kept = data ? new KeptApp(data.folder, this.store, { onFatal: data.onFatal, onWarning: onLog }) : null;
+    this.#kept = kept;
+    this.store.keeper = kept;
     this.report = onLog;
     this.#limits = limits;
     this.#callSystemFunction = callSystemFunction;
-    this.files = new FileUrls(() => urls.cloudUrl());
-    this.#userEnv = new Map(Object.entries(env));
-    // One object for the life of the process: contexts hold on to it.
-    this.env = { ...env };
-    Object.defineProperties(this.env, {
-      CONVEX_CLOUD_URL: { get: () => urls.cloudUrl(), enumerable: true },
-      CONVEX_SITE_URL: { get: () => urls.siteUrl(), enumerable: true },
-    });
+    this.files = new FileUrls(() => urls.cloudUrl(), kept?.secret, kept && (() => kept.files()));
+    this.environment = new Environment([...Object.entries(env), ...(kept?.environment ?? [])], urls);
     this.#scheduler = new Scheduler((job) => this.#runJob(job));
-    this.#crons = new CronTimers(async ({ componentPath, spec }) => {
+    const runCron = async ({ componentPath, spec }: CronJob): Promise<void> => {
       const args = spec.args[0] ?? {};
       await this.call({ type: "any", path: spec.name, componentPath, args, caller: { kind: "admin", identity: null } });
-    });
+    };
+    this.#crons = new CronTimers(runCron, kept?.crons, (key, times) => kept?.append({ kind: "cron", key, ...times }));
     this.#host = createHost({
       store: this.store,
       scheduler: this.#scheduler,
       files: this.files,
+      tables: new TableNumbers(kept?.tables, (name, number) => kept?.append({ kind: "table", name, number })),
+      handles: new FunctionHandles(kept?.handles, (fn, handle) => kept?.append({ kind: "handle", fn, handle })),
       limits,
       siteUrl: () => urls.siteUrl(),
       onLog,
     });
     this.store.onCommit((commit) => this.#scheduler.onCommit(commit));
+    if (kept) kept.scheduled = () => this.#scheduler.announced;
+  }
+
+  /** Goes on where the process before was ended: with its deployment, its files and the jobs that are due. */
+  async resume(): Promise<void> {
+    const kept = this.#kept;
+    if (!kept) return;
+    await kept.openFiles();
+    if (kept.request) this.activate(await this.evaluate(kept.request));
+    for (const job of kept.resumableJobs()) this.#scheduler.resume(job);
   }
 
   get deployment(): Deployment | null {
@@ -103,7 +120,7 @@ export class App {
     this.#prepared = null;
     const { context, entry } = prepared;
     const engine = (): Syscalls => context["Convex"] as Syscalls;
-    const push = await PushEvaluation.run(request, this.env, (error) => entry.errorText(error), {
+    const push = await PushEvaluation.run(request, this.environment.values, (error) => entry.errorText(error), {
       busyMs: this.#limits.action.busyMs,
       log: (level, text) => this.#host.log(level, text),
       syscalls: {
@@ -118,7 +135,7 @@ export class App {
       push.code.close();
       throw error;
     }
-    return new Deployment(push, prepared);
+    return new Deployment(request, push, prepared);
   }
 
   /** The first document that the schemas of `deployment` refuse, or null. */
@@ -133,6 +150,7 @@ export class App {
 
   /** Makes `deployment` the running one. */
   activate(deployment: Deployment): void {
+    if (this.#kept?.request !== deployment.pushed) this.#kept?.keep({ kind: "push", request: deployment.pushed });
     if (this.#deployment !== deployment) this.#deployment?.close();
     this.#deployment = deployment;
     this.#crons.replace(deployment.crons());
@@ -148,21 +166,10 @@ export class App {
     return this.#crons.list();
   }
 
-  userEnvironment(): ReadonlyMap<string, string> {
-    return this.#userEnv;
-  }
-
   /** Sets variables, or takes those away whose value is null; functions see them from their next call on. */
   setEnvironmentVariables(changes: ReadonlyMap<string, string | null>): void {
-    for (const [name, value] of changes) {
-      if (value === null) {
-        this.#userEnv.delete(name);
-        delete this.env[name];
-      } else {
-        this.#userEnv.set(name, value);
-        this.env[name] = value;
-      }
-    }
+    this.#kept?.keep({ kind: "environment", changes: Object.fromEntries(changes) });
+    this.environment.change(changes);
     if (!this.#deployment) return;
     this.#deployment.push.code.renewProcesses();
     for (const listener of this.#deployed) detached(listener);
@@ -251,6 +258,7 @@ export class App {
     this.#scheduler.close();
     this.#crons.replace([]);
     this.#deployment?.close();
+    this.#kept?.folder.close();
   }
 
   async #dispatch(call: AppCall, record: CallRecord): Promise<FunctionResult> {

@@ -4,6 +4,7 @@ import type vm from "node:vm";
 import { allComponents, findFunction, type ComponentInstance, type EvaluatedPush } from "../push/evaluated.ts";
 import type { AnalyzedFunction, ComponentSetup, Runtime, RuntimeEntry } from "../runtime_types.ts";
 import type { CronJob } from "../crons.ts";
+import type { StartPushRequest } from "../push/request.ts";
 import type { ModulePlace } from "../push/app_code.ts";
 
 /** A context with the engine inside, waiting for an app. */
@@ -13,11 +14,14 @@ export interface PreparedContext {
 }
 
 export class Deployment {
+  /** The push as it came. */
+  readonly pushed: StartPushRequest;
   readonly push: EvaluatedPush;
   readonly runtime: Runtime;
   readonly #components: ReadonlyMap<string, ComponentInstance>;
 
-  constructor(push: EvaluatedPush, { entry }: PreparedContext) {
+  constructor(pushed: StartPushRequest, push: EvaluatedPush, { entry }: PreparedContext) {
+    this.pushed = pushed;
     this.push = push;
     this.#components = new Map([...allComponents(push.app)].map((instance) => [instance.componentPath, instance]));
     this.runtime = entry.createRuntime([...this.#components.values()].map(componentSetup), {

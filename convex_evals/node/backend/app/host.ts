@@ -6,8 +6,8 @@ import type { Scheduler } from "../scheduler.ts";
 import { currentCallRecord } from "./call_record.ts";
 import type { DataStore } from "../data_store.ts";
 import type { RuntimeHost } from "../runtime_types.ts";
-import { FunctionHandles } from "./function_handles.ts";
-import { TableNumbers } from "./table_numbers.ts";
+import type { FunctionHandles } from "./function_handles.ts";
+import type { TableNumbers } from "./table_numbers.ts";
 import {
   called,
   endedByRejections,
@@ -30,6 +30,8 @@ export interface HostParts {
   readonly store: DataStore;
   readonly scheduler: Scheduler;
   readonly files: FileUrls;
+  readonly tables: TableNumbers;
+  readonly handles: FunctionHandles;
   readonly limits: FunctionLimits;
   siteUrl(): string;
   /** Called for every console line of the app. */
@@ -40,9 +42,7 @@ export interface HostParts {
 const MAX_LOG_LINES = 256;
 
 export function createHost(parts: HostParts): RuntimeHost {
-  const { store, scheduler, files } = parts;
-  const tables = new TableNumbers();
-  const handles = new FunctionHandles();
+  const { store, scheduler, files, tables, handles } = parts;
   return {
     committedData: (componentPath) => store.component(componentPath),
     lastCommitTs: () => store.lastCommitTs,
@@ -52,7 +52,10 @@ export function createHost(parts: HostParts): RuntimeHost {
       store.commit(ts);
       setCommitting(false);
     },
-    committing: () => setCommitting(true),
+    committing: (ts, writes) => {
+      setCommitting(true);
+      store.keep(ts, writes);
+    },
     acquireTransaction: () => store.lock.acquire(),
     releaseTransaction: () => {
       // Also after a commit that failed half-way: the watchdog must not stay blind.

@@ -1,5 +1,6 @@
 /** `.withIndex()`: get-convex/convex-backend crates/common/src/query.rs (IndexRange::compile), crates/indexing/src/index_registry.rs */
 
+import type { ComponentData } from "../data_store.ts";
 import type { IndexJson, TableJson } from "../runtime_types.ts";
 import { formatValue } from "./validator_text.ts";
 
@@ -113,4 +114,19 @@ function splitRange(
 
 function onTwoFields(indexName: string, first: string, second: string): string {
   return `Upper and lower bounds in \`range\` can only be applied to a single index field. This query against index ${indexName} attempted to set a range bound on both "${first}" and "${second}". Consider using \`filter\` instead. See https://docs.convex.dev/using/indexes for more info.`;
+}
+
+/**
+ * Ids of the documents that a range can give, of those that are committed: found by the texts that it begins with, where it
+ * does, else all of the table.
+ */
+export function candidates(data: ComponentData, table: string, range: readonly RangeExpression[]): Iterable<string> {
+  const fields: string[] = [];
+  const values: string[] = [];
+  for (const { type, fieldPath, value } of range) {
+    if (type !== "Eq" || typeof value !== "string") break;
+    fields.push(fieldPath);
+    values.push(value);
+  }
+  return fields.length === 0 ? data.idsOf(table) : data.idsWhere(table, fields, values);
 }

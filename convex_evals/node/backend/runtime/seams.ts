@@ -11,7 +11,7 @@ export { checkDocumentId, newDocumentId, tableOfId } from "./document_ids.ts";
 export { openedCursor, sealedCursor } from "./cursors.ts";
 export { createFunctionHandle, parseFunctionHandle } from "./function_handles.ts";
 export { filterMatches } from "./filter_expressions.ts";
-export { checkIndexRange, indexFields } from "./index_ranges.ts";
+export { candidates, checkIndexRange, indexFields } from "./index_ranges.ts";
 export { checkSyscall, checkWritable } from "./syscall_rules.ts";
 export { isRegistered } from "./remote.ts";
 export { searchText } from "./text_search.ts";

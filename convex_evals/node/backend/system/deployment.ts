@@ -87,11 +87,11 @@ function cronSchedule(schedule: CronSchedule): JsonValue {
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
 export const listEnvironmentVariables: SystemFunction = async (app) =>
-  [...app.userEnvironment()].sort(([a], [b]) => (a < b ? -1 : 1)).map(environmentVariable);
+  [...app.environment.user].sort(([a], [b]) => (a < b ? -1 : 1)).map(environmentVariable);
 
 export const getEnvironmentVariable: SystemFunction = async (app, args) => {
   const name = stringArg(args, "name");
-  const value = app.userEnvironment().get(name);
+  const value = app.environment.user.get(name);
   return value === undefined ? null : environmentVariable([name, value], 0);
 };
 
@@ -132,8 +132,8 @@ export const listComponents: SystemFunction = async (app) =>
       state: "active",
     }));
 
-export const cloudUrl: SystemFunction = async (app) => app.env["CONVEX_CLOUD_URL"] ?? "";
-export const siteUrl: SystemFunction = async (app) => app.env["CONVEX_SITE_URL"] ?? "";
+export const cloudUrl: SystemFunction = async (app) => app.environment.values["CONVEX_CLOUD_URL"] ?? "";
+export const siteUrl: SystemFunction = async (app) => app.environment.values["CONVEX_SITE_URL"] ?? "";
 export const getVersion: SystemFunction = async () => CONVEX_VERSION;
 export const deploymentState: SystemFunction = async () => ({
   _id: "0000000000000001_backend_state",

@@ -76,7 +76,7 @@ export async function post(url: string, body: unknown, headers: Record<string, s
   return { status: response.status, body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>) };
 }
 
-export async function startPush(backend: Backend, project: string): Promise<PushAnswer> {
+export async function startPush(backend: Pick<Backend, "url">, project: string): Promise<PushAnswer> {
   return await post(`${backend.url}/api/deploy2/start_push`, {
     ...(await buildPushRequest(project)),
     adminKey: ADMIN_KEY,
@@ -84,7 +84,7 @@ export async function startPush(backend: Backend, project: string): Promise<Push
 }
 
 /** The three requests of a push; stops at the first that fails. */
-export async function push(backend: Backend, project: string): Promise<PushAnswer> {
+export async function push(backend: Pick<Backend, "url">, project: string): Promise<PushAnswer> {
   const started = await startPush(backend, project);
   if (started.status !== 200) return started;
   const { schemaChange } = started.body;

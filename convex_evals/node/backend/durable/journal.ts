@@ -1,0 +1,29 @@
+/** What a deployment that outlives its process writes down. */
+
+import type { StartPushRequest } from "../push/request.ts";
+import type { JsonValue, ScheduledJob } from "../runtime_types.ts";
+
+/** A document as it is written: component path, table, id, and the document in Convex's JSON; null once it is removed. */
+export type WrittenDocument = readonly [string, string, string, JsonValue];
+
+/** One whole change. All of it is kept, or nothing. */
+export type JournalRecord =
+  /** `ts`: Unix nanoseconds, in decimal. `jobs`: those whose documents the transaction wrote. */
+  | {
+      readonly kind: "commit";
+      readonly ts: string;
+      readonly writes: readonly WrittenDocument[];
+      readonly jobs?: readonly ScheduledJob[];
+    }
+  | { readonly kind: "table"; readonly name: string; readonly number: number }
+  | { readonly kind: "handle"; readonly fn: string; readonly handle: string }
+  | { readonly kind: "environment"; readonly changes: Readonly<Record<string, string | null>> }
+  | { readonly kind: "cron"; readonly key: string; readonly nextRunMs: number; readonly lastRunMs: number | null }
+  | { readonly kind: "push"; readonly request: StartPushRequest }
+  /** From which the public names of files, and upload tokens, are made; hexadecimal. */
+  | { readonly kind: "secret"; readonly secret: string };
+
+/** The disk took no more; in words for whoever called the function. */
+export class StorageError extends Error {
+  override readonly name = "StorageError";
+}
