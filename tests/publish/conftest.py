@@ -9,13 +9,16 @@ import pytest
 
 from convex_evals.publish import publisher
 from convex_evals.publish.client import Patience
-from tests.publish.deployed import Deployment, deployed
+from tests.publish.deployed import APP, Deployment, deployed
 from tests.publish.faulty_proxy import FaultyProxy, faulty_proxy
 
 
 @pytest.fixture(scope="session")
-def running_deployment(tmp_path_factory: pytest.TempPathFactory, toolchain: Path) -> Iterator[Deployment]:
-    with deployed(tmp_path_factory.mktemp("deployment"), toolchain) as deployment:
+def running_deployment(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, toolchain: Path
+) -> Iterator[Deployment]:
+    app = getattr(request, "param", APP)
+    with deployed(tmp_path_factory.mktemp("deployment"), toolchain, app) as deployment:
         yield deployment
 
 

@@ -1,8 +1,9 @@
-"""A leaderboard deployment on loopback: the app in `deployment/` in an embedded backend of its own."""
+"""A leaderboard deployment on loopback: an app in an embedded backend of its own."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import socket
 import threading
@@ -21,8 +22,12 @@ from convex_evals.grading.checker import Checker
 from convex_evals.grading.sandbox.base import NoSandbox
 from convex_evals.grading.sandbox.client import open_launcher
 from convex_evals.grading.toolchain import locate_toolchain
+from tests.conftest import ROOT
 
+# As strict as a deployment may be, and without any idempotency.
 APP = Path(__file__).parent / "deployment"
+LEADERBOARD = ROOT / "leaderboard"
+_INSPECTION = Path(__file__).parents[1] / "leaderboard" / "inspect.ts"
 _START_SECONDS = 120
 
 
@@ -36,6 +41,7 @@ class Deployment:
 
     url: str
     admin_url: str  # the same deployment, where the admin key is honoured
+    site_url: str  # of its HTTP actions
     project: Path  # its code, with what is generated
     token: str = ""
 
@@ -80,11 +86,13 @@ def _value(url: str, kind: str, path: str, args: dict[str, Any], headers: dict[s
 
 
 @asynccontextmanager
-async def _deployed(folder: Path, cache: Path) -> AsyncIterator[Deployment]:
+async def _deployed(folder: Path, cache: Path, app: Path) -> AsyncIterator[Deployment]:
     toolchain = locate_toolchain(cache)
     project, scratch, bundle = folder / "project", folder / "scratch", folder / "push.json"
     scratch.mkdir()
-    shutil.copytree(APP, project, ignore=shutil.ignore_patterns("_generated"))
+    shutil.copytree(app, project, ignore=shutil.ignore_patterns("_generated", "node_modules"))
+    if app == LEADERBOARD:
+        shutil.copy(_INSPECTION, project / "convex")
     (project / "node_modules").symlink_to(toolchain.node_modules)
     with socket.create_server(("127.0.0.1", 0)) as for_admin:
         async with open_launcher() as launcher:
@@ -94,23 +102,28 @@ async def _deployed(folder: Path, cache: Path) -> AsyncIterator[Deployment]:
                 EmbeddedBackend(toolchain, sandbox).start(scratch, listening=[for_admin.fileno()]) as at,
             ):
                 await checker.request("bundle", project=project, out=bundle, timeout=60)
-                await push(at, bundle, timeout=60)
+                analysis = folder / "analysis.json"
+                analysis.write_text(json.dumps(await push(at, bundle, timeout=60)), encoding="utf-8")
+                await checker.request("codegen", project=project, response=analysis, timeout=60)
                 yield _found(at, for_admin, project)
 
 
 def _found(at: Endpoints, for_admin: socket.socket, project: Path) -> Deployment:
-    return Deployment(f"http://127.0.0.1:{at.port}", f"http://127.0.0.1:{for_admin.getsockname()[1]}", project)
+    url, admin_url, site_url = (
+        f"http://127.0.0.1:{port}" for port in (at.port, for_admin.getsockname()[1], at.site_port)
+    )
+    return Deployment(url, admin_url, site_url, project)
 
 
 @contextmanager
-def deployed(folder: Path, cache: Path) -> Iterator[Deployment]:
-    """A deployment for code that blocks: its event loop runs in a thread. `folder` is empty, for its files."""
+def deployed(folder: Path, cache: Path, app: Path = APP) -> Iterator[Deployment]:
+    """`app` for code that blocks: its event loop runs in a thread. `folder` is empty, for its files."""
     started: asyncio.Queue[Deployment] = asyncio.Queue()
     loop = asyncio.new_event_loop()
     end = asyncio.Event()
 
     async def keep() -> None:
-        async with _deployed(folder, cache) as deployment:
+        async with _deployed(folder, cache, app) as deployment:
             await started.put(deployment)
             await end.wait()
 

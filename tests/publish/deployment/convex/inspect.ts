@@ -29,3 +29,13 @@ export const clear = internalMutation({
     return null;
   },
 });
+
+/** Inserts the first document of a table once more. */
+export const copy = internalMutation({
+  args: { table: v.union(v.literal("runs"), v.literal("evals"), v.literal("steps")) },
+  handler: async (ctx, { table }) => {
+    const { _id, _creationTime, ...fields } = (await ctx.db.query(table).first())!;
+    await ctx.db.insert(table, fields as never);
+    return null;
+  },
+});

@@ -1,0 +1,137 @@
+/**
+ * Tokens. One is `lb_ID_SECRET`: the deployment keeps the SHA-256 of the secret, which has 192 random bits, so that a copy of the
+ * database is of no use to call it. `npx convex run auth:createToken '{"name":"ci","scopes":["publish"]}'` shows a token once.
+ */
+import { MINUTE, RateLimiter } from "@convex-dev/rate-limiter";
+import { v, type Infer } from "convex/values";
+import { components, internal } from "./_generated/api";
+import type { Doc, Id } from "./_generated/dataModel";
+import { internalAction, internalMutation, internalQuery, type MutationCtx } from "./_generated/server";
+import { checkName } from "./limits";
+import { scope } from "./validators";
+
+type Scope = Infer<typeof scope>;
+
+const SECRET_BYTES = 24;
+const PUBLIC_ID_BYTES = 8;
+const TOKEN = /^lb_([0-9a-f]{16})_([0-9a-f]{48})$/;
+/** How exactly the last use of a token is known. */
+const LAST_USE_MS = MINUTE;
+const DEFAULT_SCOPES: Scope[] = ["publish", "admin"];
+const DAY_MS = 24 * 60 * MINUTE;
+
+export const limiter = new RateLimiter(components.rateLimiter, {
+  // Of each token: what a publisher sends in a minute, several times over.
+  calls: { kind: "token bucket", rate: 20_000, period: MINUTE, capacity: 20_000, shards: 10 },
+  // Of all tokens that were refused, where refusals can be counted.
+  refusals: { kind: "token bucket", rate: 30, period: MINUTE, capacity: 30 },
+});
+
+/** The token behind `text`, if it may do this; null says nothing about why not. */
+async function find(ctx: MutationCtx, text: string, wanted: Scope): Promise<Doc<"authTokens"> | null> {
+  const [, publicId = "", secret = ""] = TOKEN.exec(text) ?? [];
+  const known = await ctx.db
+    .query("authTokens")
+    .withIndex("by_public_id", (q) => q.eq("publicId", publicId))
+    .unique();
+  // Computed for unknown tokens, too: both take the same time.
+  const isSame = equal(await hashOf(secret), known?.secretHash ?? "");
+  if (!known || !isSame || known.revokedAt !== undefined) return null;
+  if (known.expiresAt !== undefined && known.expiresAt <= Date.now()) return null;
+  return known.scopes.includes(wanted) ? known : null;
+}
+
+/** Throws unless `token` may do this. A refusal cannot be counted: a mutation that throws leaves nothing behind. */
+export async function requireToken(ctx: MutationCtx, token: string, wanted: Scope): Promise<void> {
+  const known = await find(ctx, token, wanted);
+  if (!known) throw new Error("Invalid authentication token");
+  await use(ctx, known);
+}
+
+async function use(ctx: MutationCtx, token: Doc<"authTokens">): Promise<void> {
+  const { ok, retryAfter } = await limiter.limit(ctx, "calls", { key: token.publicId });
+  if (!ok) throw new Error(`Too many calls with this token; try again in ${Math.ceil((retryAfter ?? 0) / 1000)} s`);
+  if (Date.now() - (token.lastUsedAt ?? 0) > LAST_USE_MS) await ctx.db.patch(token._id, { lastUsedAt: Date.now() });
+}
+
+/** For HTTP actions, which can count refusals: whether `token` may do this, and whether anyone may ask just now. */
+export const check = internalMutation({
+  args: { token: v.string(), scope },
+  returns: v.union(v.literal("ok"), v.literal("refused"), v.literal("too many")),
+  handler: async (ctx, args) => {
+    const known = await find(ctx, args.token, args.scope);
+    if (known) {
+      await use(ctx, known);
+      return "ok";
+    }
+    return (await limiter.limit(ctx, "refusals")).ok ? "refused" : "too many";
+  },
+});
+
+/** Makes a token and shows it, once. Unless `scopes` are given, it can do what the leaderboard's API has. */
+export const createToken = internalAction({
+  args: { name: v.string(), scopes: v.optional(v.array(scope)), expiresInDays: v.optional(v.number()) },
+  returns: v.object({ tokenId: v.id("authTokens"), name: v.string(), value: v.string() }),
+  handler: async (ctx, { name, scopes = DEFAULT_SCOPES, expiresInDays }) => {
+    const publicId = randomHex(PUBLIC_ID_BYTES);
+    const secret = randomHex(SECRET_BYTES);
+    const made = { name, scopes, publicId, secretHash: await hashOf(secret) };
+    const expiry = expiresInDays === undefined ? {} : { expiresAt: Date.now() + expiresInDays * DAY_MS };
+    const tokenId: Id<"authTokens"> = await ctx.runMutation(internal.auth.storeToken, { ...made, ...expiry });
+    return { tokenId, name, value: `lb_${publicId}_${secret}` };
+  },
+});
+
+export const storeToken = internalMutation({
+  args: {
+    name: v.string(),
+    scopes: v.array(scope),
+    publicId: v.string(),
+    secretHash: v.string(),
+    expiresAt: v.optional(v.number()),
+  },
+  returns: v.id("authTokens"),
+  handler: async (ctx, token) => {
+    checkName("name", token.name);
+    return await ctx.db.insert("authTokens", token);
+  },
+});
+
+/** Ends a token, by its name; returns how many there were. */
+export const revokeToken = internalMutation({
+  args: { name: v.string() },
+  returns: v.number(),
+  handler: async (ctx, { name }) => {
+    const tokens = (await ctx.db.query("authTokens").take(1000)).filter(
+      (token) => token.name === name && token.revokedAt === undefined,
+    );
+    for (const token of tokens) await ctx.db.patch(token._id, { revokedAt: Date.now() });
+    return tokens.length;
+  },
+});
+
+/** All tokens, without what could be used. */
+export const listTokens = internalQuery({
+  args: {},
+  handler: async (ctx) =>
+    (await ctx.db.query("authTokens").take(1000)).map(({ secretHash: _, _id, ...token }) => token),
+});
+
+function randomHex(bytes: number): string {
+  return hex(crypto.getRandomValues(new Uint8Array(bytes)));
+}
+
+async function hashOf(text: string): Promise<string> {
+  return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));
+}
+
+function hex(bytes: Uint8Array): string {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Compares hashes in a time that does not depend on where they differ. */
+function equal(a: string, b: string): boolean {
+  let difference = a.length ^ b.length;
+  for (let at = 0; at < a.length; at++) difference |= a.charCodeAt(at) ^ (b.charCodeAt(at) || 0);
+  return difference === 0;
+}

@@ -1,0 +1,50 @@
+/** How large what callers send may be: everything is stored, and much of it shown to everyone. */
+
+const LONGEST_NAME = 200;
+const LONGEST_TEXT = 20_000;
+const MOST_EVALS = 1_000;
+const LARGEST_RAW_USAGE = 4_096;
+
+/** A name that stands in tables and in pictures: one line. */
+export function checkName(what: string, text: string): void {
+  if (text === "" || text.length > LONGEST_NAME) {
+    throw new Error(`${what} must have 1 to ${LONGEST_NAME} characters, not ${text.length}`);
+  }
+  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)) throw new Error(`${what} must be one line without control characters`);
+}
+
+export function checkText(what: string, text: string): void {
+  if (text.length > LONGEST_TEXT) {
+    throw new Error(`${what} must have at most ${LONGEST_TEXT} characters, not ${text.length}`);
+  }
+}
+
+/** Durations, numbers of tokens, costs. */
+export function checkAmount(what: string, value: number): void {
+  if (!Number.isFinite(value) || value < 0) throw new Error(`${what} must be a number from 0 on`);
+}
+
+export function checkPlan(plannedEvals: readonly string[]): void {
+  if (plannedEvals.length > MOST_EVALS) throw new Error(`a run has at most ${MOST_EVALS} evals`);
+  if (new Set(plannedEvals).size < plannedEvals.length) throw new Error("an eval is planned twice");
+  for (const path of plannedEvals) {
+    checkName("plannedEvals", path);
+    if (!/^[^/]+\/[^/]+$/.test(path)) throw new Error(`plannedEvals: "${path}" is not category/name`);
+  }
+}
+
+interface Finished {
+  readonly durationMs: number;
+  readonly generationDurationMs?: number;
+  readonly failureReason?: string;
+  readonly usage?: { readonly raw?: unknown };
+}
+
+/** What a run or an eval ended with. */
+export function checkFinished(status: Finished): void {
+  checkAmount("durationMs", status.durationMs);
+  if (status.generationDurationMs !== undefined) checkAmount("generationDurationMs", status.generationDurationMs);
+  if (status.failureReason !== undefined) checkText("failureReason", status.failureReason);
+  const raw = JSON.stringify(status.usage?.raw ?? null);
+  if (raw.length > LARGEST_RAW_USAGE) throw new Error(`usage.raw has more than ${LARGEST_RAW_USAGE} characters`);
+}

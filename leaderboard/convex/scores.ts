@@ -1,0 +1,151 @@
+/**
+ * Scores, which are computed when a run is complete, so that no query looks at runs. Only runs of a minted version count, with
+ * as many evals as it has; a score is of the last ten.
+ */
+import { v } from "convex/values";
+import { internal } from "./_generated/api";
+import type { Doc, Id } from "./_generated/dataModel";
+import { internalMutation, type MutationCtx, type QueryCtx } from "./_generated/server";
+import { hasScore, scoreOf, type ScoredRun } from "./results";
+
+export const ALL_VERSIONS = "all";
+export const DEFAULT_EXPERIMENT = "default";
+
+const COUNTED_RUNS = 10;
+/** Runs that are looked at to find those that count. */
+const READ_RUNS = 50;
+const RUNS_PER_BATCH = 50;
+
+/** Computes a model's score for a version, and that across versions. */
+export async function updateScores(ctx: MutationCtx, run: Doc<"runs">): Promise<void> {
+  const { modelId, experimentKey, benchmarkVersion } = run;
+  if (benchmarkVersion === undefined) return;
+  const own = ctx.db
+    .query("runs")
+    .withIndex("by_score", (q) =>
+      q
+        .eq("modelId", modelId)
+        .eq("experimentKey", experimentKey)
+        .eq("benchmarkVersion", benchmarkVersion)
+        .eq("visibility", "listed"),
+    );
+  await setScore(ctx, run, benchmarkVersion, await counted(ctx, await own.order("desc").take(READ_RUNS)));
+  const all = ctx.db
+    .query("runs")
+    .withIndex("by_model_and_experiment", (q) =>
+      q.eq("modelId", modelId).eq("experimentKey", experimentKey).eq("visibility", "listed"),
+    );
+  await setScore(ctx, run, ALL_VERSIONS, await counted(ctx, await all.order("desc").take(READ_RUNS)));
+}
+
+async function counted(ctx: MutationCtx, runs: readonly Doc<"runs">[]): Promise<ScoredRun[]> {
+  const found: ScoredRun[] = [];
+  const minted = new Map<string, number | null>();
+  for (const run of runs) {
+    const version = run.benchmarkVersion;
+    if (version === undefined || !hasScore(run)) continue;
+    if (!minted.has(version)) minted.set(version, (await benchmarkOf(ctx, version))?.evalCount ?? null);
+    if (minted.get(version) === run.plannedEvals.length) found.push(run);
+    if (found.length === COUNTED_RUNS) break;
+  }
+  return found;
+}
+
+export async function benchmarkOf(ctx: Pick<QueryCtx, "db">, version: string): Promise<Doc<"benchmarks"> | null> {
+  return await ctx.db
+    .query("benchmarks")
+    .withIndex("by_version", (q) => q.eq("version", version))
+    .unique();
+}
+
+async function setScore(
+  ctx: MutationCtx,
+  { modelId, experimentKey }: Doc<"runs">,
+  version: string,
+  [latest, ...others]: readonly ScoredRun[],
+): Promise<void> {
+  const known = await ctx.db
+    .query("scores")
+    .withIndex("by_model", (q) => q.eq("modelId", modelId).eq("experimentKey", experimentKey).eq("version", version))
+    .unique();
+  const model = await ctx.db.get(modelId);
+  if (!latest || !model) {
+    if (known) await ctx.db.delete(known._id);
+    return;
+  }
+  const { slug, formattedName, openRouterFirstSeenAt } = model;
+  const score = {
+    modelId,
+    experimentKey,
+    version,
+    model: slug,
+    formattedName,
+    ...(openRouterFirstSeenAt === undefined ? {} : { openRouterFirstSeenAt }),
+    ...scoreOf([latest, ...others]),
+  };
+  if (known) await ctx.db.replace(known._id, score);
+  else await ctx.db.insert("scores", score);
+}
+
+/** Adds a run to the sums that are shown (`by` 1), or takes it away (`by` -1). */
+export async function updateStats(ctx: MutationCtx, run: Doc<"runs">, by: 1 | -1): Promise<void> {
+  const { modelId, experimentKey, evalCounts, result } = run;
+  const costUsd = result?.costUsd ?? null;
+  const own = await ctx.db
+    .query("modelStats")
+    .withIndex("by_model", (q) => q.eq("modelId", modelId).eq("experimentKey", experimentKey))
+    .unique();
+  const before = own ?? { runCount: 0, totalEvals: 0, passedEvals: 0, costUsd: 0, pricedRuns: 0 };
+  const after = {
+    modelId,
+    experimentKey,
+    runCount: before.runCount + by,
+    totalEvals: before.totalEvals + by * evalCounts.total,
+    passedEvals: before.passedEvals + by * evalCounts.passed,
+    costUsd: before.costUsd + by * (costUsd ?? 0),
+    pricedRuns: before.pricedRuns + (costUsd === null ? 0 : by),
+  };
+  if (!own) await ctx.db.insert("modelStats", after);
+  else if (after.runCount === 0) await ctx.db.delete(own._id);
+  else await ctx.db.replace(own._id, after);
+  await updateExperiment(ctx, run, by, (after.runCount === 0 ? 0 : 1) - (own ? 1 : 0));
+}
+
+async function updateExperiment(ctx: MutationCtx, run: Doc<"runs">, by: 1 | -1, models: number): Promise<void> {
+  const { experimentKey, evalCounts } = run;
+  const known = await ctx.db
+    .query("experimentStats")
+    .withIndex("by_experiment", (q) => q.eq("experimentKey", experimentKey))
+    .unique();
+  const before = known ?? { runCount: 0, totalEvals: 0, passedEvals: 0, modelCount: 0 };
+  const after = {
+    experimentKey,
+    runCount: before.runCount + by,
+    totalEvals: before.totalEvals + by * evalCounts.total,
+    passedEvals: before.passedEvals + by * evalCounts.passed,
+    modelCount: before.modelCount + models,
+  };
+  if (!known) await ctx.db.insert("experimentStats", after);
+  else if (after.runCount === 0) await ctx.db.delete(known._id);
+  else await ctx.db.replace(known._id, after);
+}
+
+/** Computes the scores of a version again, batch after batch: it may have been minted after its runs. */
+export const recomputeVersion = internalMutation({
+  args: { version: v.string(), cursor: v.optional(v.string()) },
+  returns: v.null(),
+  handler: async (ctx, { version, cursor }) => {
+    const { page, isDone, continueCursor } = await ctx.db
+      .query("runs")
+      .withIndex("by_version", (q) => q.eq("benchmarkVersion", version).eq("visibility", "listed"))
+      .paginate({ numItems: RUNS_PER_BATCH, cursor: cursor ?? null });
+    const seen = new Set<string>();
+    for (const run of page) {
+      const key: `${Id<"models">}|${string}` = `${run.modelId}|${run.experimentKey}`;
+      if (!seen.has(key)) await updateScores(ctx, run);
+      seen.add(key);
+    }
+    if (!isDone) await ctx.scheduler.runAfter(0, internal.scores.recomputeVersion, { version, cursor: continueCursor });
+    return null;
+  },
+});

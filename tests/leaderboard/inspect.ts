@@ -1,0 +1,38 @@
+/** For tests, which call these with the admin key; a real leaderboard has nothing of the kind. */
+import { v } from "convex/values";
+import { internalMutation, internalQuery } from "./_generated/server";
+
+const RECORDED = ["models", "runs", "evals", "steps", "assets", "benchmarks"] as const;
+const DERIVED = ["scores", "modelStats", "experimentStats"] as const;
+
+export const everything = internalQuery({
+  args: {},
+  handler: async (ctx) => {
+    const tables = await Promise.all(
+      [...RECORDED, ...DERIVED].map(async (table) => [table, await ctx.db.query(table).collect()] as const),
+    );
+    return { ...Object.fromEntries(tables), files: await ctx.db.system.query("_storage").collect() };
+  },
+});
+
+/** Everything but tokens. */
+export const clear = internalMutation({
+  args: {},
+  handler: async (ctx) => {
+    for (const table of [...RECORDED, ...DERIVED]) {
+      for (const document of await ctx.db.query(table).collect()) await ctx.db.delete(document._id);
+    }
+    for (const file of await ctx.db.system.query("_storage").collect()) await ctx.storage.delete(file._id);
+    return null;
+  },
+});
+
+/** Inserts the first document of a table once more. */
+export const copy = internalMutation({
+  args: { table: v.union(v.literal("runs"), v.literal("evals"), v.literal("steps")) },
+  handler: async (ctx, { table }) => {
+    const { _id, _creationTime, ...fields } = (await ctx.db.query(table).first())!;
+    await ctx.db.insert(table, fields as never);
+    return null;
+  },
+});
