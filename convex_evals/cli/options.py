@@ -97,6 +97,9 @@ def containment_of(sandbox: str | None, unsafe: bool, *, reviewed: bool = False)
     return Containment(Level(sandbox) if sandbox else None, unsafe, reviewed)
 
 
+TO_HELP = "Deployment of convex-evals.yaml, its URL, or `local`. Default: the only one."
+
+
 def runs_dir_option(command: F) -> F:
     return click.option(
         "--runs-dir",

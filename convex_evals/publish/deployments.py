@@ -15,6 +15,7 @@ from convex_evals.errors import UserError
 
 URL_VARIABLE = "CONVEX_EVAL_URL"
 TOKEN_VARIABLE = "CONVEX_AUTH_TOKEN"
+LOCAL = "local"  # what `--to` calls the leaderboard on this machine
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,12 @@ class Deployment:
     token: str = field(repr=False)
     token_variable: str
     guard: str | None = None
+    ledgers: Path | None = None  # their folder, where they are not kept with each run
+
+    @property
+    def known_as(self) -> str:
+        """What its ledgers are about. On this machine ports change, and the folder stays."""
+        return self.url if self.ledgers is None else LOCAL
 
 
 def find_deployment(home: Path, to: str | None, environment: Mapping[str, str] = os.environ) -> Deployment:

@@ -41,22 +41,25 @@ class Ledger:
 
 def open_ledger(run: Run, deployment: Deployment) -> Ledger:
     """Raises `UserError` for one that is of another run, deployment or URL."""
-    path = run.folder / LEDGERS / f"{deployment.name}.json"
-    found = find_record(path, Publication, run.root)
-    record = found or Publication(run_id=run.plan.run_id, deployment=deployment.name, url=deployment.url, trials=())
+    path, root, about = run.folder / LEDGERS / f"{deployment.name}.json", run.root, deployment.known_as
+    if deployment.ledgers is not None:
+        root = deployment.ledgers
+        path = root / run.folder.relative_to(run.root).with_suffix(".json")
+    found = find_record(path, Publication, root)
+    record = found or Publication(run_id=run.plan.run_id, deployment=deployment.name, url=about, trials=())
     numbers = [t.trial for t in record.trials]
     if (record.run_id, record.deployment) != (run.plan.run_id, deployment.name):
         raise UserError(f"{path}: is about {record.run_id} and {record.deployment}; restore it from Git")
-    if record.url != deployment.url:
+    if record.url != about:
         raise UserError(
-            f"{path}: is about {record.url}, and not about {deployment.url}; give the new deployment another name in "
+            f"{path}: is about {record.url}, and not about {about}; give the new deployment another name in "
             "convex-evals.yaml"
         )
     if numbers != sorted(set(numbers)) or any(n > run.plan.trials for n in numbers):
         raise UserError(f"{path}: its trials are not of 1 to {run.plan.trials}, in order; restore it from Git")
     if any((t.id is None) != (t.state in _NOT_STARTED) for t in record.trials):
         raise UserError(f"{path}: every trial has an id that was started, and no other; restore it from Git")
-    return Ledger(path, run.root, record)
+    return Ledger(path, root, record)
 
 
 def is_published(run: Run, ledger: Ledger) -> bool:

@@ -36,3 +36,15 @@ export const copy = internalMutation({
     return null;
   },
 });
+
+/** Makes what is computed wrong, as an older version may have left it. */
+export const spoilScores = internalMutation({
+  args: {},
+  handler: async (ctx) => {
+    for (const score of await ctx.db.query("scores").collect()) await ctx.db.patch(score._id, { totalScore: 0.123 });
+    for (const run of await ctx.db.query("runs").collect()) {
+      await ctx.db.patch(run._id, { result: { passed: 0, scored: 1, categories: {}, costUsd: null } });
+    }
+    return null;
+  },
+});

@@ -271,3 +271,18 @@ def _eventually(ask: Any, count: int) -> Any:
             return found
         time.sleep(0.05)
     raise AssertionError(f"{len(found)} instead of {count}")
+
+
+def test_a_migration_computes_results_and_scores_again(board: Deployment) -> None:
+    mint(board)
+    for n in range(12):
+        send(board, "ppff", runId=str(n), model=f"acme/{n % 3}")
+    right = board.query("runs:leaderboardScores")
+    board.administrate("inspect:spoilScores")
+    assert board.query("runs:leaderboardScores") != right
+    board.administrate("migrations:run", fn="migrations:recomputeScores", reset=True)
+
+    def repaired() -> list[object]:
+        return [score for score in board.query("runs:leaderboardScores") if score in right]
+
+    _eventually(repaired, len(right))

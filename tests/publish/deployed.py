@@ -27,7 +27,7 @@ from tests.conftest import ROOT
 # As strict as a deployment may be, and without any idempotency.
 APP = Path(__file__).parent / "deployment"
 LEADERBOARD = ROOT / "leaderboard"
-_INSPECTION = Path(__file__).parents[1] / "leaderboard" / "inspect.ts"
+_FOR_TESTS = Path(__file__).parents[1] / "leaderboard"
 _START_SECONDS = 120
 
 
@@ -92,7 +92,8 @@ async def _deployed(folder: Path, cache: Path, app: Path) -> AsyncIterator[Deplo
     scratch.mkdir()
     shutil.copytree(app, project, ignore=shutil.ignore_patterns("_generated", "node_modules"))
     if app == LEADERBOARD:
-        shutil.copy(_INSPECTION, project / "convex")
+        for name in ("inspect.ts", "measure.ts"):
+            shutil.copy(_FOR_TESTS / name, project / "convex")
     (project / "node_modules").symlink_to(toolchain.node_modules)
     with socket.create_server(("127.0.0.1", 0)) as for_admin:
         async with open_launcher() as launcher:

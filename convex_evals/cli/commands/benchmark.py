@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from convex_evals.cli.options import output_option, print_lines, print_result, runs_dir_option, suite_path
+from convex_evals.cli.options import TO_HELP, output_option, print_lines, print_result, runs_dir_option, suite_path
 
 
 @click.group()
@@ -171,7 +171,7 @@ def diff(ctx: click.Context, before: str, after: str, form: str) -> None:
 
 @benchmark.command()
 @click.argument("name", metavar="NAME")
-@click.option("--to", metavar="NAME|URL", help="Deployment of convex-evals.yaml, or its URL. Default: the only one.")
+@click.option("--to", metavar="NAME|URL", help=TO_HELP)
 @output_option
 @click.pass_context
 def publish(ctx: click.Context, name: str, to: str | None, form: str) -> None:
@@ -185,18 +185,24 @@ def publish(ctx: click.Context, name: str, to: str | None, form: str) -> None:
     import asyncio
 
     from convex_evals.config import open_workspace
-    from convex_evals.publish.deployments import find_deployment
     from convex_evals.publish.mint import publish_benchmark
+    from convex_evals.publish.open_deployment import open_deployment
     from convex_evals.render.model import Column, Table
+    from convex_evals.render.terminal import Display
     from convex_evals.runs.request import load_environment
     from convex_evals.store.benchmarks import BenchmarkFolder
 
     workspace = open_workspace(suite_path(ctx), None, Path.cwd())
     found = BenchmarkFolder(workspace.home).read(name)
     load_environment(workspace.home)
-    deployment = find_deployment(workspace.home, to)
-    how = asyncio.run(publish_benchmark(found, deployment))
+
+    async def mint() -> tuple[str, str]:
+        with Display() as display:
+            async with open_deployment(workspace.home, to, display.preparing) as deployment:
+                return deployment.url, await publish_benchmark(found, deployment)
+
+    url, how = asyncio.run(mint())
     columns = [Column("name", "benchmark", is_id=True), Column("id", "id"), Column("how", "result")]
     table = Table.of(columns, [[found.name, found.id, how]])
-    lines = [f"{name} ({found.id[:8]}) on {deployment.url}: {how}."]
-    print_lines(form, lines, table, lambda: {"name": name, "id": found.id, "url": deployment.url, "how": how})
+    lines = [f"{name} ({found.id[:8]}) on {url}: {how}."]
+    print_lines(form, lines, table, lambda: {"name": name, "id": found.id, "url": url, "how": how})

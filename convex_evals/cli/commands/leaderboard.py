@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from convex_evals.analysis.ranking import Leaderboard
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @click.option("-e", "--experiment", metavar="NAME", help="Only this experiment. Default: all, one after the other.")
 @click.option("-b", "--benchmark", metavar="NAME", help="Rank the runs of this benchmark.")
 @click.option("--shared", nargs=2, metavar="NAME NAME", help="Rank by the evals that two benchmarks share.")
@@ -54,7 +54,10 @@ def leaderboard(
       cli leaderboard -e no_guidelines --json
       cli leaderboard -b v1 --all
       cli leaderboard --shared v1 v2
+      cli leaderboard serve
     """
+    if ctx.invoked_subcommand is not None:
+        return
     from convex_evals.analysis.leaderboard import Ranker
     from convex_evals.analysis.leaderboard_tables import leaderboard_section, leaderboard_to_data
     from convex_evals.config import open_workspace
@@ -90,3 +93,62 @@ def _board(
     if benchmark:
         return ranker.of(ranker.benchmarks.head(benchmark))
     return ranker.all(experiment)
+
+
+@leaderboard.command()
+@click.option(
+    "--data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of its data. Default: .leaderboard/."
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_534),
+    default=3210,
+    show_default=True,
+    metavar="N",
+    help="Port of the deployment; JSON and badges are on the next one. 0: any two that are free.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Say where it listens as one line of JSON.")
+@click.pass_context
+def serve(ctx: click.Context, data: Path | None, port: int, as_json: bool) -> None:
+    """Serve a leaderboard on this machine, until Ctrl-C.
+
+    It is the app in leaderboard/, which `npx convex deploy` puts into the cloud. What is published is on the disk
+    before the publisher is told so, and there again at the next start. `cli publish --to local` sends to it, and also
+    works while it is not running.
+
+    \b
+    Examples:
+      cli leaderboard serve
+      cli leaderboard serve --data ~/scores --port 4000
+    """
+    import asyncio
+    import json
+    from contextlib import AsyncExitStack
+
+    from convex_evals.config import open_workspace
+    from convex_evals.publish.local import DATA
+    from convex_evals.publish.local import serve as serve_data
+    from convex_evals.render.output import say
+    from convex_evals.render.terminal import Display
+
+    folder = data or open_workspace(suite_path(ctx), None, Path.cwd()).home / DATA
+
+    async def run() -> None:
+        async with AsyncExitStack() as stack:
+            with Display() as display:
+                serving = serve_data(folder.absolute(), port, port and port + 1, display.preparing)
+                served = await stack.enter_async_context(serving)
+            if as_json:
+                say(json.dumps(served.to_data()))
+            else:
+                say(f"Serving {folder} until Ctrl-C.")
+                say(f"  deployment    {served.url}")
+                say(f"  leaderboard   {served.site_url}/api/leaderboard.json")
+                say(f"  badges        {served.site_url}/api/badge/MODEL.svg")
+                say("  publish       cli publish --to local" if data is None else f"  token         {folder / 'token'}")
+            await served.until_it_ends()
+
+    try:
+        asyncio.run(run())
+    except KeyboardInterrupt:
+        say("Stopped; what was published is kept.", err=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from convex_evals.cli.options import (
+    TO_HELP,
     collect,
     delivery_options,
     open_delivery,
@@ -53,7 +54,7 @@ def _day(ctx: click.Context, option: click.Parameter, value: str | None) -> str 
 
 @click.command()
 @click.argument("names", metavar="[RUN]...", nargs=-1)
-@click.option("--to", metavar="NAME|URL", help="Deployment of convex-evals.yaml, or its URL. Default: the only one.")
+@click.option("--to", metavar="NAME|URL", help=TO_HELP)
 @click.option("--since", metavar="DATE", callback=_day, help="Without RUN: only runs from this day on (YYYY-MM-DD).")
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be sent; send nothing.")
 @click.option("--repair", is_flag=True, help="Send again what the ledger says is there and the deployment has not.")
@@ -75,11 +76,13 @@ def publish(ctx: click.Context, options: Options) -> int:
 
     Without RUN, all complete runs that were not published to it yet. Deployments are named in convex-evals.yaml
     (`deployments:`), with the variable that holds the token; CONVEX_EVAL_URL and CONVEX_AUTH_TOKEN are the default.
+    `local` is the leaderboard on this machine, which `cli leaderboard serve` shows.
     What was sent stands in runs/.../published/NAME.json, which --commit commits. Repeat the command after an
     interruption: it asks the deployment what is there, and sends what is missing.
 
     \b
     Examples:
+      cli publish --to local
       cli publish --dry-run
       cli publish default-1a2b3c4d --to prod --commit --push
       cli publish --since 2026-11-01 --to https://happy-otter-123.convex.cloud
@@ -87,21 +90,27 @@ def publish(ctx: click.Context, options: Options) -> int:
     import asyncio
 
     from convex_evals.config import open_workspace
-    from convex_evals.errors import ExitCode
-    from convex_evals.publish.deployments import find_deployment
+    from convex_evals.errors import ExitCode, UserError
+    from convex_evals.publish.open_deployment import is_local, open_deployment
     from convex_evals.publish.publisher import Publisher, PublishOptions
     from convex_evals.render.terminal import Display
     from convex_evals.runs.request import load_environment
 
     workspace = open_workspace(suite_path(ctx), options.runs_dir, Path.cwd())
     load_environment(workspace.home)
-    deployment = find_deployment(workspace.home, options.to)
+    if options.commit and is_local(workspace.home, options.to):
+        raise UserError("--commit: the ledgers of the local leaderboard are beside its data, not in the repository")
     deliver = not options.dry_run
     delivery = open_delivery(workspace.runs_dir, options.commit and deliver, options.push and deliver)
     chosen = PublishOptions(options.names, options.since, options.dry_run, options.repair, options.concurrency)
+
+    async def send(display: Display) -> tuple[Deployment, Sequence[Published]]:
+        async with open_deployment(workspace.home, options.to, display.preparing) as deployment:
+            return deployment, await Publisher(workspace, deployment, chosen, display).publish()
+
     try:
         with Display() as display:
-            found = asyncio.run(Publisher(workspace, deployment, chosen, display).publish())
+            deployment, found = asyncio.run(send(display))
     except KeyboardInterrupt:
         say("The same command resumes: it asks what is there, and sends what is missing.", err=True)
         raise

@@ -15,6 +15,8 @@ from convex_evals.records import BackendIdentity
 if TYPE_CHECKING:
     import httpx
 
+    from convex_evals.process import Child
+
 # The well-known key of the local development instance "carnitas": public, and valid nowhere else.
 ADMIN_KEY = (
     "0135d8598650f8f5cb0f30c34ec2e2bb62793bc28717c8eb6fb577996d50be5f"
@@ -29,6 +31,7 @@ class Endpoints:
     control: Path
     port: int
     site_port: int
+    process: Child | None = None  # that is the backend, where it is known
 
     def client(self, timeout: float | None) -> httpx.AsyncClient:
         """HTTP to the backend, from outside of its network; `timeout` in seconds, None for none."""

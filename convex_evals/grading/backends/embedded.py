@@ -31,9 +31,20 @@ _FLAGS = "backend/flags.json"
 
 
 @dataclass(frozen=True)
+class Kept:
+    """What makes a backend outlive its process: a folder for its data, ports that stay, and its lock on the folder."""
+
+    data: Path
+    port: int  # 0 for any free one; so is `site_port`
+    site_port: int
+    lock: int  # a descriptor that the process inherits: the folder is its own until the process is gone
+
+
+@dataclass(frozen=True)
 class EmbeddedBackend:
     toolchain: Toolchain
     sandbox: Sandbox
+    kept: Kept | None = None
 
     @property
     def identity(self) -> BackendIdentity:
@@ -48,7 +59,8 @@ class EmbeddedBackend:
             try:
                 for_tester = [*listening, *(network.project.descriptors if network else [])]
                 site = network.project_site.descriptors if network else []
-                launch = self._launch(scratch, network, [write_end, control.fileno()], for_tester, site)
+                lock = [self.kept.lock] if self.kept else []
+                launch = self._launch(scratch, network, [write_end, control.fileno(), *lock], for_tester, site)
                 child = await self.sandbox.launch(launch)
             except BaseException:
                 os.close(ready)
@@ -61,7 +73,13 @@ class EmbeddedBackend:
                     network.project_site.close()
             async with child:
                 port, site_port = await _ports(ready, child)
-                yield Endpoints(path, port, site_port)
+                yield Endpoints(path, port, site_port, child)
+
+    def _ports(self) -> Sequence[str | Path]:
+        if self.kept is None:
+            return ("--port", "0", "--site-port", "0")
+        ports = ("--port", str(self.kept.port), "--site-port", str(self.kept.site_port))
+        return (*ports, "--data", self.kept.data)
 
     def _launch(
         self,
@@ -79,15 +97,16 @@ class EmbeddedBackend:
             self.toolchain.sealed_node,
             *json.loads(self.toolchain.script(_FLAGS).read_text(encoding="utf-8")),
             self.toolchain.script("backend/app/backend.bundle.mjs"),
-            *("--port", "0", "--site-port", "0", "--exit-with-stdin", "--ready-fd", "3", "--control-fd", "4"),
-            *(word for fd in range(5, first_site) for word in ("--listen-fd", str(fd))),
+            *self._ports(),
+            *("--exit-with-stdin", "--ready-fd", "3", "--control-fd", "4"),
+            *(word for fd in range(3 + len(ours), first_site) for word in ("--listen-fd", str(fd))),
             *(word for fd in range(first_site, 3 + len(pass_fds)) for word in ("--listen-site-fd", str(fd))),
         ]
         return Launch(
             argv,
             scratch,
             node.environment(scratch),
-            writable=[scratch],
+            writable=[scratch, *([self.kept.data] if self.kept else [])],
             pass_fds=pass_fds,
             network=network,
             project_code=True,

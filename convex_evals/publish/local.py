@@ -1,0 +1,200 @@
+"""A leaderboard on this machine: its app in an embedded backend, whose data are in a folder."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from convex_evals.config import cache_dir
+from convex_evals.errors import ProcessFault, UserError
+from convex_evals.grading.backends import ADMIN_KEY, Endpoints
+from convex_evals.grading.backends.embedded import EmbeddedBackend, Kept
+from convex_evals.grading.backends.push import DeployError, push
+from convex_evals.grading.checker import Checker
+from convex_evals.grading.npm import Progress
+from convex_evals.grading.sandbox.base import NoSandbox
+from convex_evals.grading.sandbox.client import open_launcher
+from convex_evals.grading.toolchain import ensure_toolchain
+from convex_evals.process import Child
+from convex_evals.publish.deployments import LOCAL, Deployment
+
+APP = Path(__file__).parents[2] / "leaderboard"
+DATA = ".leaderboard"
+PORT = 3210  # that of a local Convex backend
+_DEPLOY_SECONDS = 120.0
+_CALL_SECONDS = 30.0
+_STARTING_SECONDS = 60.0
+_POLL_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class Served:
+    """A leaderboard that answers."""
+
+    data: Path
+    url: str
+    site_url: str  # of /api/leaderboard.json and badges
+    token: str
+    process: Child | None = None  # that serves it, where it is our own
+
+    async def until_it_ends(self) -> None:
+        """Raises `UserError` once its process has ended, which it does only where something is wrong."""
+        assert self.process is not None
+        await self.process.wait()
+        said = self.process.last_words().removeprefix("backend: ")
+        raise UserError(f"the leaderboard stopped: {said}; what was published until then is kept in {self.data}")
+
+    @property
+    def deployment(self) -> Deployment:
+        return Deployment(LOCAL, self.url, self.token, f"{self.data / _TOKEN}", ledgers=self.data / "ledgers")
+
+    def to_data(self) -> dict[str, Any]:
+        return {"data": str(self.data), "url": self.url, "site_url": self.site_url}
+
+
+_TOKEN = "token"
+_RUNNING = "running.json"
+
+
+@asynccontextmanager
+async def open_local(home: Path, progress: Progress) -> AsyncIterator[Served]:
+    """The leaderboard of `home`: the one that `cli leaderboard serve` runs, else one for as long as the context lasts.
+
+    Raises `UserError`.
+    """
+    data = home / DATA
+    try:
+        async with serve(data, 0, 0, progress) as served:
+            yield served
+            return
+    except InUseError:
+        pass
+    yield await _running(data)
+
+
+@asynccontextmanager
+async def serve(data: Path, port: int, site_port: int, progress: Progress) -> AsyncIterator[Served]:
+    """A leaderboard with its data in `data`, until the context ends; `port` 0 is any free one.
+
+    Raises `InUseError` where another process serves it, and `UserError`.
+    """
+    if not APP.is_dir():
+        raise UserError(f"{APP}: is not there; the leaderboard's app is part of a checkout of convex-evals")
+    with _locked(data) as lock, tempfile.TemporaryDirectory(prefix="leaderboard-") as temporary:
+        toolchain = await ensure_toolchain(cache_dir(), progress)
+        progress("starting the leaderboard", 0, 0)
+        folder = Path(temporary)
+        project, scratch = folder / "project", folder / "scratch"
+        scratch.mkdir()
+        shutil.copytree(APP, project, ignore=shutil.ignore_patterns("_generated", "node_modules"))
+        (project / "node_modules").symlink_to(toolchain.node_modules)
+        async with open_launcher() as launcher:
+            sandbox = NoSandbox(launcher)
+            backend = EmbeddedBackend(toolchain, sandbox, Kept(data, port, site_port, lock))
+            async with Checker(toolchain, sandbox, scratch, folder) as checker, _started(backend, scratch) as at:
+                await checker.request("bundle", project=project, out=folder / "push.json", timeout=_DEPLOY_SECONDS)
+                await _deploy(at, folder / "push.json", data)
+                url, site_url = f"http://127.0.0.1:{at.port}", f"http://127.0.0.1:{at.site_port}"
+                served = Served(data, url, site_url, await _token(at, data), at.process)
+                running = data / _RUNNING
+                running.write_text(json.dumps(served.to_data()), encoding="utf-8")
+                try:
+                    yield served
+                finally:
+                    running.unlink(missing_ok=True)
+
+
+class InUseError(UserError):
+    """Another process serves the folder."""
+
+
+@contextmanager
+def _locked(data: Path) -> Iterator[int]:
+    """A descriptor that holds the lock on `data`, which is made where it is not there."""
+    try:
+        (data / "ledgers").mkdir(mode=0o700, parents=True, exist_ok=True)
+        ignored = data / ".gitignore"
+        if not ignored.exists():
+            ignored.write_text("# Written by `cli leaderboard serve`.\n*\n", encoding="utf-8")
+        lock = os.open(data / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise UserError(f"{data}: {error.strerror}; choose another folder with --data") from None
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InUseError(f"{data}: another process serves it; stop that one, or choose another --data") from None
+        yield lock
+    finally:
+        os.close(lock)
+
+
+@asynccontextmanager
+async def _started(backend: EmbeddedBackend, scratch: Path) -> AsyncIterator[Endpoints]:
+    started = backend.start(scratch)
+    try:
+        at = await started.__aenter__()
+    except ProcessFault as error:
+        said = str(error).removeprefix("the backend did not start: ").removeprefix("backend: ")
+        raise UserError(f"the leaderboard did not start: {said}") from None
+    try:
+        yield at
+    finally:
+        await started.__aexit__(None, None, None)
+
+
+async def _deploy(at: Endpoints, bundle: Path, data: Path) -> None:
+    try:
+        await push(at, bundle, timeout=_DEPLOY_SECONDS)
+    except DeployError as error:
+        raise UserError(f"{data}: its data do not fit this version of the app: {error}") from None
+
+
+async def _token(at: Endpoints, data: Path) -> str:
+    """The token that is kept beside the data; made where the leaderboard does not know one."""
+    path = data / _TOKEN
+    known = path.read_text(encoding="ascii").strip() if path.exists() else ""
+    listed = await _administrate(at, "auth:listTokens", {})
+    if any(f"_{each['publicId']}_" in known and "revokedAt" not in each for each in listed):
+        return known
+    made = await _administrate(at, "auth:createToken", {"name": LOCAL})
+    value = str(made["value"])
+    path.touch(mode=0o600)
+    path.write_text(f"{value}\n", encoding="ascii")
+    return value
+
+
+async def _administrate(at: Endpoints, function: str, args: dict[str, Any]) -> Any:
+    body = {"path": function, "args": args, "format": "json"}
+    try:
+        async with at.client(_CALL_SECONDS) as client:
+            answer = await client.post("/api/function", json=body, headers={"Authorization": f"Convex {ADMIN_KEY}"})
+            found = answer.json()
+    except (httpx.HTTPError, ValueError) as error:
+        raise ProcessFault(f"the leaderboard did not answer {function}: {error!r}") from None
+    if found.get("status") != "success":
+        raise UserError(f"the leaderboard refused {function}: {found.get('errorMessage', found)}")
+    return found["value"]
+
+
+async def _running(data: Path) -> Served:
+    """What another process serves; it may still be starting."""
+    for _ in range(round(_STARTING_SECONDS / _POLL_SECONDS)):
+        try:
+            said = json.loads((data / _RUNNING).read_text(encoding="utf-8"))
+            token = (data / _TOKEN).read_text(encoding="ascii").strip()
+            return Served(data, said["url"], said["site_url"], token)
+        except (OSError, ValueError, KeyError):
+            await asyncio.sleep(_POLL_SECONDS)
+    raise UserError(f"{data}: another process has it, and does not say where it listens; stop it")

@@ -1,0 +1,138 @@
+"""`cli leaderboard serve` and `cli publish --to local`, as processes that are ended in every way."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.conftest import ROOT, clean_environment
+from tests.processes import processes_with
+from tests.publish.publications import Home, make_home
+
+pytestmark = pytest.mark.grading
+
+_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Serving:
+    """A leaderboard that a process of its own serves."""
+
+    process: subprocess.Popen[str]
+    url: str
+    site_url: str
+
+    def runs(self) -> list[dict[str, Any]]:
+        body = {"path": "runs:listRuns", "args": {}, "format": "json"}
+        answer = httpx.post(f"{self.url}/api/query", json=body, trust_env=False).json()
+        listed: list[dict[str, Any]] = answer["value"]
+        return listed
+
+
+@pytest.fixture
+def home(toolchain: Path, tmp_path: Path) -> Home:
+    return make_home(tmp_path, "https://never-asked.convex.cloud")
+
+
+def cli(home: Home, *words: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, str(ROOT / "cli.py"), *words]
+    return subprocess.run(
+        argv, cwd=home.folder, env=clean_environment(), capture_output=True, text=True, timeout=_SECONDS, check=False
+    )
+
+
+def start(home: Home, *words: str) -> subprocess.Popen[str]:
+    argv = [sys.executable, str(ROOT / "cli.py"), *words]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(argv, cwd=home.folder, env=clean_environment(), stdout=pipe, stderr=pipe, text=True)
+
+
+@contextmanager
+def serving(home: Home, *words: str) -> Iterator[Serving]:
+    process = start(home, "leaderboard", "serve", "--port", "0", "--json", *words)
+    try:
+        assert process.stdout and process.stderr
+        line = process.stdout.readline()
+        assert line, process.stderr.read()
+        said = json.loads(line)
+        yield Serving(process, said["url"], said["site_url"])
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_publishing_to_this_machine_needs_nothing_else(home: Home) -> None:
+    run = home.add_run("default-00000001")
+    first = cli(home, "publish", "--to", "local")
+    assert first.returncode == 0, first.stderr
+    (ledger,) = (home.folder / ".leaderboard" / "ledgers").rglob("*.json")
+    assert [trial["state"] for trial in json.loads(ledger.read_text(encoding="utf-8"))["trials"]] == ["published"]
+    assert not (run.folder / "published").exists()  # what this machine shows is nothing for the repository
+    # The same run is there after a restart, and another one goes to what is being served.
+    with serving(home) as served:
+        assert [each["runId"] for each in served.runs()] == [f"{run.plan.date}/{run.plan.run_id}/1"]
+        home.add_run("default-00000002")
+        second = cli(home, "publish", "--to", "local")
+        assert second.returncode == 0 and served.url in second.stdout + second.stderr, second.stderr
+        assert len(served.runs()) == 2
+        refused = cli(home, "leaderboard", "serve", "--port", "0")
+        assert refused.returncode == 1 and "another process serves it" in refused.stderr
+        assert len(refused.stderr.strip().splitlines()) == 1
+        served.process.send_signal(signal.SIGINT)
+        _, err = served.process.communicate(timeout=_SECONDS)
+        assert served.process.returncode == 0 and "what was published is kept" in err
+    assert not processes_with(str(home.folder / ".leaderboard"))
+
+
+def test_nothing_is_lost_when_the_server_is_killed_while_a_run_is_sent(home: Home, soak: bool) -> None:
+    """The publisher finishes after the restart; each trial is there exactly once."""
+    rng = random.Random(1)
+    for n in range(20 if soak else 2):
+        home.add_run(f"default-{n:08}")
+        with serving(home) as served:
+            publisher = start(home, "publish", "--to", "local")
+            time.sleep(rng.uniform(0.5, 1.5))
+            os.kill(served.process.pid, signal.SIGKILL)
+            publisher.terminate()
+            publisher.communicate(timeout=_SECONDS)
+        finished = cli(home, "publish", "--to", "local")
+        assert finished.returncode == 0, finished.stderr
+        with serving(home) as served:
+            texts = [each["runId"] for each in served.runs()]
+            assert len(texts) == len(set(texts)) == n + 1
+
+
+@pytest.mark.parametrize("fault", ["a file", "a damaged log", "a port in use"])
+def test_what_cannot_be_served_is_said_in_one_line(home: Home, fault: str) -> None:
+    data = home.folder / "data"
+    words = ["--data", str(data), "--port", "0"]
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        if fault == "a file":
+            data.write_text("", encoding="utf-8")
+            why = f"{data}: "
+        elif fault == "a damaged log":
+            data.mkdir()
+            whole = struct.pack("<II", 2, zlib.crc32(b"{}")) + b"{}"
+            (data / "log-00000000").write_bytes(whole[:-1] + b"]" + whole)
+            why = "damaged at byte 0; restore the folder from a copy"
+        else:
+            words[3] = str(taken.getsockname()[1])
+            why = "address already in use"
+        done = cli(home, "leaderboard", "serve", *words)
+    assert done.returncode == 1 and why in done.stderr and len(done.stderr.strip().splitlines()) == 1, done.stderr
