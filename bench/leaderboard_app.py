@@ -2,8 +2,8 @@
 
     python bench/leaderboard_app.py [--models N] [--runs N]
 
-The app answers in an embedded backend; documents read are counted by its transactions, as Convex counts them. One run has
-all of its 120 evals with six steps each; of the others only what lists and scores are made of is there.
+The app answers in an embedded backend; documents read are counted by its transactions, as Convex counts them. One run
+has all of its 120 evals with six steps each; of the others only what lists and scores are made of is there.
 """
 
 from __future__ import annotations

@@ -94,6 +94,7 @@ def test_a_score_is_the_mean_of_runs_with_its_spread_and_its_interval(board: Dep
     assert stats == {"latestRunTime": score["latestRunTime"], "averageRunCostUsd": 1}
 
 
+@pytest.mark.full
 def test_only_the_last_ten_runs_of_a_minted_version_count(board: Deployment) -> None:
     mint(board)
     send(board, "ffff", runId="old")
@@ -273,6 +274,7 @@ def _eventually(ask: Any, count: int) -> Any:
     raise AssertionError(f"{len(found)} instead of {count}")
 
 
+@pytest.mark.full
 def test_a_migration_computes_results_and_scores_again(board: Deployment) -> None:
     mint(board)
     for n in range(12):

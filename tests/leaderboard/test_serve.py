@@ -100,6 +100,7 @@ def test_publishing_to_this_machine_needs_nothing_else(home: Home) -> None:
     assert not processes_with(str(home.folder / ".leaderboard"))
 
 
+@pytest.mark.full
 def test_nothing_is_lost_when_the_server_is_killed_while_a_run_is_sent(home: Home, soak: bool) -> None:
     """The publisher finishes after the restart; each trial is there exactly once."""
     rng = random.Random(1)
