@@ -36,6 +36,7 @@ COMMANDS = {
     "guidelines": "Inspect the guidelines document.",
     "report": "Write a report on a run's failures for review.",
     "leaderboard": "Rank models by pass rate.",
+    "leaderboard-app": "Check the leaderboard's app before it is deployed.",
     "benchmark": "Name what scores are of; list, show, compare.",
     "publish": "Send committed runs to a Convex leaderboard.",
     "matrix": "Show each eval's pass rate for each model.",

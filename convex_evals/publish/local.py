@@ -21,7 +21,7 @@ from convex_evals.errors import ProcessFault, UserError
 from convex_evals.grading.backends import ADMIN_KEY, Endpoints
 from convex_evals.grading.backends.embedded import EmbeddedBackend, Kept
 from convex_evals.grading.backends.push import DeployError, push
-from convex_evals.grading.checker import Checker
+from convex_evals.grading.checker import Checker, CheckerError
 from convex_evals.grading.npm import Progress
 from convex_evals.grading.sandbox.base import NoSandbox
 from convex_evals.grading.sandbox.client import open_launcher
@@ -89,22 +89,9 @@ async def serve(data: Path, port: int, site_port: int, progress: Progress) -> As
 
     Raises `InUseError` where another process serves it, and `UserError`.
     """
-    if not APP.is_dir():
-        raise UserError(f"{APP}: is not there; the leaderboard's app is part of a checkout of convex-evals")
-    with _locked(data) as lock, tempfile.TemporaryDirectory(prefix="leaderboard-") as temporary:
-        toolchain = await ensure_toolchain(cache_dir(), progress)
-        progress("starting the leaderboard", 0, 0)
-        folder = Path(temporary)
-        project, scratch = folder / "project", folder / "scratch"
-        scratch.mkdir()
-        shutil.copytree(APP, project, ignore=shutil.ignore_patterns("_generated", "node_modules"))
-        (project / "node_modules").symlink_to(toolchain.node_modules)
-        async with open_launcher() as launcher:
-            sandbox = NoSandbox(launcher)
-            backend = EmbeddedBackend(toolchain, sandbox, Kept(data, port, site_port, lock))
-            async with Checker(toolchain, sandbox, scratch, folder) as checker, _started(backend, scratch) as at:
-                await checker.request("bundle", project=project, out=folder / "push.json", timeout=_DEPLOY_SECONDS)
-                await _deploy(at, folder / "push.json", data)
+    with _locked(data) as lock:
+        try:
+            async with open_app(APP, data, lock, (port, site_port), progress) as at:
                 url, site_url = f"http://127.0.0.1:{at.port}", f"http://127.0.0.1:{at.site_port}"
                 served = Served(data, url, site_url, await _token(at, data), at.process)
                 running = data / _RUNNING
@@ -113,6 +100,38 @@ async def serve(data: Path, port: int, site_port: int, progress: Progress) -> As
                     yield served
                 finally:
                     running.unlink(missing_ok=True)
+        except DeployError as error:
+            raise UserError(f"{data}: its data do not fit this version of the app: {error}") from None
+
+
+@asynccontextmanager
+async def open_app(
+    app: Path, data: Path, lock: int, ports: tuple[int, int], progress: Progress
+) -> AsyncIterator[Endpoints]:
+    """An app that is deployed over the data in `data`, which `lock` is held on, until the context ends.
+
+    Raises `DeployError` where they do not fit each other, and `UserError`.
+    """
+    if not (app / "convex").is_dir():
+        raise UserError(f"{app}: has no app; the leaderboard's is part of a checkout of convex-evals")
+    toolchain = await ensure_toolchain(cache_dir(), progress)
+    progress("starting the leaderboard", 0, 0)
+    with tempfile.TemporaryDirectory(prefix="leaderboard-") as temporary:
+        folder = Path(temporary)
+        project, scratch, bundle = folder / "project", folder / "scratch", folder / "push.json"
+        scratch.mkdir()
+        shutil.copytree(app, project, ignore=shutil.ignore_patterns("_generated", "node_modules"))
+        (project / "node_modules").symlink_to(toolchain.node_modules)
+        async with open_launcher() as launcher:
+            sandbox = NoSandbox(launcher)
+            backend = EmbeddedBackend(toolchain, sandbox, Kept(data, *ports, lock))
+            async with Checker(toolchain, sandbox, scratch, folder) as checker, _started(backend, scratch) as at:
+                try:
+                    await checker.request("bundle", project=project, out=bundle, timeout=_DEPLOY_SECONDS)
+                except CheckerError as error:
+                    raise UserError(f"{app}: cannot be bundled: {error}") from None
+                await push(at, bundle, timeout=_DEPLOY_SECONDS)
+                yield at
 
 
 class InUseError(UserError):
@@ -154,28 +173,22 @@ async def _started(backend: EmbeddedBackend, scratch: Path) -> AsyncIterator[End
         await started.__aexit__(None, None, None)
 
 
-async def _deploy(at: Endpoints, bundle: Path, data: Path) -> None:
-    try:
-        await push(at, bundle, timeout=_DEPLOY_SECONDS)
-    except DeployError as error:
-        raise UserError(f"{data}: its data do not fit this version of the app: {error}") from None
-
-
 async def _token(at: Endpoints, data: Path) -> str:
     """The token that is kept beside the data; made where the leaderboard does not know one."""
     path = data / _TOKEN
     known = path.read_text(encoding="ascii").strip() if path.exists() else ""
-    listed = await _administrate(at, "auth:listTokens", {})
+    listed = await administrate(at, "auth:listTokens", {})
     if any(f"_{each['publicId']}_" in known and "revokedAt" not in each for each in listed):
         return known
-    made = await _administrate(at, "auth:createToken", {"name": LOCAL})
+    made = await administrate(at, "auth:createToken", {"name": LOCAL})
     value = str(made["value"])
     path.touch(mode=0o600)
     path.write_text(f"{value}\n", encoding="ascii")
     return value
 
 
-async def _administrate(at: Endpoints, function: str, args: dict[str, Any]) -> Any:
+async def administrate(at: Endpoints, function: str, args: dict[str, Any]) -> Any:
+    """The value of an internal function."""
     body = {"path": function, "args": args, "format": "json"}
     try:
         async with at.client(_CALL_SECONDS) as client:

@@ -68,9 +68,9 @@ def serving(home: Home, *words: str) -> Iterator[Serving]:
     process = start(home, "leaderboard", "serve", "--port", "0", "--json", *words)
     try:
         assert process.stdout and process.stderr
-        line = process.stdout.readline()
-        assert line, process.stderr.read()
-        said = json.loads(line)
+        text = "".join(iter(process.stdout.readline, "}\n"))
+        assert text, process.stderr.read()
+        said = json.loads(text + "}")
         yield Serving(process, said["url"], said["site_url"])
     finally:
         process.kill()

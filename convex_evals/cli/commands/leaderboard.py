@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.cli.options import output_option, print_result, runs_dir_option, suite_path
+from convex_evals.cli.options import output_option, print_lines, print_result, runs_dir_option, suite_path
 
 if TYPE_CHECKING:
     from convex_evals.analysis.leaderboard import Ranker
     from convex_evals.analysis.ranking import Leaderboard
+    from convex_evals.publish.local import Served
+    from convex_evals.render.model import Table
 
 
 @click.group(invoke_without_command=True)
@@ -107,9 +109,9 @@ def _board(
     metavar="N",
     help="Port of the deployment; JSON and badges are on the next one. 0: any two that are free.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Say where it listens as one line of JSON.")
+@output_option
 @click.pass_context
-def serve(ctx: click.Context, data: Path | None, port: int, as_json: bool) -> None:
+def serve(ctx: click.Context, data: Path | None, port: int, form: str) -> None:
     """Serve a leaderboard on this machine, until Ctrl-C.
 
     It is the app in leaderboard/, which `npx convex deploy` puts into the cloud. What is published is on the disk
@@ -122,7 +124,6 @@ def serve(ctx: click.Context, data: Path | None, port: int, as_json: bool) -> No
       cli leaderboard serve --data ~/scores --port 4000
     """
     import asyncio
-    import json
     from contextlib import AsyncExitStack
 
     from convex_evals.config import open_workspace
@@ -138,17 +139,27 @@ def serve(ctx: click.Context, data: Path | None, port: int, as_json: bool) -> No
             with Display() as display:
                 serving = serve_data(folder.absolute(), port, port and port + 1, display.preparing)
                 served = await stack.enter_async_context(serving)
-            if as_json:
-                say(json.dumps(served.to_data()))
-            else:
-                say(f"Serving {folder} until Ctrl-C.")
-                say(f"  deployment    {served.url}")
-                say(f"  leaderboard   {served.site_url}/api/leaderboard.json")
-                say(f"  badges        {served.site_url}/api/badge/MODEL.svg")
-                say("  publish       cli publish --to local" if data is None else f"  token         {folder / 'token'}")
+            print_lines(form, _where(folder, served, own=data is None), _places(served), served.to_data)
             await served.until_it_ends()
 
     try:
         asyncio.run(run())
     except KeyboardInterrupt:
         say("Stopped; what was published is kept.", err=True)
+
+
+def _where(folder: Path, served: Served, *, own: bool) -> list[str]:
+    return [
+        f"Serving {folder} until Ctrl-C.",
+        f"  deployment    {served.url}",
+        f"  leaderboard   {served.site_url}/api/leaderboard.json",
+        f"  badges        {served.site_url}/api/badge/MODEL.svg",
+        "  publish       cli publish --to local" if own else f"  token         {folder / 'token'}",
+    ]
+
+
+def _places(served: Served) -> Table:
+    from convex_evals.render.model import Column, Table
+
+    columns = [Column("data", None), Column("url", None), Column("site_url", None)]
+    return Table.of(columns, [[str(served.data), served.url, served.site_url]])

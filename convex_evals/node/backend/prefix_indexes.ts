@@ -4,7 +4,7 @@
  * An index is made when it is first asked for, and kept up from then on.
  */
 
-import type { StoredDocument } from "./data_store.ts";
+type Document = Readonly<Record<string, unknown>>;
 
 interface PrefixIndex {
   readonly fields: readonly (readonly string[])[];
@@ -21,7 +21,7 @@ export class PrefixIndexes {
     table: string,
     fields: readonly string[],
     values: readonly string[],
-    documents: () => Iterable<readonly [string, StoredDocument]>,
+    documents: () => Iterable<readonly [string, Document]>,
   ): Iterable<string> {
     let indexes = this.#byTable.get(table);
     if (!indexes) this.#byTable.set(table, (indexes = new Map<string, PrefixIndex>()));
@@ -36,7 +36,7 @@ export class PrefixIndexes {
   }
 
   /** Follows a write; undefined stands for no document. */
-  replace(table: string, id: string, before: StoredDocument | undefined, after: StoredDocument | undefined): void {
+  replace(table: string, id: string, before: Document | undefined, after: Document | undefined): void {
     for (const index of this.#byTable.get(table)?.values() ?? []) {
       const was = before && keyOf(index, before);
       const is = after && keyOf(index, after);
@@ -51,7 +51,7 @@ export class PrefixIndexes {
   }
 }
 
-function add(index: PrefixIndex, id: string, document: StoredDocument): void {
+function add(index: PrefixIndex, id: string, document: Document): void {
   const key = keyOf(index, document);
   if (key === undefined) return;
   const ids = index.ids.get(key);
@@ -60,7 +60,7 @@ function add(index: PrefixIndex, id: string, document: StoredDocument): void {
 }
 
 /** Undefined for a document that has no text in one of the fields. */
-function keyOf({ fields }: PrefixIndex, document: StoredDocument): string | undefined {
+function keyOf({ fields }: PrefixIndex, document: Document): string | undefined {
   const values: unknown[] = [];
   for (const path of fields) {
     let value: unknown = document;

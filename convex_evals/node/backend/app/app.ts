@@ -18,7 +18,7 @@ import { DataStore } from "../data_store.ts";
 import { Deployment, type PreparedContext } from "./deployment.ts";
 import { createEngineContext } from "../realm/globals.ts";
 import type { Syscalls } from "../realm/isolate.ts";
-import { Environment } from "./environment.ts";
+import { Environment, type AppUrls } from "./environment.ts";
 import { FunctionHandles } from "./function_handles.ts";
 import { createHost, type FunctionLimits } from "./host.ts";
 import { routeRequest } from "./http_mounts.ts";
@@ -28,11 +28,6 @@ import { loadRuntime } from "../realm/runtime_loader.ts";
 import { readDocuments } from "./stored_documents.ts";
 import { TableNumbers } from "./table_numbers.ts";
 import { ownTurn } from "../realm/executions.ts";
-
-export interface AppUrls {
-  cloudUrl(): string;
-  siteUrl(): string;
-}
 
 export interface AppSettings {
   readonly env: Readonly<Record<string, string>>;

@@ -1,6 +1,10 @@
 /** The variables of a deployment's environment. */
 
-import type { AppUrls } from "./app.ts";
+/** Where an app is served. */
+export interface AppUrls {
+  cloudUrl(): string;
+  siteUrl(): string;
+}
 
 export class Environment {
   /** What functions see. One object for the life of the process: contexts hold on to it. */

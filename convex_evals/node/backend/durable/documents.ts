@@ -5,7 +5,7 @@ import type { StoredDocument, Write } from "../data_store.ts";
 import type { WrittenDocument } from "./journal.ts";
 
 export function written({ componentPath, table, id, document }: Write): WrittenDocument {
-  return [componentPath, table, id, document === null ? null : (convexToJson(document as Value))];
+  return [componentPath, table, id, document === null ? null : convexToJson(document as Value)];
 }
 
 /** The writes that a journal holds in a record, which is the JSON `text`. */
