@@ -3,6 +3,8 @@
 const CHARACTER_WIDTH = 7;
 const PADDING = 10;
 const LONGEST_LABEL = 60;
+// https://www.w3.org/TR/xml/#charsets
+const NOT_IN_XML = /[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu;
 
 export function badge(label: string, message: string, colour: string): string {
   const short = label.length > LONGEST_LABEL ? `${label.slice(0, LONGEST_LABEL - 1)}…` : label;
@@ -31,5 +33,5 @@ function widthOf(text: string): number {
 
 function escaped(text: string): string {
   const names: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-  return text.replace(/[&<>"']/g, (character) => names[character] ?? "");
+  return text.replace(NOT_IN_XML, "").replace(/[&<>"']/g, (character) => names[character] ?? "");
 }

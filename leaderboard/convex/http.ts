@@ -10,6 +10,8 @@ const CORS = {
   "access-control-allow-headers": "if-none-match",
   "access-control-expose-headers": "etag",
 };
+// Whatever a browser makes of an answer, nothing in it is executed or fetched.
+const INERT = { "x-content-type-options": "nosniff", "content-security-policy": "default-src 'none'" };
 const CACHED = "public, max-age=60";
 const EXPERIMENTS = ["no_guidelines", "web_search", "web_search_no_guidelines", "agents_md"] as const;
 const BADGES = "/api/badge/";
@@ -35,7 +37,7 @@ async function cached(request: Request, body: string, type: string): Promise<Res
   if (known.includes(etag) || known.includes("*")) return new Response(null, { status: 304, headers });
   return new Response(body, {
     status: 200,
-    headers: { ...headers, "content-type": type, "x-content-type-options": "nosniff" },
+    headers: { ...headers, ...INERT, "content-type": type },
   });
 }
 

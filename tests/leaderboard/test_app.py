@@ -228,6 +228,11 @@ def test_names_are_data_in_pictures_and_in_json(board: Deployment) -> None:
     picture = ElementTree.fromstring(answer.text)
     assert {element.tag.partition("}")[2] for element in picture.iter()} == {"svg", "title", "rect", "g", "text"}
     assert HOSTILE in "".join(picture.itertext()) and "100.0 %" in answer.text
+    assert answer.headers["content-security-policy"] == "default-src 'none'"
+    for path in ("%00%01%1F", "%EF%BF%BE%EF%BF%BF", "%22%3E%3Cscript%3E", "x" * 5000):
+        unknown = httpx.get(f"{board.site_url}/api/badge/{path}.svg", trust_env=False)
+        assert unknown.status_code == 200 and len(ElementTree.fromstring(unknown.text)) == 4
+    assert httpx.get(f"{board.site_url}/api/badge/%FF.svg", trust_env=False).status_code == 404
     shown = httpx.get(f"{board.site_url}/api/leaderboard.json", trust_env=False).json()
     assert shown["models"][0]["formattedName"] == HOSTILE
 

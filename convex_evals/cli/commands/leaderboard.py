@@ -139,7 +139,9 @@ def serve(ctx: click.Context, data: Path | None, port: int, form: str) -> None:
             with Display() as display:
                 serving = serve_data(folder.absolute(), port, port and port + 1, display.preparing)
                 served = await stack.enter_async_context(serving)
-            print_lines(form, _where(folder, served, own=data is None), _places(served), served.to_data)
+            here = Path.cwd()
+            shown = folder.relative_to(here) if folder.is_relative_to(here) else folder
+            print_lines(form, _where(shown, served, own=data is None), _places(served), served.to_data)
             await served.until_it_ends()
 
     try:

@@ -1,10 +1,13 @@
 /** Timers of `ctx.scheduler` jobs; they outlast the deployment that scheduled them. */
 
 import type { Commit } from "./data_store.ts";
+import { StorageError } from "./durable/journal.ts";
 import type { ScheduledJob } from "./runtime_types.ts";
 import { runAt } from "./timers.ts";
 
 const TABLE = "_scheduled_functions";
+// Of a job that could not begin, because the disk took nothing.
+const RETRY_MS = 1000;
 
 /** Arms a job when the transaction that scheduled it commits, and runs it when due. */
 export class Scheduler {
@@ -52,7 +55,11 @@ export class Scheduler {
     this.#disarm(key);
     const cancel = runAt(job.dueMs, () => {
       this.#armed.delete(key);
-      void this.#run(job);
+      this.#run(job).catch((error: unknown) => {
+        if (!(error instanceof StorageError)) throw error;
+        // Nothing of it happened.
+        this.#arm(key, { ...job, dueMs: Date.now() + RETRY_MS });
+      });
     });
     this.#armed.set(key, cancel);
   }

@@ -72,7 +72,7 @@ export class App {
       const args = spec.args[0] ?? {};
       await this.call({ type: "any", path: spec.name, componentPath, args, caller: { kind: "admin", identity: null } });
     };
-    this.#crons = new CronTimers(runCron, kept?.crons, (key, times) => kept?.append({ kind: "cron", key, ...times }));
+    this.#crons = new CronTimers(runCron, kept?.crons, (key, times) => kept?.noteCron(key, times));
     this.#host = createHost({
       store: this.store,
       scheduler: this.#scheduler,

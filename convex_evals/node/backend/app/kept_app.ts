@@ -5,7 +5,7 @@ import type { CronTimes } from "../crons.ts";
 import type { DataStore, Keeper, Write } from "../data_store.ts";
 import { readWrites } from "../durable/documents.ts";
 import { DurableFolder, type Everything, type FolderOptions } from "../durable/folder.ts";
-import type { JournalRecord } from "../durable/journal.ts";
+import { StorageError, type JournalRecord } from "../durable/journal.ts";
 import type { ReadRecord } from "../durable/log_file.ts";
 import type { StartPushRequest } from "../push/request.ts";
 import type { ScheduledJob } from "../runtime_types.ts";
@@ -31,10 +31,12 @@ export class KeptApp implements Keeper {
   /** Jobs of the transaction that is about to commit. */
   scheduled: () => ReadonlyMap<string, ScheduledJob> = () => new Map();
   readonly #store: DataStore;
+  readonly #onWarning: (line: string) => void;
 
   /** Opens `folder`, and puts its documents into `store`. Throws `StorageError`. */
   constructor(folder: string, store: DataStore, options: FolderOptions) {
     this.#store = store;
+    this.#onWarning = options.onWarning;
     this.folder = DurableFolder.open(folder, (record) => this.#read(record), options);
     if (this.secret === "") this.append({ kind: "secret", secret: randomBytes(32).toString("hex") });
     this.folder.compactWith(() => this.#everything());
@@ -50,6 +52,16 @@ export class KeptApp implements Keeper {
   keep(record: Exclude<JournalRecord, { kind: "commit" }>): void {
     this.append(record);
     this.folder.sync();
+  }
+
+  /** Notes when a cron runs; on a full disk it runs all the same, and after a restart perhaps once more. */
+  noteCron(key: string, times: CronTimes): void {
+    try {
+      this.append({ kind: "cron", key, ...times });
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+      this.#onWarning(error.message);
+    }
   }
 
   /** Puts a transaction onto the disk. Throws `StorageError`, and then nothing of it is kept. */

@@ -27,7 +27,7 @@ import type { Write } from "../data_store.ts";
 import type { ScheduledJob } from "../runtime_types.ts";
 import { written } from "./documents.ts";
 import { StorageError, type JournalRecord } from "./journal.ts";
-import { framed, LogFile, readRecords, reason, type ReadRecord } from "./log_file.ts";
+import { framed, LogFile, readRecords, readWhole, reason, type ReadRecord } from "./log_file.ts";
 
 const GENERATION = /^(snapshot|log)-(\d{8})$/;
 const FILES = "files";
@@ -76,11 +76,12 @@ export class DurableFolder {
       mkdirSync(path.join(folder, FILES), { recursive: true, mode: 0o700 });
       const { snapshots, logs } = generations(folder);
       const base = snapshots.at(-1) ?? 0;
-      const snapshotSize = base === 0 ? 0 : readRecords(named(folder, "snapshot", base), take);
+      const snapshotSize = base === 0 ? 0 : readWhole(named(folder, "snapshot", base), take);
       const current = logs.filter((generation) => generation >= base);
-      let size = 0;
-      for (const generation of current) size = readRecords(named(folder, "log", generation), take);
+      for (const generation of current.slice(0, -1)) readWhole(named(folder, "log", generation), take);
       const generation = current.at(-1) ?? base;
+      // Only the last one can have been cut short.
+      const size = current.length === 0 ? 0 : readRecords(named(folder, "log", generation), take);
       const opened = new DurableFolder(
         folder,
         options,

@@ -3,7 +3,7 @@
  * file: the process was ended while it wrote.
  */
 
-import { closeSync, fdatasyncSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, fdatasyncSync, ftruncateSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { StorageError, type JournalRecord } from "./journal.ts";
 
@@ -36,9 +36,20 @@ export function readRecords(file: string, take: (record: ReadRecord) => void): n
     at += HEADER + body.length;
   }
   if (at < content.length && followedByRecord(content, at)) {
-    throw new StorageError(`${file}: damaged at byte ${at}; restore the folder from a copy`);
+    throw damaged(file, at);
   }
   return at;
+}
+
+/** The same for a file that was finished: one that is cut short is damaged, too. */
+export function readWhole(file: string, take: (record: ReadRecord) => void): number {
+  const length = readRecords(file, take);
+  if (length < statSync(file).size) throw damaged(file, length);
+  return length;
+}
+
+function damaged(file: string, at: number): StorageError {
+  return new StorageError(`${file}: damaged at byte ${at}; restore the folder from a copy`);
 }
 
 /** The record that begins at `at`, or null where none does. */

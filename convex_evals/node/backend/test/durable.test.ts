@@ -123,6 +123,26 @@ test("a process that ends while it writes a snapshot loses nothing", async (t) =
   assert.ok(!readdirSync(folder).some((name) => name.endsWith(".unfinished")));
 });
 
+test("a snapshot, or a log that another one follows, is whole or refused", async (t) => {
+  const folder = temporaryFolder(t);
+  const { store, kept } = opened(folder, 1);
+  for (const id of ["a", "b", "c"]) {
+    insert(kept, store, id, {});
+    await kept.folder.idle();
+  }
+  const [snapshot = ""] = readdirSync(folder).filter((name) => name.startsWith("snapshot"));
+  const content = readFileSync(path.join(folder, snapshot));
+  truncateSync(path.join(folder, snapshot), content.length - 1);
+  assert.throws(() => opened(folder), /snapshot-\d+: damaged at byte \d+; restore the folder from a copy/);
+  writeFileSync(path.join(folder, snapshot), content);
+  const [log = ""] = readdirSync(folder).filter((name) => name.startsWith("log"));
+  const next = String(Number(log.slice(4)) + 1).padStart(8, "0");
+  writeFileSync(path.join(folder, `log-${next}`), "");
+  assert.deepEqual(idsIn(opened(folder).store).toSorted(), ["a", "b", "c"]);
+  truncateSync(path.join(folder, log), readFileSync(path.join(folder, log)).length - 1);
+  assert.throws(() => opened(folder), /log-\d+: damaged at byte \d+/);
+});
+
 test("what a cut log lost is written anew behind its last whole record", (t) => {
   const folder = temporaryFolder(t);
   const first = opened(folder);

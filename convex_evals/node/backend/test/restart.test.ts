@@ -1,7 +1,7 @@
 /** Backends that keep their data: ended in every way, and started again. */
 
 import assert from "node:assert/strict";
-import { spawn, type ChildProcess } from "node:child_process";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -190,6 +190,27 @@ test("a full disk refuses what is written, and takes nothing away", async (t) =>
   assert.deepEqual(await again.client.query(api.notes.list, {}), kept);
   await again.client.mutation(api.notes.add, { n: 1000, text });
   assert.deepEqual(await again.client.query(api.notes.list, {}), [...kept, 1000]);
+});
+
+test("a job that falls due on a full disk runs once there is room again", async (t) => {
+  const folder = await deployedFolder(t);
+  const blocks = Math.ceil(statSync(path.join(folder, "log-00000000")).size / 1024) + 30;
+  const running = await spawned(folder, `ulimit -S -f ${blocks}`);
+  t.after(() => running.process.kill("SIGKILL"));
+  const list = async (): Promise<number[]> => await running.client.query(api.notes.list, {});
+  await running.client.mutation(api.notes.later, { ms: 1000 });
+  for (const text of ["x".repeat(2000), "x", ""]) {
+    const full = async (): Promise<never> => {
+      for (;;) await running.client.mutation(api.notes.add, { n: 1, text });
+    };
+    await assert.rejects(full, /nothing was changed/);
+  }
+  await pause(1500);
+  assert.ok(!(await list()).includes(7));
+  execFileSync("prlimit", ["--pid", String(running.process.pid), "--fsize=unlimited:"]);
+  while (!(await list()).includes(7)) await pause(50);
+  await pause(1500);
+  assert.equal((await list()).filter((n) => n === 7).length, 1);
 });
 
 function pause(ms: number): Promise<void> {
