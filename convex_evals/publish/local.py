@@ -89,19 +89,23 @@ async def serve(data: Path, port: int, site_port: int, progress: Progress) -> As
 
     Raises `InUseError` where another process serves it, and `UserError`.
     """
+    running = data / _RUNNING
     with _locked(data) as lock:
+        running.unlink(missing_ok=True)  # of a process that was killed
         try:
             async with open_app(APP, data, lock, (port, site_port), progress) as at:
                 url, site_url = f"http://127.0.0.1:{at.port}", f"http://127.0.0.1:{at.site_port}"
                 served = Served(data, url, site_url, await _token(at, data), at.process)
-                running = data / _RUNNING
                 running.write_text(json.dumps(served.to_data()), encoding="utf-8")
                 try:
                     yield served
                 finally:
                     running.unlink(missing_ok=True)
         except DeployError as error:
-            raise UserError(f"{data}: its data do not fit this version of the app: {error}") from None
+            raise UserError(
+                f"{data}: does not fit this version of the app: {error}; delete the folder and publish again, or go back "
+                "to the version that wrote it"
+            ) from None
 
 
 @asynccontextmanager

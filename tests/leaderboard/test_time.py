@@ -15,7 +15,8 @@ pytestmark = [pytest.mark.grading, pytest.mark.full]
 
 def test_convex_test(running_leaderboard: Deployment, toolchain: Path) -> None:
     located = locate_toolchain(toolchain)
-    argv = [located.node.executable, located.node_modules / "vitest" / "vitest.mjs", "run", "--root", "."]
+    vitest = located.node_modules / "vitest" / "vitest.mjs"
+    argv = [str(located.node.executable), str(vitest), "run", "--root", "."]
     done = subprocess.run(argv, cwd=running_leaderboard.project, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "4 passed" in done.stdout, done.stdout
