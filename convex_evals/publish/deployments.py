@@ -70,14 +70,15 @@ def _named(
     if to is None and not from_environment:
         raise UserError(
             f"no deployment to publish to; add one below `deployments:` in {CONFIG_NAME}, or set {URL_VARIABLE} and "
-            f"{TOKEN_VARIABLE}"
+            f"{TOKEN_VARIABLE}; `--to {LOCAL}` is the leaderboard on this machine"
         )
     where = to if to is not None else from_environment or ""
     if where in known:
         return where
     if "://" not in where:
-        near = difflib.get_close_matches(where, known, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(known) or 'none'}"
+        names = list(dict.fromkeys([*known, LOCAL]))
+        near = difflib.get_close_matches(where, names, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names)}"
         raise UserError(f"--to {where}: no such deployment in {CONFIG_NAME}, and no URL; {hint}")
     try:
         own = DeploymentSettings(url=where)

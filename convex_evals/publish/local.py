@@ -103,8 +103,8 @@ async def serve(data: Path, port: int, site_port: int, progress: Progress) -> As
                     running.unlink(missing_ok=True)
         except DeployError as error:
             raise UserError(
-                f"{data}: does not fit this version of the app: {error}; delete the folder and publish again, or go back "
-                "to the version that wrote it"
+                f"{data}: does not fit this version of the app: {error}; delete the folder and publish again, or go "
+                "back to the version that wrote it"
             ) from None
 
 
