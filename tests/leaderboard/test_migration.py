@@ -1,4 +1,4 @@
-"""A field that scores have since: the schema that takes both, the migration, the schema that requires it."""
+"""A field is added to scores: the schema that takes both, the migration, the schema that requires it."""
 
 from __future__ import annotations
 
