@@ -96,7 +96,7 @@ async def serve(data: Path, port: int, site_port: int, progress: Progress) -> As
             async with open_app(APP, data, lock, (port, site_port), progress) as at:
                 url, site_url = f"http://127.0.0.1:{at.port}", f"http://127.0.0.1:{at.site_port}"
                 served = Served(data, url, site_url, await _token(at, data), at.process)
-                running.write_text(json.dumps(served.to_data()), encoding="utf-8")
+                _write(running, json.dumps(served.to_data()))
                 try:
                     yield served
                 finally:
@@ -186,9 +186,16 @@ async def _token(at: Endpoints, data: Path) -> str:
         return known
     made = await administrate(at, "auth:createToken", {"name": LOCAL})
     value = str(made["value"])
-    path.touch(mode=0o600)
-    path.write_text(f"{value}\n", encoding="ascii")
+    _write(path, f"{value}\n")
     return value
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.touch(mode=0o600)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}; nothing of the leaderboard is lost") from None
 
 
 async def administrate(at: Endpoints, function: str, args: dict[str, Any]) -> Any:

@@ -5,6 +5,7 @@ import type { App } from "./app/app.ts";
 import type { Deployment } from "./app/deployment.ts";
 import { checkAdminKey } from "./auth.ts";
 import type { Door } from "./doors.ts";
+import { StorageError } from "./durable/journal.ts";
 import { DeployError, HttpError } from "./errors.ts";
 import { componentDiffs } from "./push/component_diff.ts";
 import { parseStartPush } from "./push/request.ts";
@@ -87,8 +88,17 @@ export class PushApi {
       componentDiffs: componentDiffs(deployment.push, previous),
     };
     this.#pending.delete(pushIdOf(schemaChange) ?? "");
-    if (body["dryRun"] !== true) this.#app.activate(deployment);
+    if (body["dryRun"] !== true) this.#activate(deployment);
     return diff;
+  }
+
+  #activate(deployment: Deployment): void {
+    try {
+      this.#app.activate(deployment);
+    } catch (error) {
+      if (error instanceof StorageError) throw new HttpError(503, "StorageFailed", error.message);
+      throw error;
+    }
   }
 
   #deploymentOf(schemaChange: unknown): Deployment {

@@ -145,7 +145,7 @@ export class App {
 
   /** Makes `deployment` the running one. */
   activate(deployment: Deployment): void {
-    if (this.#kept?.request !== deployment.pushed) this.#kept?.keep({ kind: "push", request: deployment.pushed });
+    this.#kept?.keepPush(deployment.pushed);
     if (this.#deployment !== deployment) this.#deployment?.close();
     this.#deployment = deployment;
     this.#crons.replace(deployment.crons());

@@ -54,6 +54,11 @@ export class KeptApp implements Keeper {
     this.folder.sync();
   }
 
+  /** Keeps what was pushed, unless it is what runs already. Throws `StorageError`. */
+  keepPush(request: StartPushRequest): void {
+    if (JSON.stringify(request) !== JSON.stringify(this.request)) this.keep({ kind: "push", request });
+  }
+
   /** Notes when a cron runs; on a full disk it runs all the same, and after a restart perhaps once more. */
   noteCron(key: string, times: CronTimes): void {
     try {
