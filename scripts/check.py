@@ -1,26 +1,55 @@
 """All checks of this repository, in the order of their cost. The README's test command.
 
-    python scripts/check.py            the fast tier of the tests, lint, and the layers of imports
-    python scripts/check.py --full     all tests, types, and the generated documents
-    python scripts/check.py --soak     all tests, the long ones in full size
+    python scripts/check.py                the fast tier of the tests, linters, and the layers of imports
+    python scripts/check.py --full         all tests, types, and the generated documents
+    python scripts/check.py --soak         all tests, the long ones in full size
+    python scripts/check.py --last-failed  what failed or was flaky the last time, and nothing else
+    python scripts/check.py --shuffle      the tests in another order
 
-Every check runs, even after one has failed; the failed ones are named at the end, and so is what had to be skipped.
+Every check runs, even after one has failed. A test that failed runs once more, alone, at the end: if it passes then,
+it is flaky, which is printed, and fails the checks only where there are several. The last lines name the commit, what
+took how long, what was skipped, what is flaky and what failed.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import subprocess
 import sys
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # this script is run by its path
+
+from scripts.run_tests import TestRun, run_tests  # noqa: E402
+from scripts.streaming import run_streaming  # noqa: E402
+from tests import patience, tier  # noqa: E402
+
 PYTHON = sys.executable
+TESTS = "pytest"
+LAST = ROOT / ".cache" / "checks" / "last.json"
+# Seconds on an idle machine until a run of tests is ended, by its option.
+LIMITS = {"--fast": 1200.0, "--full": 4500.0, "--soak": 8 * 3600.0}
+_SLOWEST = 8
+_PER_TEST_LINES = 40
 
 
-def checks(tier: str | None) -> dict[str, list[str]]:
-    """What is run, by name; `tier` is an option of pytest's."""
+@dataclass
+class Outcome:
+    """What the checks found."""
+
+    seconds: dict[str, float] = field(default_factory=dict)  # by check
+    failed: list[str] = field(default_factory=list)  # checks
+    tests: TestRun = field(default_factory=TestRun)
+
+
+def linters(option: str) -> dict[str, list[str]]:
+    """The commands of all checks but the tests, by name."""
     slow = {
         "mypy": [PYTHON, "-m", "mypy"],
         "docs": [PYTHON, "-m", "cogapp", "--check", "-I", ".", *map(str, sorted((ROOT / "docs").glob("*.md")))],
@@ -29,49 +58,129 @@ def checks(tier: str | None) -> dict[str, list[str]]:
         "ruff check": [PYTHON, "-m", "ruff", "check", "."],
         "ruff format": [PYTHON, "-m", "ruff", "format", "--check", "."],
         "imports": [PYTHON, "-c", "from importlinter.cli import lint_imports_command as main; main()"],
-        **(slow if tier else {}),
-        # Tests stay together as tests/conftest.py groups them, the longest first.
-        "pytest": [
-            PYTHON,
-            "-m",
-            "pytest",
-            "-rs",
-            "--durations=20",
-            "-n2",
-            "--dist=loadgroup",
-            *([tier] if tier else []),
-        ],
+        "workflows": [PYTHON, "scripts/lint_workflows.py"],
+        **(slow if option != "--fast" else {}),
     }
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    tier = parser.add_mutually_exclusive_group()
+    options = read_options()
+    last = read_last() if options.last_failed else None
+    commit, seed = commit_name(), choose_seed()
+    os.environ[tier.SEED_VARIABLE] = str(seed)
+    print(f"commit {commit}, seed {seed}, time limits x {patience.factor():.1f}", flush=True)
+    outcome = Outcome()
+    try:
+        run_checks(options, last, outcome)
+    except KeyboardInterrupt:
+        print("\nInterrupted.")
+        return 130
+    summarize(commit, options.tier, outcome)
+    write_last(commit, options.tier, outcome)
+    return 1 if outcome.failed else 0
+
+
+def read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    group = parser.add_mutually_exclusive_group()
     for option, what in (("--full", "run all tests"), ("--soak", "run all tests, the long ones in full size")):
-        tier.add_argument(option, dest="tier", action="store_const", const=option, help=what)
-    failed, skipped = [], []
-    for name, argv in checks(parser.parse_args().tier).items():
-        print(f"== {name}", flush=True)
-        start = time.monotonic()
-        lines, status = run(argv)
-        skipped += [line for line in lines if line.startswith("SKIPPED")]
-        if status:
-            failed.append(name)
-        print(f"== {name}: {'FAILED' if status else 'ok'} in {time.monotonic() - start:.0f} s", flush=True)
-    print("Skipped:" if skipped else "Nothing was skipped.", *skipped, sep="\n")
-    print(f"Failed: {', '.join(failed)}" if failed else "All checks passed.")
-    return 1 if failed else 0
+        group.add_argument(option, dest="tier", action="store_const", const=option, default="--fast", help=what)
+    parser.add_argument("--last-failed", action="store_true", help="run what failed or was flaky the last time")
+    parser.add_argument("--shuffle", action="store_true", help="run files and their tests in a random order")
+    return parser.parse_args()
 
 
-def run(argv: list[str]) -> tuple[list[str], int]:
-    """Run a check, show its output as it comes, and keep it."""
-    lines = []
-    with subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            print(line, end="", flush=True)
-            lines.append(line.rstrip("\n"))
-    return lines, process.returncode
+def run_checks(options: argparse.Namespace, last: dict[str, Any] | None, outcome: Outcome) -> None:
+    """Run each check, or those that `last` names, and note in `outcome` what became of it."""
+    for name, argv in linters(options.tier).items():
+        if last is None or name in last["failed"]:
+            started = begin(name)
+            status, _ = run_streaming(argv, ROOT)
+            end(outcome, name, started, ok=status == 0)
+    tests = [*last["tests"], *last["flaky"]] if last else []
+    if last is None or tests or TESTS in last["failed"]:
+        words = [options.tier, "--durations=20"]
+        if options.shuffle:
+            words += ["--random-order", f"--random-order-seed={os.environ[tier.SEED_VARIABLE]}"]
+        started = begin(TESTS)
+        outcome.tests = run_tests(words, ROOT, LIMITS[options.tier], tests)
+        end(outcome, TESTS, started, ok=outcome.tests.is_green)
+
+
+def begin(name: str) -> float:
+    print(f"== {name}", flush=True)
+    return time.monotonic()
+
+
+def end(outcome: Outcome, name: str, started: float, *, ok: bool) -> None:
+    outcome.seconds[name] = time.monotonic() - started
+    if not ok:
+        outcome.failed.append(name)
+    print(f"== {name}: {'ok' if ok else 'FAILED'} in {outcome.seconds[name]:.0f} s", flush=True)
+
+
+def summarize(commit: str, option: str, outcome: Outcome) -> None:
+    """Print what was looked at, how long it took, what was skipped, what is flaky, and what failed."""
+    tests = outcome.tests
+    for test, text in [*tests.flaky.items(), *tests.failed.items()]:
+        lines = text.splitlines()
+        left_out = [f"... {len(lines) - _PER_TEST_LINES} lines left out; all of them are above"]
+        shown = lines if len(lines) <= _PER_TEST_LINES else [*lines[: _PER_TEST_LINES - 20], *left_out, *lines[-20:]]
+        print(f"== {'flaky' if test in tests.flaky else 'failed'}: {test}", *shown, sep="\n")
+    print(f"== commit {commit}, {option}")
+    print("Time:", ", ".join(f"{name} {seconds:.0f} s" for name, seconds in outcome.seconds.items()))
+    if tests.seconds:
+        by_time = sorted(tests.seconds.items(), key=lambda item: -item[1])
+        slowest = [f"{file} {seconds:.0f} s" for file, seconds in by_time[:_SLOWEST]]
+        print("Slowest files of tests, on one worker each:", ", ".join(slowest))
+    print("Skipped:" if tests.skipped else "Nothing was skipped.", *tests.skipped, sep="\n")
+    print(*(f"Flaky: {test}" for test in tests.flaky), sep="\n", end="\n" if tests.flaky else "")
+    print(*(f"Failed: {test}" for test in tests.failed), sep="\n", end="\n" if tests.failed else "")
+    reasons = [f"{name} ({tests.problem})" if name == TESTS and tests.problem else name for name in outcome.failed]
+    print(f"Failed: {', '.join(reasons)}" if reasons else "All checks passed.", flush=True)
+
+
+def commit_name() -> str:
+    """The commit that is checked out, and whether files differ from it."""
+    try:
+        head = git("rev-parse", "--short=10", "HEAD")
+        return f"{head} with uncommitted changes" if git("status", "--porcelain") else head
+    except (OSError, subprocess.CalledProcessError):
+        return "none (not a Git repository)"
+
+
+def choose_seed() -> int:
+    """What is sampled differs from commit to commit, and is the same for one: TEST_SEED, else by the commit's id."""
+    try:
+        return int(os.environ.get(tier.SEED_VARIABLE) or int(git("rev-parse", "HEAD")[:8], 16))
+    except (OSError, subprocess.CalledProcessError):
+        return 0
+
+
+def git(*words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def read_last() -> dict[str, Any]:
+    try:
+        last: dict[str, Any] = json.loads(LAST.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        sys.exit("--last-failed: no check was run here yet; run python scripts/check.py first")
+    return last
+
+
+def write_last(commit: str, option: str, outcome: Outcome) -> None:
+    tests = outcome.tests
+    last = {
+        "commit": commit,
+        "tier": option,
+        "failed": outcome.failed,
+        "tests": [*tests.failed],
+        "flaky": [*tests.flaky],
+    }
+    LAST.parent.mkdir(parents=True, exist_ok=True)
+    LAST.write_text(f"{json.dumps(last, indent=2)}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -25,8 +25,11 @@ REAL_CACHE = cache_dir()
 NEIGHBOURS = "neighbours"
 NPM_USER_CONFIG = {"npm_config_userconfig": str(Path.home() / ".npmrc")}
 
+pytest_plugins = ["tests.inherited_signals", "tests.results", "tests.time_limits"]
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fast", action="store_true", help="run the fast tier, even of files that are named")
     parser.addoption("--full", action="store_true", help="run all tests, not only the fast tier")
     parser.addoption("--soak", action="store_true", help="run all tests, the long ones in full size")
     parser.addoption("--update-golden", action="store_true", help="write golden files anew; review them as a diff")
@@ -34,11 +37,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def runs_everything(config: pytest.Config) -> bool:
     """Whether more than the fast tier runs: by an option, or because a file is named."""
+    if config.getoption("fast"):
+        return False
     return bool(config.getoption("full") or config.getoption("soak") or any(".py" in word for word in config.args))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    tier.is_full = runs_everything(config)
+    tier.is_full, tier.is_soak = runs_everything(config), bool(config.getoption("soak"))
     settings.register_profile("tier", max_examples=tier.examples(100))
     settings.load_profile("tier")
 
@@ -54,6 +59,7 @@ LONGEST = (
     "clients",
     "git_runs",
     "shards",
+    "nightly",
     "backend/test",
 )
 
@@ -72,6 +78,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for at, item in enumerate(items):
         node_area = item.get_closest_marker("parametrize") and "test_area[" in item.nodeid
         name = item.nodeid.partition("[")[2].rstrip("]") if node_area else item.path.stem
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            deployed = item.callspec.params.get("running_deployment")
+            if isinstance(deployed, Path):
+                name += f"-{deployed.name}"  # deployments take minutes each, and share nothing
         item.add_marker(pytest.mark.xdist_group(name))
         long = next((i for i, part in enumerate(LONGEST) if part in name), None)
         places[item.nodeid] = at + len(items) if long is None else long
@@ -82,6 +92,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Groups are worth minutes, and get lost silently where pytest-xdist does not know this pytest."""
     if session.items and session.config.getoption("loadgroup", False) and "@" not in session.items[0].nodeid:
         raise pytest.UsageError("--dist=loadgroup has no effect: this pytest-xdist is too old for this pytest")
+    if session.config.getoption("loadgroup", False) and session.config.getoption("loadscopereorder", False):
+        raise pytest.UsageError("groups with few tests, which may be long, would run last; add --no-loadscope-reorder")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

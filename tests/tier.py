@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import os
+import random
+
+SEED_VARIABLE = "TEST_SEED"
 _FAST_SHARE = 5
 _FEWEST = 10
-is_full = False  # set before test modules are loaded
+_FULL_SHARE = 2
+is_full = False  # both are set before test modules are loaded
+is_soak = False
+
+
+def seed() -> int:
+    """What decides which part of the possible cases --full tries; `scripts/check.py` takes the commit's id."""
+    return int(os.environ.get(SEED_VARIABLE, "0"))
 
 
 def examples(most: int) -> int:
     """How many examples Hypothesis makes up: `most` of them with --full, a fifth in the fast tier."""
     return most if is_full else max(most // _FAST_SHARE, _FEWEST)
+
+
+def seeds(most: int) -> list[int]:
+    """The seeds of what chance decides: `most` of them with --soak, otherwise 0 and a sample of the others."""
+    others = range(1, most)
+    if is_soak:
+        return [0, *others]
+    return [0, *sorted(random.Random(seed()).sample(others, len(others) // _FULL_SHARE))]
