@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import stat
@@ -50,7 +51,8 @@ def read_text(path: Path) -> str:
 def decoded(data: bytes, where: str | Path, *, keep_mark: bool = False) -> str:
     """As UTF-8, without a byte order mark unless it is kept. Raises `UserError`."""
     try:
-        return data.decode("utf-8" if keep_mark else "utf-8-sig")
+        # Python's codec for this, `utf-8-sig`, is written in Python.
+        return (data if keep_mark else data.removeprefix(codecs.BOM_UTF8)).decode()
     except UnicodeDecodeError as error:
         raise UserError(f"{where}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
 
@@ -60,6 +62,8 @@ def well_formed(text: str) -> str:
 
     JSON can hold halves, and a stream may cut a pair in two; UTF-8, and so every file, can hold pairs only.
     """
+    if text.isascii():
+        return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -69,6 +73,9 @@ def spelled_out(text: str, keep: str = "") -> str:
     These are control characters, what reorders text (bidirectional marks), invisible ones, halves of surrogate pairs,
     and more combining marks on a letter than any script has.
     """
+    # True of most texts, and told in a quarter of the time that the expression takes.
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
     return _SUSPECT.sub(lambda found: _spelled_out(found[0], keep), text)
 
 

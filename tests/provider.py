@@ -9,9 +9,10 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+from tests.loopback import serving
 from tests.wire import Event, Wire, question, wire_of
 
 REPLY = '# Files\n\n## package.json\n\n```json\n{"name": "x"}\n```\n'
@@ -65,16 +66,8 @@ def serve(provider: Provider) -> Iterator[Provider]:
     class Handler(_Handler):
         state = provider
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    provider.port = server.server_port
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
+    with serving(Handler) as provider.port:
         yield provider
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):

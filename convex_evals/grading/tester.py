@@ -23,7 +23,7 @@ from convex_evals.records.grade import reason_of_tests
 from convex_evals.suite.suite import Eval, grader_files, package_files
 
 _VERDICT = Limits(4 * 1024 * 1024, values=50_000, depth=8)
-# A page's bundle is all that its esbuild makes: memory is collected only where there is much.
+# A program's bundle is all that its esbuild makes: memory is collected only where there is much.
 _ESBUILD = {"GOGC": "off", "GOMEMLIMIT": "384MiB"}
 # Under which vitest lets packages choose what they export, as node/tester/resolution.ts has them.
 CONDITIONS = ("--conditions=node", "--conditions=development")

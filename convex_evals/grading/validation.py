@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from convex_evals.errors import ProcessFault
 from convex_evals.grading.case_results import BrokenEval, CaseResult
 from convex_evals.grading.cases import Case
-from convex_evals.grading.service import GradingService, check_graders
+from convex_evals.grading.service import GraderCheck, GradingService
 from convex_evals.grading.validation_rows import EvalRow
 from convex_evals.grading.verdict import summarize
 from convex_evals.records import Outcome, StepName
@@ -84,9 +84,8 @@ def incomplete(evals: Sequence[Eval]) -> list[BrokenEval]:
     return [BrokenEval(ev, problems[0]) for ev in evals if (problems := ev.problems())]
 
 
-async def unreadable(service: GradingService, evals: Sequence[Eval]) -> list[BrokenEval]:
+def unreadable(evals: Sequence[Eval], checks: Mapping[str, GraderCheck]) -> list[BrokenEval]:
     """Those of `evals` whose graders cannot be parsed."""
-    checks = await check_graders(service, evals) if evals else {}
     return [BrokenEval(ev, f"{checks[ev.id].errors[0]}; fix it") for ev in evals if checks[ev.id].errors]
 
 

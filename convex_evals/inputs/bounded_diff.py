@@ -17,10 +17,12 @@ def matcher(old: Sequence[str], new: Sequence[str]) -> SequenceMatcher[str]:
     Elements that would take too long are not looked up: they match only beside others that do, and at the beginning.
     Of very long sequences these are all. What people write is compared in full.
     """
-    before, after = Counter(old), Counter(new)
     if len(old) + len(new) > _LONGEST:
         return SequenceMatcher(lambda _: True, old, new, autojunk=False)
     left = _MOST_STEPS // max(1, min(len(old), len(new)))
+    if len(old) * len(new) <= left:  # however many of them are equal
+        return SequenceMatcher(None, old, new, autojunk=False)
+    before, after = Counter(old), Counter(new)
     ignored: set[str] = set()
     # Each pair of equal elements is looked at once for each match that is found. The rarest say most.
     for element, pairs in sorted(((e, n * before[e]) for e, n in after.items()), key=lambda each: each[1]):

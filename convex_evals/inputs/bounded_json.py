@@ -25,6 +25,8 @@ _OPENING = frozenset(b"[{")
 _LONGEST_NUMBER = 400
 _LONG_NUMBER = b"0" * _LONGEST_NUMBER
 _DIGITS_AS_ZERO = bytes.maketrans(b"123456789", b"000000000")
+_NUMBERS_AS_ZERO = bytes.maketrans(b"123456789.eE+-", b"0" * 14)
+_BLANKS = b" \n\r\t"
 
 
 class TooLarge(ValueError):
@@ -101,6 +103,29 @@ def check(data: bytes, limits: Limits) -> None:
             raise TooLarge(f"JSON of more than {limits.values:,} values")
 
 
+def is_small(data: bytes, limits: Limits) -> bool:
+    """Whether nothing in the JSON in `data` is over a limit, its depth and repeated keys aside; told in one glance.
+
+    False says nothing: what stands inside of strings counts, too.
+    """
+    return _has_few_values(data, limits) and _LONG_NUMBER not in data.translate(_NUMBERS_AS_ZERO)
+
+
+def has_no_more_keys(data: bytes, count: int) -> bool:
+    """Whether the objects of the JSON in `data` surely have at most `count` keys together, repeated ones included.
+
+    Where so many different ones are found in it, none is repeated. False says nothing.
+    """
+    if data.count(b":") == count:
+        return True
+    bare = data.translate(None, _BLANKS)
+    if b'\\\\"' in bare:
+        return False
+    # The ends of keys, and beginnings of strings that begin with a colon. A quote that stands in a string is behind a
+    # backslash, and no such quote is the end of a string, which could only be behind two of them.
+    return bare.count(b'":') - bare.count(b'\\":') == count
+
+
 def _check_depth(data: bytes, most: int) -> None:
     depth = 0
     for bracket in _STRINGS.sub(b"", data).translate(None, _NO_BRACKETS):
@@ -116,7 +141,9 @@ def _check_depth(data: bytes, most: int) -> None:
 
 def _has_few_values(data: bytes, limits: Limits) -> bool:
     """Whether there are surely fewer than may be: brackets and commas inside of strings count, too."""
-    return len(data) <= limits.size and _opened(data) + data.count(b",") < limits.values
+    if len(data) > limits.size:
+        return False
+    return len(data) < limits.values or _opened(data) + data.count(b",") < limits.values
 
 
 def _opened(data: bytes) -> int:

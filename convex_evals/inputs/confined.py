@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import shutil
 import stat
 from collections.abc import Iterator
@@ -21,10 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from convex_evals.errors import UserError
-from convex_evals.inputs.unlinked import FILE, FOLDER, HAS_OPEN_FOLDERS, open_folder
+from convex_evals.inputs.unlinked import FILE, FOLDER, HAS_OPEN_FOLDERS, open_file_at_once, open_folder
 
 TEMPORARY = ".tmp-"
 MOST_ENTRIES = 100_000
+_LEAST_READ = 4_096
 _WHERE = "nothing is read or written through links; remove it, or put what it leads to in its place"
 
 
@@ -53,14 +53,11 @@ def is_file(path: Path, root: Path) -> bool:
 def read_bytes(path: Path, root: Path, most: int) -> bytes | None:
     """Of at most `most` bytes; None where there is no such file."""
     try:
-        with _parent(path, root) as place:
-            if place is None or _kind(place, path) is None:
-                return None
-            fd = os.open(place.name, FILE, **place.where)
-            with os.fdopen(fd, "rb") as file:
-                if not stat.S_ISREG(os.fstat(fd).st_mode):
-                    raise UserError(f"{path}: not a file; move it away")
-                data = file.read(most + 1)
+        data = _read_at_once(path, root, most + 1)
+        if data is None:
+            data = _read_in_steps(path, root, most + 1)
+        if data is None:
+            return None
     except IsADirectoryError:
         raise UserError(f"{path}: is a folder; move it away") from None
     except OSError as error:
@@ -68,6 +65,44 @@ def read_bytes(path: Path, root: Path, most: int) -> bytes | None:
     if len(data) > most:
         raise UserError(f"{path}: more than {most:,} bytes; restore the file from Git, or remove it")
     return data
+
+
+def _read_at_once(path: Path, root: Path, most: int) -> bytes | None:
+    """At most that many bytes; None where that is to be said, or refused, step by step."""
+    parts = _below(path, root)
+    fd = open_file_at_once(root, parts) if parts and ".." not in parts else None
+    if fd is None:
+        return None
+    try:
+        status = os.fstat(fd)
+        return _read(fd, status, path, most) if stat.S_ISREG(status.st_mode) else None
+    finally:
+        os.close(fd)
+
+
+def _read_in_steps(path: Path, root: Path, most: int) -> bytes | None:
+    """At most that many bytes; None where there is no such file."""
+    with _parent(path, root) as place:
+        if place is None or _kind(place, path) is None:
+            return None
+        fd = os.open(place.name, FILE, **place.where)
+        try:
+            return _read(fd, os.fstat(fd), path, most)
+        finally:
+            os.close(fd)
+
+
+def _read(fd: int, status: os.stat_result, path: Path, most: int) -> bytes:
+    """At most that many bytes. A file object would make room for all of them before it reads."""
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(status.st_mode):
+        raise UserError(f"{path}: not a file; move it away")
+    pieces, left = [], most
+    while left and (piece := os.read(fd, min(left, max(status.st_size, _LEAST_READ) + 1))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
 
 
 def entries(path: Path, root: Path, most: int = MOST_ENTRIES) -> dict[str, str]:
@@ -130,7 +165,7 @@ def write(path: Path, root: Path, data: bytes) -> None:
     """
     with _parent(path, root, create=True) as place:
         assert place is not None, "its folder was made"
-        name = f"{TEMPORARY}{os.getpid()}-{secrets.token_hex(4)}"
+        name = f"{TEMPORARY}{os.getpid()}-{os.urandom(4).hex()}"
         temporary = _Place(name if HAS_OPEN_FOLDERS else str(path.with_name(name)), place.folder)
         try:
             _write_whole(temporary, data)
@@ -187,7 +222,7 @@ def _kind(place: _Place, path: Path) -> str | None:
 @contextlib.contextmanager
 def _parent(path: Path, root: Path, *, create: bool = False) -> Iterator[_Place | None]:
     """Where `path` stands; None where its folder is not there. With `create` it is made."""
-    parts = path.relative_to(root).parts
+    parts = _below(path, root)
     if not parts or ".." in parts:
         raise UserError(f"{path}: not below {root}")
     if create:
@@ -202,6 +237,12 @@ def _parent(path: Path, root: Path, *, create: bool = False) -> Iterator[_Place 
     finally:
         if fd is not None:
             os.close(fd)
+
+
+def _below(path: Path, root: Path) -> tuple[str, ...]:
+    """`path.relative_to(root).parts`, which takes longer than opening a file, where they are spelled alike."""
+    own, above = path.parts, root.parts
+    return own[len(above) :] if own[: len(above)] == above else path.relative_to(root).parts
 
 
 def _descend(path: Path, root: Path, parts: tuple[str, ...], create: bool) -> int | None:

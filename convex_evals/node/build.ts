@@ -11,7 +11,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { transform } from "esbuild";
-import { BUILTINS, MODULE, ROOT, buildInto, buildScript } from "./bundling/bundles.ts";
+import { BUILTINS, MODULE, ROOT, SCRIPT, buildInto, buildScript } from "./bundling/bundles.ts";
 import { buildOfficial } from "./bundling/official.ts";
 import { buildIsolate, buildRuntime } from "./bundling/runtime.ts";
 import { CONDITIONS } from "./tester/resolution.ts";
@@ -70,6 +70,10 @@ await buildScript("grader/library.ts", "grader/library", ["modules", "setUp"], {
   plugins: [BUILTINS],
   keepNames: true,
   external: ["esbuild", "typescript"],
+});
+await buildScript("grader/compiler.ts", "grader/compiler", ["compiler"], {
+  plugins: [BUILTINS],
+  define: { ...SCRIPT.define, __filename: "meta.filename" },
 });
 await buildScript("grader/page_process.ts", "grader/page_process", [], {
   plugins: [BUILTINS],

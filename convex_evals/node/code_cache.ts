@@ -39,11 +39,18 @@ export function readScript(file: string): string {
 /** The parameters of the function that each bundled script is. */
 export const PARAMETERS = "(require, module, exports, meta)";
 
+/** `require` calls that no bundler saw: Node's own evaluates all that a module of its own offers, an HTTP client included. */
+function requireFrom(url: string): (name: string) => unknown {
+  const require = createRequire(url);
+  const lean = (name: string): unknown => process.getBuiltinModule(name) ?? require(name);
+  return Object.assign(lean, require);
+}
+
 /** What the script beside the bundle at `meta.url` exports: `x.bundle.cjs` beside `x.bundle.mjs`. */
 export function loadScript(meta: ImportMeta): Record<string, unknown> {
   const file = fileURLToPath(meta.url).replace(/\.mjs$/, ".cjs");
   const module = { exports: {} };
   const run = cachedScript(readScript(file), file).runInThisContext() as (...parts: unknown[]) => void;
-  run(createRequire(meta.url), module, module.exports, meta);
+  run(requireFrom(meta.url), module, module.exports, meta);
   return module.exports;
 }

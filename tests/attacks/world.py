@@ -18,6 +18,7 @@ SECRET_NAME = "ATTACKED_API_KEY"
 # Stands in graders and answers of the suite.
 ANSWER_MARK = "THE-ANSWER-IS-HERE"
 _SLEEP = "import time; time.sleep(3600)"
+_WAITING_SECONDS = 0.5
 
 
 @dataclass
@@ -103,6 +104,10 @@ def open_world(folder: Path) -> Iterator[World]:
         world.unix_path.chmod(0o777)
         abstract = stack.enter_context(socket.socket(socket.AF_UNIX))
         abstract.bind(f"\0{name}")
+        # A thread that waits in a system call is not woken when its socket is closed, and may go on with whatever has
+        # its number by then: the channel to a launcher had, and messages were lost.
+        for waiting in (tcp, udp, by_path, abstract):
+            waiting.settimeout(_WAITING_SECONDS)
         for listener in (tcp, by_path, abstract):
             listener.listen(50)
             threading.Thread(target=_answer, args=(listener, world), daemon=True).start()
@@ -151,6 +156,8 @@ def _answer(listener: socket.socket, world: World) -> None:
     while True:
         try:
             opened, _ = listener.accept()
+        except TimeoutError:
+            continue
         except OSError:
             return
         with opened:
@@ -166,5 +173,7 @@ def _hear(listener: socket.socket, world: World) -> None:
     while True:
         try:
             world.heard.append(listener.recv(4096))
+        except TimeoutError:
+            continue
         except OSError:
             return

@@ -160,8 +160,9 @@ def test_init_lays_out_a_repository(invoke: Invoke, tmp_path: Path) -> None:
     assert (tmp_path / "new" / ".gitignore").is_file()
     requirements = (tmp_path / "new" / "requirements.txt").read_text()
     assert requirements.endswith(f"convex-evals=={version('convex-evals')}\n")
-    assert {p.name for p in (tmp_path / "new" / ".github" / "workflows").iterdir()} == {
-        *("guidelines.yml", "models.yml", "validate.yml")
+    assert {p.stem for p in (tmp_path / "new" / ".github" / "workflows").iterdir()} == {
+        *("ask-and-grade", "guidelines-comment", "manual", "nightly", "pages", "periodic", "pr"),
+        *("validate-guidelines", "validation-round"),
     }
     assert "000-fundamentals/000-greeting" in invoke("list", "evals", cwd=tmp_path / "new").out
     again = invoke("init", "new")

@@ -14,9 +14,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import date
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 from typing import Any, cast
 
 import pytest
@@ -31,6 +30,7 @@ from convex_evals.grading.service import GradingService, Worker
 from convex_evals.records import Outcome, StepName, Verdict
 from convex_evals.suite.suite import Eval, load_suite
 from tests.factories import make_eval
+from tests.loopback import serving
 
 pytestmark = pytest.mark.full
 
@@ -90,14 +90,8 @@ def registry(*, slow: tuple[str, ...] = (), broken: tuple[str, ...] = (), size: 
 
         def log_message(self, format: str, *args: object) -> None: ...
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        server.server_close()
+    with serving(Handler) as port:
+        yield f"http://127.0.0.1:{port}/"
 
 
 @pytest.fixture

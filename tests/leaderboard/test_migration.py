@@ -100,7 +100,7 @@ async def running(app: Path, data: Path) -> AsyncIterator[Endpoints]:
 
 async def board_at(at: Endpoints) -> Deployment:
     token = (await administrate(at, "auth:createToken", {"name": "test"}))["value"]
-    return Deployment(f"http://127.0.0.1:{at.port}", "", f"http://127.0.0.1:{at.site_port}", Path(), token)
+    return Deployment(f"http://127.0.0.1:{at.port}", "", f"http://127.0.0.1:{at.site_port}", APP, Path(), token)
 
 
 def test_a_new_field_comes_to_old_documents(

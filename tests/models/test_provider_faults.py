@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from convex_evals.models.faults import Fault, ProviderFault
 from convex_evals.models.provider import Call, stream
 from convex_evals.records.models import ModelEntry
 from convex_evals.records.reply import Reply
+from tests.loopback import serving
 from tests.models.recorded import AMID, ASKED, RECORDED, REPLIES, Recorded
 
 KEY = "planted-key-of-a-provider-0123456789"
@@ -46,14 +46,8 @@ def answering(status: int, body: str) -> Iterator[tuple[str, list[str]]]:
             self.end_headers()
             self.wfile.write(data)
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", keys
-    finally:
-        server.shutdown()
-        server.server_close()
+    with serving(Handler) as port:
+        yield f"http://127.0.0.1:{port}", keys
 
 
 @pytest.fixture

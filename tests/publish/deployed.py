@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import shutil
 import socket
@@ -42,6 +43,7 @@ class Deployment:
     url: str
     admin_url: str  # the same deployment, where the admin key is honoured
     site_url: str  # of its HTTP actions
+    app: Path  # what was deployed
     project: Path  # its code, with what is generated
     token: str = ""
 
@@ -106,14 +108,22 @@ async def _deployed(folder: Path, cache: Path, app: Path) -> AsyncIterator[Deplo
                 analysis = folder / "analysis.json"
                 analysis.write_text(json.dumps(await push(at, bundle, timeout=60)), encoding="utf-8")
                 await checker.request("codegen", project=project, response=analysis, timeout=60)
-                yield _found(at, for_admin, project)
+                yield _found(at, for_admin, app, project)
 
 
-def _found(at: Endpoints, for_admin: socket.socket, project: Path) -> Deployment:
+def _found(at: Endpoints, for_admin: socket.socket, app: Path, project: Path) -> Deployment:
     url, admin_url, site_url = (
         f"http://127.0.0.1:{port}" for port in (at.port, for_admin.getsockname()[1], at.site_port)
     )
-    return Deployment(url, admin_url, site_url, project)
+    return Deployment(url, admin_url, site_url, app, project)
+
+
+def _stacks(loop: asyncio.AbstractEventLoop) -> str:
+    """Where each task of `loop` waits."""
+    text = io.StringIO()
+    for task in asyncio.all_tasks(loop):
+        task.print_stack(file=text)
+    return text.getvalue()
 
 
 @contextmanager
@@ -144,7 +154,10 @@ def deployed(folder: Path, cache: Path, app: Path = APP) -> Iterator[Deployment]
     finally:
         loop.call_soon_threadsafe(end.set)
         if not running.done():
-            running.result(_START_SECONDS)
+            try:
+                running.result(_START_SECONDS)
+            except TimeoutError:
+                raise AssertionError(f"the deployment does not end:\n{_stacks(loop)}") from None
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()

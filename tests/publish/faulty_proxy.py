@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import urlsplit
+
+from tests.loopback import serving
 
 _LATE_SECONDS = 1.0
 _HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "host"}
@@ -131,16 +133,12 @@ def faulty_proxy(target: str) -> Iterator[FaultyProxy]:
     class Handler(_Handler):
         faults = proxy
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    proxy.url = f"http://127.0.0.1:{server.server_address[1]}"
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-    try:
-        yield proxy
-    finally:
-        proxy.settle()
-        server.shutdown()
-        server.server_close()
+    with serving(Handler) as port:
+        proxy.url = f"http://127.0.0.1:{port}"
+        try:
+            yield proxy
+        finally:
+            proxy.settle()
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.store.run import Run
+from tests import tier
 from tests.conftest import Invoke
 from tests.publish.deployed import APP, LEADERBOARD, Deployment
 from tests.publish.faulty_proxy import Fault, FaultyProxy
@@ -128,13 +129,14 @@ def test_one_fault_at_each_call(
     proxy: FaultyProxy,
     publish: Callable[[], str],
     fault: Fault,
-    request: pytest.FixtureRequest,
 ) -> None:
-    """All calls with --full, a few of each fault otherwise."""
+    """All calls with --soak, every other one of each deployment with --full, a few of each fault otherwise."""
     calls = calls_of_a_run(deployment, home, proxy, publish)
     at_each = range(1, calls + 1)
-    step = 1 if request.config.getoption("full") else 9
-    for number in at_each[list(Fault).index(fault) :: step]:
+    step = 1 if tier.is_soak else 2 if tier.is_full else 9
+    # What one deployment leaves out, the other has.
+    first = tier.seed() + list(Fault).index(fault) + (deployment.app == LEADERBOARD)
+    for number in at_each[first % step :: step]:
         run = home.add_run(f"default-{number:08}")
         proxy.nth(number, fault)
         said = publish()
@@ -153,7 +155,7 @@ def forget(deployment: Deployment, run: Run, home: Home) -> None:
     home.commit()
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(1, 30))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in tier.seeds(30)[1:])])
 def test_many_faults(
     deployment: Deployment, home: Home, proxy: FaultyProxy, publish: Callable[[], str], seed: int
 ) -> None:
@@ -165,7 +167,7 @@ def test_many_faults(
     check_published(deployment, *runs)
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(1, 50))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in tier.seeds(50)[1:])])
 def test_killed_at_a_random_moment(
     deployment: Deployment, home: Home, proxy: FaultyProxy, publish: Callable[[], str], seed: int
 ) -> None:

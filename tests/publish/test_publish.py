@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import io
 import json
-import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from convex_evals.store.run import Run
 from tests.conftest import Invoke
 from tests.end_to_end.repositories import git
 from tests.factories import grade_again, make_failure
+from tests.loopback import serving
 from tests.publish.deployed import Deployment
 from tests.publish.faulty_proxy import FaultyProxy
 from tests.publish.publications import NAME, TOKEN_ENV, Home, check_published, ledger, ledger_path, make_home
@@ -239,13 +239,8 @@ def site(status: int, body: bytes, headers: dict[str, str], failing: bytes = b""
         pass
 
     Handler.status, Handler.body, Handler.headers_sent, Handler.failing = status, body, headers, failing
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
+    with serving(Handler) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 GOOD = json.dumps({"status": "success", "value": {"exists": False, "storageId": None}}).encode()

@@ -2,6 +2,8 @@
 import { readdirSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import type { Node, SourceFile } from "typescript";
+import { ENDING } from "../code_cache.ts";
+import type * as Compiler from "./compiler.ts";
 import { projectDir, readProjectFile } from "./connection.ts";
 
 /** One call in the source: `ctx.storage.store(blob)` has the callee "ctx.storage.store" and the arguments ["blob"]. */
@@ -36,7 +38,7 @@ export function listSources(folder = "convex"): string[] {
 
 /** All calls in these files whose callee matches. A chain's callee is its text without line breaks. */
 export async function findCalls(files: string[], callee: RegExp): Promise<SourceCall[]> {
-  const ts = await compiler();
+  const ts = await loadCompiler();
   const found: SourceCall[] = [];
   await visit(files, (node, source, file) => {
     if (!ts.isCallExpression(node)) return;
@@ -50,7 +52,7 @@ export async function findCalls(files: string[], callee: RegExp): Promise<Source
 
 /** All imports in these files. A default import has the name "default", a namespace import "*". */
 export async function findImports(files: string[]): Promise<SourceImport[]> {
-  const ts = await compiler();
+  const ts = await loadCompiler();
   const found: SourceImport[] = [];
   await visit(files, (node, _, file) => {
     if (!ts.isImportDeclaration(node) || !ts.isStringLiteral(node.moduleSpecifier)) return;
@@ -66,12 +68,13 @@ export async function findImports(files: string[]): Promise<SourceImport[]> {
 }
 
 /** Most graders never look at the source: the compiler is loaded by those that do. */
-async function compiler(): Promise<typeof import("typescript")> {
-  return (await import("typescript")).default;
+async function loadCompiler(): Promise<typeof import("typescript")> {
+  const bundle = new URL(`./compiler${ENDING}`, import.meta.url).href;
+  return ((await import(bundle)) as typeof Compiler).compiler;
 }
 
 async function visit(files: string[], see: (node: Node, source: SourceFile, file: string) => void): Promise<void> {
-  const ts = await compiler();
+  const ts = await loadCompiler();
   for (const file of files) {
     const source = ts.createSourceFile(file, readProjectFile(file), ts.ScriptTarget.Latest, true);
     const walk = (node: Node): void => {

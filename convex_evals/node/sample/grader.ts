@@ -1,4 +1,4 @@
-import { addDocuments, anonymousClient, clearTables, eventually, expectError, expectFunctions, listCrons, listTable, openPage, siteUrl } from "convex-evals/grader";
+import { addDocuments, anonymousClient, clearTables, eventually, expectError, expectFunctions, findCalls, findImports, listCrons, listSources, listTable, openPage, siteUrl } from "convex-evals/grader";
 import { anyApi } from "convex/server";
 import { beforeEach, expect, test } from "vitest";
 
@@ -10,6 +10,12 @@ beforeEach(() => clearTables("authors", "notes"));
 test("functions have their types", async () => {
   await expectFunctions({ "notes:add": { type: "mutation", visibility: "public" }, "notes:count": { type: "query", visibility: "internal" } });
   expect(await listCrons()).toHaveLength(1);
+});
+
+test("the source is read", async () => {
+  const files = listSources("convex");
+  expect((await findImports(files)).map(({ from }) => from)).toContain("convex/values");
+  expect(await findCalls(files, /\.insert$/)).not.toEqual([]);
 });
 
 test("documents are stored and read", async () => {

@@ -14,6 +14,7 @@ for (const name of [
   "backend/app/runtime",
   "tester/vitest",
   "grader/library",
+  "grader/compiler",
   "grader/page_process",
 ]) {
   test(`code is kept of ${name}, and V8 takes it`, () => {

@@ -58,8 +58,8 @@ function watchForErrors(report: (error: ReportedError) => void, processError: (e
   }
 }
 
-/** Other modules of the package than ours would bring a second copy of what they share. */
-const OTHER_CONVEX = /["']convex\/(?!(browser|server|values)["'])/;
+/** Other modules of the package than ours would bring a second copy of what they share. Texts name files of a project so, too. */
+const OTHER_CONVEX = /\b(?:from|import)\s*\(?\s*["']convex\/(?!(?:browser|server|values)["'])/;
 
 async function bundledLibrary(
   texts: Readonly<Record<string, string>>,

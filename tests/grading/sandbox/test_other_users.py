@@ -90,6 +90,18 @@ def test_only_folders_of_this_user_are_removed(is_ours: bool, tmp_path: Path, mo
     assert (tmp_path / NAME).exists() is not is_ours
 
 
+def test_what_a_killed_removal_left_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without its lock, a folder is removed if it is empty: it may be another program's."""
+    monkeypatch.setenv("OUTPUT_TEMPDIR", str(tmp_path))
+    empty, full = tmp_path / NAME, tmp_path / f"{NAME}-2"
+    empty.mkdir(mode=0o700)
+    full.mkdir(mode=0o700)
+    (full / "file").touch()
+    with scratch_folder():
+        pass
+    assert not empty.exists() and (full / "file").exists()
+
+
 def test_scratch_folders_are_closed_and_have_names_that_nobody_knows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

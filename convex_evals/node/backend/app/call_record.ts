@@ -2,6 +2,7 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { ReadSet } from "../data_store.ts";
+import { putOffRelease } from "./idle_memory.ts";
 
 export interface CallRecord {
   readonly logLines: string[];
@@ -21,6 +22,7 @@ export function newCallRecord(keepsJournal = false, journal: string | null = nul
 }
 
 export function withCallRecord<T>(record: CallRecord, run: () => T): T {
+  putOffRelease();
   return records.run(record, run);
 }
 

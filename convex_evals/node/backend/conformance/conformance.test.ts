@@ -5,10 +5,12 @@ import { SUMMARY, loadAreas, summaryText } from "./areas.ts";
 import { isAccept, runRow } from "./harness.ts";
 
 const areas = await loadAreas();
+// The fast tier of the tests tries one of three in each area; the others are there all the same, see "the table".
+const EVERY = Number(process.env["ROWS_EVERY"] ?? 1);
 
 for (const [area, rows] of areas) {
   test(`conformance: ${area}`, async (t) => {
-    for (const row of rows) await t.test(row.id, (tt) => runRow(tt, row));
+    for (const row of rows.filter((_, at) => at % EVERY === 0)) await t.test(row.id, (tt) => runRow(tt, row));
   });
 }
 

@@ -26,13 +26,15 @@ const POST = { method: "POST", headers: { "Content-Type": "application/json", Au
 
 test("method, path, headers and body arrive, and the answer comes back as text and as JSON", async (t) => {
   const url = await serve(t, ({ method, url: path, headers }, body, response) => {
-    response.end(JSON.stringify({ method, path, type: headers["content-type"], auth: headers.authorization, body }));
+    const { host, "content-type": type, authorization: auth } = headers;
+    response.end(JSON.stringify({ method, path, host, type, auth, body }));
   });
   const response = await leanFetch(`${url}/api/query`, { ...POST, body: "žluťoučký 🐎" });
   assert.ok(response.ok);
   const said = {
     method: "POST",
     path: "/api/query",
+    host: new URL(url).host,
     type: "application/json",
     auth: "Convex key",
     body: "žluťoučký 🐎",
