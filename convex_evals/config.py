@@ -119,6 +119,31 @@ class DeploymentSettings(Record):
         return name
 
 
+_CHOSEN = re.compile(r"tag:\S+|[A-Za-z0-9][\w.+@:-]*/\S+")
+
+
+class Schedule(Record):
+    """What `cli due` keeps up to date. Models are slugs, or `tag:WORD` for all models of models.yaml with that tag."""
+
+    models: tuple[str, ...] | None = Field(
+        default=None, description="which are asked again; default: all of the repository's own models.yaml"
+    )
+    experiments: tuple[str, ...] = Field(default=("default", "no_guidelines"), description="each model under each")
+    curated: tuple[str, ...] = Field(
+        default=("tag:curated",),
+        description="models that are due at once when the guidelines or the newest benchmark have changed; those that "
+        "the newest benchmark names are, too",
+    )
+
+    @field_validator("models", "curated")
+    @classmethod
+    def _name_models(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        bad = next((name for name in names or () if not _CHOSEN.fullmatch(name)), None)
+        if bad is not None:
+            raise ValueError(f"'{bad}' is neither a slug, provider/name, nor tag:WORD")
+        return names
+
+
 class ProjectConfig(Record):
     """`convex-evals.yaml` at the root of a suite. Every key has a default; the file is optional."""
 
@@ -144,6 +169,7 @@ class ProjectConfig(Record):
         default=None, ge=1, le=64, description="projects graded at the same time; default: the cores"
     )
 
+    schedule: Schedule = Field(default=Schedule(), description="what `cli due` keeps up to date; not read with -C")
     deployments: dict[DeploymentName, DeploymentSettings] = Field(
         default={}, description="leaderboards that `cli publish` sends runs to, by name; not read with -C"
     )

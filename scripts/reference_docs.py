@@ -17,11 +17,13 @@ import click
 from pydantic.fields import FieldInfo
 
 from convex_evals.cli.app import COMMANDS, cli
-from convex_evals.config import ProjectConfig, cache_dir
+from convex_evals.config import ProjectConfig, cache_dir, open_workspace
 from convex_evals.grading.node import find_node
 from convex_evals.grading.toolchain import SOURCES
+from convex_evals.guidelines.build import DEFAULT_OUT, OutFolder, read_build
 from convex_evals.guidelines.coverage import Coverage
 from convex_evals.guidelines.document import read_guidelines
+from convex_evals.guidelines.editor_files import EDITOR_FILES, TOOLS
 from convex_evals.models.faults import Fault
 from convex_evals.records import EvalConfig, FileRecord, GenerationFile, GradeFile, Pruned, Record, RunPlan, Summary
 from convex_evals.records.benchmark import Benchmark
@@ -271,3 +273,23 @@ def coverage_example() -> str:
     found = read_guidelines((ROOT / path).read_text(encoding="utf-8"))
     section = Coverage(path, found, [e.id for e in load_suite(ROOT).evals], None).to_section()
     return f"```\n$ cli guidelines coverage\n{plain(section)}\n```"
+
+
+def editors_example() -> str:
+    """`cli guidelines build` of this repository, after nothing has changed."""
+    workspace = open_workspace(ROOT, None, ROOT)
+    section = read_build(workspace, "default", OutFolder.of(workspace, None), TOOLS).to_section()
+    return f"```\n$ cli guidelines build\n{plain(section).replace(str(ROOT / DEFAULT_OUT), str(DEFAULT_OUT))}\n```"
+
+
+def editor_limits() -> str:
+    """The table of files for editors: front matter, and how long each may be."""
+    lines = ["| file | front matter | at most | documented |", "|---|---|---|---|"]
+    for file in EDITOR_FILES:
+        front = ", ".join(f"`{line.partition(':')[0]}`" for line in file.front_matter) or "none"
+        limit = file.limit
+        most = f"{limit.most:,} {limit.unit}, {'enforced' if limit.strict else 'advised'}" if limit else "no limit"
+        page = limit.page if limit else "https://llmstxt.org"
+        path = file.path.format(name="NAME_rules")
+        lines.append(f"| `{path}` | {front} | {most} | [{page.split('/')[2]}]({page}) |")
+    return "\n".join(lines)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from convex_evals.inputs.confined import is_file
-from convex_evals.records import Counts, RunPlan, Summary
+from convex_evals.records import Counts, EvalSummary, RunPlan, Summary
 from convex_evals.records.benchmark import Benchmark
-from convex_evals.store.records import read_data, to_record
-from convex_evals.store.run import SUMMARY_NAME, open_run
+from convex_evals.store.records import read_plain_or_data, to_record
+from convex_evals.store.run import SUMMARY_NAME, Run, open_run
 from convex_evals.store.run_checks import refuse_elsewhere, refuse_other_evals, refuse_wrong_figures
 from convex_evals.store.runs import RunStore
 from convex_evals.store.validations import validations
@@ -41,10 +41,15 @@ class Unranked:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A summary of which the parts that are read here have been looked at, and nothing else."""
+    """A summary of which the parts that are read here have been looked at; `data` are its keys.
+
+    The rest of it is looked at where it is ranked, unless it was plainly as it should be.
+    """
 
     path: Path
-    data: dict[str, Any]
+    data: Mapping[str, Any]
+    summary: Summary | None = None
+    plan: RunPlan | None = None  # where it was read and held against the summary
 
     @property
     def experiment(self) -> str:
@@ -59,9 +64,14 @@ class Candidate:
         return str(self.data["benchmark"])
 
     @property
-    def evals(self) -> dict[str, dict[str, Any]]:
-        found: dict[str, dict[str, Any]] = self.data["evals"]
+    def evals(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.data["evals"]
         return found
+
+    @property
+    def grades(self) -> dict[str, object]:
+        """The names of the grade files that count, by eval."""
+        return {e: own.grade if isinstance(own, EvalSummary) else own.get("grade") for e, own in self.evals.items()}
 
     @property
     def counts(self) -> Counts:
@@ -70,8 +80,10 @@ class Candidate:
     @property
     def replies_of(self) -> set[str]:
         """The runs that paid for its replies, itself included where it paid for some."""
-        counts = self.data["counts"]
-        trials = sum(counts.values())
+        if self.summary:
+            return self.summary.replies_of
+        counts = self.counts
+        trials = counts.scored + counts.unscored
         used = set(self.data.get("reused_from", ()))
         return used if used and self.data.get("reused") == trials else used | {str(self.data["run_id"])}
 
@@ -81,10 +93,10 @@ class Candidate:
 
     def unlike(self, other: Candidate | Benchmark) -> str:
         """Why it is not ranked with a run, or under a benchmark, that has another id."""
-        asked = _asked(other)
-        if self.evals.keys() != asked.keys():
+        own, asked = self.grades, other.grades() if isinstance(other, Benchmark) else other.grades
+        if own.keys() != asked.keys():
             return "of other evals"
-        if any(found.get("grade") != asked[name] for name, found in self.evals.items()):
+        if own != asked:
             return "with verdicts of other graders (`cli regrade` judges them again)"
         given = other.guidelines_sha256 if isinstance(other, Benchmark) else other.data.get("guidelines_sha256")
         what = "guidelines" if self.data.get("guidelines_sha256") != given else "prompt or settings"
@@ -92,19 +104,14 @@ class Candidate:
 
     def checked(self) -> tuple[RunPlan, Summary]:
         """Its plan and its summary. Raises `UserError`, `WrongFigures` where they contradict each other."""
-        summary = to_record(self.data, self.path, Summary)
+        if self.plan and self.summary:
+            return self.plan, self.summary
+        summary = self.summary or to_record(dict(self.data), self.path, Summary)
         refuse_elsewhere(self.path, summary)
         plan = open_run(self.path.parent).plan
         refuse_other_evals(self.path, plan, summary)
         refuse_wrong_figures(self.path, plan, summary)
         return plan, summary
-
-
-def _asked(of: Candidate | Benchmark) -> dict[str, object]:
-    """The names of the grade files that count, by eval."""
-    if isinstance(of, Benchmark):
-        return dict(of.grades())
-    return {name: found.get("grade") for name, found in of.evals.items()}
 
 
 @dataclass
@@ -131,6 +138,24 @@ class Candidates:
         self.runs = kept
 
 
+KnownRuns = Sequence[tuple[Run, Summary | None]]  # newest first, as `RunStore.readable` gives them
+
+
+def known_candidates(known: KnownRuns, experiments: Iterable[str] | None, *, drafts: bool) -> Candidates:
+    """As `read_candidates`, of runs that were read and checked before."""
+    wanted = None if experiments is None else set(experiments)
+    found = Candidates()
+    for run, summary in known:
+        if wanted is not None and run.plan.experiment not in wanted:
+            continue
+        if summary is None:
+            found.unranked.append(Unranked.planned(run.plan, "not complete"))
+        else:
+            found.runs.append(Candidate(run.folder / SUMMARY_NAME, vars(summary), summary, run.plan))
+    found.keep(lambda each: _why_not(each, drafts))
+    return found
+
+
 def read_candidates(store: RunStore, experiments: Iterable[str] | None, *, drafts: bool) -> Candidates:
     """The runs of `experiments` (None: of all) that could be ranked; `drafts`: those of uncommitted changes, too."""
     wanted = None if experiments is None else set(experiments)
@@ -142,13 +167,20 @@ def read_candidates(store: RunStore, experiments: Iterable[str] | None, *, draft
             if wanted is None or plan.experiment in wanted:
                 found.unranked.append(Unranked.planned(plan, "not complete"))
             continue
-        data = read_data(path, Summary, store.root)
-        if not _is_plain(data):
-            to_record(data, path, Summary)
-        if wanted is None or data["experiment"] in wanted:
-            found.runs.append(Candidate(path, data))
+        each = _read(path, store.root)
+        if wanted is None or each.experiment in wanted:
+            found.runs.append(each)
     found.keep(lambda each: _why_not(each, drafts))
     return found
+
+
+def _read(path: Path, root: Path) -> Candidate:
+    found = read_plain_or_data(path, Summary, root)
+    if isinstance(found, Summary):
+        return Candidate(path, vars(found), found)
+    if not _is_plain(found):
+        to_record(found, path, Summary)
+    return Candidate(path, found)
 
 
 def _why_not(found: Candidate, drafts: bool) -> str | None:

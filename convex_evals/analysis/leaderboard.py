@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from convex_evals.analysis.benchmarks import asked_otherwise
-from convex_evals.analysis.candidates import Candidate, Candidates, of_validations, read_candidates
+from convex_evals.analysis.candidates import (
+    Candidate,
+    Candidates,
+    KnownRuns,
+    known_candidates,
+    of_validations,
+    read_candidates,
+)
 from convex_evals.analysis.ranking import Leaderboard, Ranking, Standing, ranked
 from convex_evals.config import ProjectConfig
 from convex_evals.errors import UserError, WrongFigures
@@ -30,6 +37,7 @@ class Ranker:
     benchmarks: BenchmarkFolder
     drafts: bool = True  # whether runs of uncommitted changes are ranked
     latest: int = LATEST  # runs of a model that count
+    known: KnownRuns | None = None  # what the store has, where that was read before
     _found: Candidates = field(default_factory=Candidates)
     _notes: list[str] = field(default_factory=list)
 
@@ -73,7 +81,10 @@ class Ranker:
         return Leaderboard(board.rankings, [*board.unranked, *of_validations(self.store, experiment)], board.notes)
 
     def _read(self, experiments: Iterable[str] | None) -> None:
-        self._found = read_candidates(self.store, experiments, drafts=self.drafts)
+        if self.known is None:
+            self._found = read_candidates(self.store, experiments, drafts=self.drafts)
+        else:
+            self._found = known_candidates(self.known, experiments, drafts=self.drafts)
         self._notes = []
 
     def _board(self, rankings: Sequence[Ranking]) -> Leaderboard:

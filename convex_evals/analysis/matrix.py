@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import correlation
 from typing import Any
 
 from convex_evals.analysis.candidates import reasons
@@ -25,7 +26,12 @@ class MatrixRow:
 
     @cached_property
     def total(self) -> Counts:
-        return sum(self.by_model.values(), Counts())
+        return Counts.total(self.by_model.values())
+
+    @property
+    def torn(self) -> list[str]:
+        """The models whose own trials disagree."""
+        return [model for model, counts in self.by_model.items() if counts.passed and counts.failed]
 
     @property
     def badness(self) -> tuple[bool, float, str]:
@@ -45,6 +51,31 @@ class Matrix:
     @property
     def models(self) -> list[str]:
         return [standing.latest.model for standing in self.standings]
+
+    def discrimination(self, row: MatrixRow) -> float | None:
+        """How far who passes this eval is who passes the others, in [-1, 1]; None of fewer than three models.
+
+        The item-rest correlation of test theory: F. M. Lord and M. R. Novick, "Statistical Theories of Mental Test
+        Scores" (1968), chapter 15. Also None where all models do equally well on either.
+        """
+        own, rest = [], []
+        for model, counts in row.by_model.items():
+            whole = self._by_model[model]
+            others = whole.scored - counts.scored
+            if counts.pass_rate is not None and others:
+                own.append(counts.pass_rate)
+                rest.append((whole.passed - counts.passed) / others)
+        if len(own) < 3 or len(set(own)) == 1 or len(set(rest)) == 1:
+            return None
+        return round(correlation(own, rest), 6)
+
+    @cached_property
+    def _by_model(self) -> dict[str, Counts]:
+        found: dict[str, Counts] = {}
+        for row in self.rows:
+            for model, counts in row.by_model.items():
+                found[model] = found.get(model, Counts()) + counts
+        return found
 
 
 def make_matrices(board: Leaderboard, model: str | None = None, evals: Collection[str] | None = None) -> list[Matrix]:

@@ -34,8 +34,8 @@ class Standing:
     def counts(self) -> Counts:
         """Trials of all these runs together."""
         if self.only is None:
-            return sum((run.counts for run in self.runs), Counts())
-        return sum((run.evals[e].counts for run in self.runs for e in self.only), Counts())
+            return Counts.total(run.counts for run in self.runs)
+        return Counts.total(run.evals[e].counts for run in self.runs for e in self.only)
 
     @property
     def cost_per_eval(self) -> float | None:

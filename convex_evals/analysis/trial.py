@@ -5,10 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from convex_evals.errors import UserError
-from convex_evals.records import Generation, Outcome, TrialGrade
+from convex_evals.records import Generation, Outcome, Summary, TrialGrade
 from convex_evals.records.hashes import sha256_files, sha256_text
 from convex_evals.store.run import Run
 from convex_evals.suite.extract import extract
@@ -37,10 +39,19 @@ class Trial:
     number: int
     generation: Generation
     grade: TrialGrade
-    place: str  # the file of the reply
+    folder: Path  # of the eval in its run
     reply: str | None  # as it came; None where nothing was received, or it is no longer there
     pruned: str | None  # the day on which the run's replies were dropped
-    files: Mapping[str, str]  # of the reply
+
+    @property
+    def place(self) -> str:
+        """The file of the reply."""
+        return str(self.folder / f"{self.number}.md")
+
+    @cached_property
+    def files(self) -> Mapping[str, str]:
+        """Of the reply."""
+        return {} if self.reply is None else extract(self.reply).files
 
 
 def find_eval(run: Run, part: str) -> str:
@@ -66,17 +77,15 @@ def read_source(run: Run, eval_id: str, ev: Eval | None) -> Source:
     return Source(task, expected, tuple(f"{n} has changed since this run{where}" for n, c in changed.items() if c))
 
 
-def read_trials(run: Run, eval_id: str) -> list[Trial]:
-    """All trials of a written eval, in order."""
+def read_trials(run: Run, eval_id: str, summary: Summary | None = None) -> list[Trial]:
+    """All trials of a written eval, in order; `summary` is the run's, where it was read."""
     generations = run.generations(eval_id)
-    pruned = run.pruned.date if run.pruned else None
-    trials = []
-    for grade in run.grade(eval_id).trials:
-        path = run.eval_folder(eval_id) / f"{grade.trial}.md"
-        reply = run.reply(eval_id, grade.trial)
-        files = extract(reply).files if reply is not None else {}
-        trials.append(Trial(grade.trial, generations[grade.trial], grade, str(path), reply, pruned, files))
-    return trials
+    pruned = run.pruned
+    day = pruned.date if pruned else None
+    own = summary.evals.get(eval_id) if summary else None
+    file = run.grade_file(eval_id, own.grade) if own else run.grade(eval_id)
+    folder = run.eval_folder(eval_id)
+    return [Trial(t.trial, generations[t.trial], t, folder, run.reply(eval_id, t.trial), day) for t in file.trials]
 
 
 def most_telling(trials: Sequence[Trial]) -> Trial:

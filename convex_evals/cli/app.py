@@ -19,6 +19,7 @@ from convex_evals.text import printable
 COMMANDS = {
     "run": "Ask models, grade their code, write results to runs/.",
     "plan": "Write the plans that the shards of a run share.",
+    "due": "List the models that should be asked again.",
     "finish": "Write the summary of a run that shards have completed.",
     "validate": "Check that graders tell right code from wrong code.",
     "codegen": "Generate `_generated/` for reference answers.",
@@ -33,13 +34,16 @@ COMMANDS = {
     "history": "Show a model's pass rate over time.",
     "diff-guidelines": "Show what a guideline change did to each model.",
     "validate-guidelines": "Decide whether a guideline change helps, with new runs.",
-    "guidelines": "Inspect the guidelines document.",
+    "guidelines": "Inspect the guidelines; make files for editors.",
     "report": "Write a report on a run's failures for review.",
     "leaderboard": "Rank models by pass rate.",
     "leaderboard-app": "Check the leaderboard's app before it is deployed.",
     "benchmark": "Name what scores are of; list, show, compare.",
     "publish": "Send committed runs to a Convex leaderboard.",
     "matrix": "Show each eval's pass rate for each model.",
+    "view": "Browse runs, models and reports in the browser.",
+    "open": "Open the page on a run or an eval in the browser.",
+    "site": "Write all pages as static files.",
     "doctor": "Check this machine, and install what is missing.",
     "init": "Create a new repository with one eval.",
     "completion": "Let the shell complete commands on Tab.",
@@ -57,7 +61,7 @@ class LazyGroup(click.Group):
             return None
         name = cmd_name.replace("-", "_")
         module = importlib.import_module(f"convex_evals.cli.commands.{name}")
-        command: click.Command = getattr(module, "list_" if name == "list" else name)
+        command: click.Command = getattr(module, f"{name}_" if name in ("list", "open") else name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -115,7 +119,7 @@ def main() -> NoReturn:
             complain(str(cause))
             sys.exit(ExitCode.USER_ERROR)
         what = f"{type(cause).__name__}: {cause}".partition("\n")[0]
-        complain(f"this is a bug in convex-evals: {what}; details in {_log(error)}")
+        complain(f"this is a bug in convex-evals: {what}; details in {log_bug(error)}")
         sys.exit(ExitCode.BUG)
 
 
@@ -125,7 +129,8 @@ def _show_usage(error: click.ClickException) -> None:
     say(told.getvalue(), err=True, end="")
 
 
-def _log(error: BaseException) -> str:
+def log_bug(error: BaseException) -> str:
+    """Write down where it happened; the name of that file, or why there is none."""
     import tempfile
     import traceback
 

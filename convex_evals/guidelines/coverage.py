@@ -12,7 +12,6 @@ from convex_evals.config import Experiment, Workspace
 from convex_evals.errors import UserError
 from convex_evals.guidelines.document import Guidelines, Rule, read_guidelines
 from convex_evals.render.model import Column, Row, Section, Table, apart
-from convex_evals.runs.request import guidelines_text
 from convex_evals.stats import EvalPair, total
 from convex_evals.store.runs import RunStore
 from convex_evals.suite.prompt import guidelines_sha256
@@ -51,15 +50,23 @@ class Benefit:
         return sorted(found, key=lambda p: (p.b_passed / p.b_scored, p.eval))
 
 
-def read_coverage(workspace: Workspace, experiment: str) -> Coverage:
-    """Of the guidelines that `experiment` gives. Raises `UserError` where it gives none."""
+def read_coverage(workspace: Workspace, experiment: str, *, with_benefit: bool = True) -> Coverage:
+    """Of the guidelines that `experiment` gives; what they do to pass rates, for which runs are read, on request.
+
+    Raises `UserError` where it gives none.
+    """
+    # Brings along all that a run takes.
+    from convex_evals.runs.request import guidelines_text
+
     path = workspace.config.experiment(experiment).guidelines
     if path is None:
         raise UserError(f"-e {experiment}: gives no guidelines; name another experiment")
     found = read_guidelines(guidelines_text(path, workspace.suite))
     evals = [e.id for e in load_suite(workspace.suite).evals]
     store, digest = RunStore(workspace.runs_dir), guidelines_sha256(found.text)
-    return Coverage(path, found, evals, find_benefit(store, workspace.config.experiments, experiment, digest))
+    experiments = workspace.config.experiments
+    benefit = find_benefit(store, experiments, experiment, digest) if with_benefit else None
+    return Coverage(path, found, evals, benefit)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from convex_evals.analysis.compare.to_markdown import MARKS
 from convex_evals.analysis.compare.words import p_value, points, rate, span
 from convex_evals.guidelines.confirmed_tables import WEAKER, confirmed_markdown
 from convex_evals.guidelines.diff import ChangeKind, RuleChange, SectionChange
+from convex_evals.guidelines.diff_links import PageLinks, linked
 from convex_evals.guidelines.diff_report import DiffReport
 from convex_evals.guidelines.diff_words import Span, excerpts
 from convex_evals.guidelines.effect import ModelEffect
@@ -36,6 +37,7 @@ class _Page:
     parts: list[str] = field(default_factory=list)
     left_out: dict[str, int] = field(default_factory=dict)
     room: int = LIMIT - _RESERVE
+    links: PageLinks | None = None
 
     def add(self, part: str) -> bool:
         # Bytes, which are never fewer than what GitHub counts.
@@ -58,10 +60,12 @@ class _Page:
         return joint.join(kept)
 
 
-def to_markdown(report: DiffReport) -> str:
-    """At most `LIMIT` bytes; what did not fit is counted at the end."""
-    page = _Page()
+def to_markdown(report: DiffReport, links: PageLinks | None = None) -> str:
+    """At most `LIMIT` bytes; what did not fit is counted at the end. Evals and models link to their pages."""
+    page = _Page(links=links)
     page.add(_title(report))
+    if links:
+        page.add(links.line())
     confirmed = [(c.model, c.confirmation) for c in report.confirmed]
     if confirmed and not page.add(confirmed_markdown(confirmed)):
         page.left_out["confirmed verdicts"] = len(confirmed)
@@ -114,7 +118,7 @@ def _add_verdicts(page: _Page, report: DiffReport) -> None:
         page.add(WEAKER)
     header = "| verdict | model | before | after | points | 95 % interval | p | evals | detects |\n"
     header += "|---|---|--:|--:|--:|:-:|--:|--:|--:|"
-    rows = page.add_some("models", [_row(m) for m in models[:_MOST_MODELS]], 0.3, "\n")
+    rows = page.add_some("models", [_row(m, page.links) for m in models[:_MOST_MODELS]], 0.3, "\n")
     if len(models) > _MOST_MODELS:
         page.left_out["models"] = len(models) - _MOST_MODELS
     page.add(f"{header}\n{rows}")
@@ -124,12 +128,12 @@ def _add_verdicts(page: _Page, report: DiffReport) -> None:
     page.add(page.add_some("notes", [f"- {inline(note)}" for note in notes], 0.1, "\n"))
 
 
-def _row(found: ModelEffect) -> str:
+def _row(found: ModelEffect, links: PageLinks | None) -> str:
     paired = found.paired
     verdict = f"{MARKS.get(paired.verdict, _OTHER_MARK)} {paired.verdict.words}"
     cells = [
         f"**{verdict}**" if paired.verdict.shown else verdict,
-        cell(found.model),
+        linked(cell(found.model), links.model if links else None, found.model),
         rate(paired.a_rate),
         rate(paired.b_rate),
         points(paired.difference if paired.evals else None),
@@ -159,7 +163,7 @@ def _add_rules(page: _Page, report: DiffReport) -> None:
     sections = page.add_some("sections", [f"- {_section(s)}" for s in report.diff.sections], 0.1, "\n")
     if sections:
         page.add(sections)
-    rules = [_change(report, c) for c in report.diff.changes]
+    rules = [_change(report, c, page.links) for c in report.diff.changes]
     first = page.add_some("rules", rules[:_FOLD_FROM], 0.7)
     if first:
         page.add(first)
@@ -177,11 +181,11 @@ def _section(change: SectionChange) -> str:
     return f"section renamed: {inline(change.before or '')} → {inline(change.after or '')}"
 
 
-def _change(report: DiffReport, change: RuleChange) -> str:
+def _change(report: DiffReport, change: RuleChange, links: PageLinks | None) -> str:
     where = f"**{change.kind}** · {inline(report.diff.section(change))}, line {change.rule.line}"
     moved = report.moved_from(change).strip()
     head = f"{where} {inline(moved)}".strip()
-    return "\n\n".join([head, _wording(change), *_evals(report, change)])
+    return "\n\n".join([head, _wording(change), *_evals(report, change, links)])
 
 
 def _wording(change: RuleChange) -> str:
@@ -222,15 +226,17 @@ def _inline_words(words: Sequence[Span]) -> str:
     return "".join(found).strip()
 
 
-def _evals(report: DiffReport, change: RuleChange) -> Iterator[str]:
+def _evals(report: DiffReport, change: RuleChange, links: PageLinks | None) -> Iterator[str]:
     lines = []
     for eval_id, effect, why in report.evals_of(change):
+        has_page = eval_id in report.suite_evals
+        name = linked(code(eval_id), links.eval if links and has_page else None, eval_id)
         if effect is None:
-            lines.append(f"- {code(eval_id)}: {why}")
+            lines.append(f"- {name}: {why}")
             continue
         other = [f"{inline(model)} {_trials(pair)}" for model, pair in effect.by_model.items() if pair.differs]
         models = f" ({', '.join(other[:_MODELS])}{', …' if len(other) > _MODELS else ''})" if other else ""
-        lines.append(f"- {code(eval_id)}: {_trials(effect.total)}{models}")
+        lines.append(f"- {name}: {_trials(effect.total)}{models}")
     if len(lines) > _EVALS:
         lines[_EVALS:] = [f"- … and {len(lines) - _EVALS} more"]
     if lines:

@@ -8,6 +8,7 @@ the rules. The id can be derived from a run alone, so that runs can be ranked be
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal
 
 from pydantic import Field
@@ -110,5 +111,10 @@ def benchmark_id(plan: RunPlan, grades: Mapping[str, str] | None = None) -> str:
 
 
 def _id(asked: RunPlan | Benchmark, grades: Mapping[str, str]) -> str:
-    given = [asked.experiment, asked.guidelines_sha256 or "", asked.prompt_sha256 or "", asked.settings_sha256]
-    return sha256_parts([*given, *(part for pair in sorted(grades.items()) for part in pair)])
+    given = (asked.experiment, asked.guidelines_sha256 or "", asked.prompt_sha256 or "", asked.settings_sha256)
+    return _digest(given, tuple(sorted(grades.items())))
+
+
+@lru_cache(maxsize=64)  # of many runs, most are of a few benchmarks
+def _digest(given: tuple[str, ...], grades: tuple[tuple[str, str], ...]) -> str:
+    return sha256_parts([*given, *(part for pair in grades for part in pair)])

@@ -24,4 +24,4 @@ class EvalConfig(Record):
     concept: str = Field(default="", description="the one thing that a model must know to pass, in one line")
     tags: tuple[str, ...] = Field(default=(), description="free words to select and group by")
     pipeline: Pipeline = Field(default=Pipeline.FULL, description="`full`, or `static`: filesystem and tests only")
-    timeouts: Timeouts = Field(default=Timeouts(), description="limits of the steps, in seconds")
+    timeouts: Timeouts = Field(default=Timeouts.model_construct(), description="limits of the steps, in seconds")

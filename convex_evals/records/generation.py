@@ -50,7 +50,7 @@ class Generation(Record):
     cost_estimated: bool = Field(default=False, description="true where a price map, and not the provider, says so")
     duration_ms: Natural = Field(default=0, description="wall clock of the attempt that counted")
     first_token_ms: Natural | None = Field(default=None, description="time to the first text of that attempt")
-    usage: Usage = Field(default=Usage(), description="tokens of that attempt")
+    usage: Usage = Field(default=Usage.model_construct(), description="tokens of that attempt")
     searches: Natural = Field(default=0, description="web searches that the provider reports")
     notes: tuple[str, ...] = Field(default=(), description="what was odd about the reply's format")
     reused_from: RunId | None = Field(default=None, description="run that paid for this reply; null: this one")

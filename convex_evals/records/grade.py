@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, Literal, Self
+from operator import is_
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -96,14 +97,21 @@ class GradeFile(FileRecord):
         """Each message once, however often it is a reason."""
         return dump_json(self._with_reasons(_left_out).model_dump(mode="json", by_alias=True))
 
-    @classmethod
-    def from_data(cls, data: dict[str, Any]) -> Self:
-        return cls.model_validate(data)._with_reasons(_filled_in)
+    def completed(self) -> Self:
+        return self._with_reasons(_filled_in)
 
     def _with_reasons(self, reason: Callable[[StepResult, str | None], str | None]) -> Self:
         """With what `reason` makes of each step and what is said of it elsewhere."""
-        trials = [grade.model_copy(update={"verdict": _with_reasons(grade.verdict, reason)}) for grade in self.trials]
-        return self.model_copy(update={"trials": tuple(trials)})
+        trials = tuple(_with_verdict(grade, _with_reasons(grade.verdict, reason)) for grade in self.trials)
+        return self if all(map(is_, trials, self.trials)) else self.model_copy(update={"trials": trials})
+
+
+def _with_verdict(grade: TrialGrade, verdict: Verdict) -> TrialGrade:
+    return grade if verdict is grade.verdict else grade.model_copy(update={"verdict": verdict})
+
+
+# The outcomes of steps whose reason may be that of tests, or of the step before.
+_SAID_ELSEWHERE = frozenset((StepOutcome.FAILED, StepOutcome.SKIPPED))
 
 
 def reason_of_tests(tests: Iterable[TestResult]) -> str | None:
@@ -112,6 +120,8 @@ def reason_of_tests(tests: Iterable[TestResult]) -> str | None:
 
 
 def _with_reasons(verdict: Verdict, reason: Callable[[StepResult, str | None], str | None]) -> Verdict:
+    if _SAID_ELSEWHERE.isdisjoint([step.outcome for step in verdict.steps]):
+        return verdict
     steps: list[StepResult] = []
     before: str | None = None  # the reason of the step before, where it was skipped
     for step in verdict.steps:
@@ -120,10 +130,12 @@ def _with_reasons(verdict: Verdict, reason: Callable[[StepResult, str | None], s
             elsewhere = before
         elif step.outcome is StepOutcome.FAILED and step.step is StepName.TESTS:
             elsewhere = reason_of_tests(verdict.tests)
-        steps.append(step.model_copy(update={"reason": reason(step, elsewhere)}))
-        known = step.reason if step.reason is not None else steps[-1].reason
+        own = reason(step, elsewhere)
+        steps.append(step if own == step.reason else step.model_copy(update={"reason": own}))
+        known = step.reason if step.reason is not None else own
         before = known if step.outcome is StepOutcome.SKIPPED else None
-    return verdict.model_copy(update={"steps": tuple(steps)})
+    same = all(map(is_, steps, verdict.steps))
+    return verdict if same else verdict.model_copy(update={"steps": tuple(steps)})
 
 
 def _left_out(step: StepResult, elsewhere: str | None) -> str | None:

@@ -9,18 +9,16 @@ import re
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
 from pydantic import ValidationError
 
 from convex_evals.errors import UserError
-from convex_evals.inputs import bounded_yaml
 from convex_evals.inputs.bounded_json import Limits, decode
 from convex_evals.records.base import Record
 from convex_evals.text import one_line, spelled_out
 
 R = TypeVar("R", bound=Record)
-# A models.yaml of a thousand models is far below it.
-_LIMITS = Limits(size=2_000_000, values=bounded_yaml.MOST_VALUES, depth=bounded_yaml.DEEPEST)
+# A models.yaml of a thousand models is far below it. As `bounded_yaml` has them.
+_LIMITS = Limits(size=2_000_000, values=50_000, depth=40)
 _LONGEST = 300  # characters of a key or a value that are shown
 # Control characters, what reorders text, and halves of surrogate pairs.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -38,25 +36,42 @@ def parse_human(text: str, path: Path, model: type[R], *, ignore_unknown: bool =
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        where = path if path.suffix == ".json" else f"{path}:{bounded_yaml.line_of(text, error.errors()[0]['loc'])}"
-        raise UserError(f"{where}: {explain(error, model)}") from None
+        raise UserError(f"{_where(error, text, path)}: {explain(error, model)}") from None
+
+
+def _where(error: ValidationError, text: str, path: Path) -> str:
+    if path.suffix == ".json":
+        return str(path)
+    from convex_evals.inputs import bounded_yaml
+
+    return f"{path}:{bounded_yaml.line_of(text, error.errors()[0]['loc'])}"
 
 
 def _load(text: str, path: Path) -> Any:
     if len(text) > _LIMITS.size:
         raise UserError(f"{path}: more than {_LIMITS.size:,} characters, too long for a settings file; make it shorter")
     try:
-        data = decode(text, _LIMITS) if path.suffix == ".json" else bounded_yaml.load(text)
+        data = decode(text, _LIMITS) if path.suffix == ".json" else _load_yaml(text, path)
         _refuse_unseen(data)
         return data
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
-        raise UserError(f"{where}: not valid YAML: {one_line(str(getattr(error, 'problem', None) or error))}") from None
     except json.JSONDecodeError as error:
         raise UserError(f"{path}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}") from None
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path}: a value is not valid: {_short(str(error))}") from None
+
+
+def _load_yaml(text: str, path: Path) -> Any:
+    # Many commands read records, and no YAML.
+    import yaml
+
+    from convex_evals.inputs import bounded_yaml
+
+    try:
+        return bounded_yaml.load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
+        raise UserError(f"{where}: not valid YAML: {one_line(str(getattr(error, 'problem', None) or error))}") from None
 
 
 def _refuse_unseen(data: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from datetime import date
 from typing import Literal
 from urllib.parse import urlsplit
@@ -113,8 +114,7 @@ class ModelsFile(Record):
 
     @model_validator(mode="after")
     def _slugs_are_unique(self) -> ModelsFile:
-        slugs = [m.slug for m in self.models]
-        twice = next((s for s in slugs if slugs.count(s) > 1), None)
+        twice = next((slug for slug, count in Counter(m.slug for m in self.models).items() if count > 1), None)
         if twice:
             raise ValueError(f"'{twice}' is listed twice")
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import Field
@@ -40,6 +41,14 @@ class Counts(Record):
         """In [0, 1]; None where nothing was scored."""
         return self.passed / self.scored if self.scored else None
 
+    @classmethod
+    def total(cls, parts: Iterable[Counts]) -> Counts:
+        """All of these together, in one step: many small records take their time."""
+        passed = failed = unscored = 0
+        for part in parts:
+            passed, failed, unscored = passed + part.passed, failed + part.failed, unscored + part.unscored
+        return cls(passed=passed, failed=failed, unscored=unscored)
+
     def __add__(self, other: Counts) -> Counts:
         return Counts(
             passed=self.passed + other.passed,
@@ -52,7 +61,7 @@ class CategorySummary(Record):
     counts: Counts = Field(description="trials of this category")
     unscored: dict[Line, Natural] = Field(default={}, description="trials without a verdict, by the reason")
     cost_usd: Dollars = Field(default=0.0, description="dollars that this run paid, all attempts together")
-    usage: Usage = Field(default=Usage(), description="tokens of all replies together")
+    usage: Usage = Field(default=Usage.model_construct(), description="tokens of all replies together")
     generation_ms: Natural = Field(default=0, description="sum of the replies' wall clock")
     grading_ms: Natural = Field(default=0, description="sum of the steps' wall clock")
 
@@ -86,10 +95,20 @@ class Summary(FileRecord):
     cost_estimated: bool = Field(default=False, description="true where a price map says so, for at least one reply")
     reused: Natural = Field(default=0, description="replies that an earlier run paid for")
     reused_from: tuple[RunId, ...] = Field(default=(), description="the runs that paid for them")
-    usage: Usage = Field(default=Usage(), description="tokens of all replies together")
+    usage: Usage = Field(default=Usage.model_construct(), description="tokens of all replies together")
     searches: Natural = Field(default=0, description="web searches that providers report, all replies together")
     unscored: dict[Line, Natural] = Field(default={}, description="trials without a verdict, by the reason")
     sandbox: tuple[Line, ...] = Field(default=(), description="levels of containment that projects ran under")
     missing: tuple[EvalId, ...] = Field(default=(), description="evals that no shard delivered")
     generation_ms: Natural = Field(description="sum of the replies' wall clock")
+    first_token_ms: Natural | None = Field(
+        default=None, description="mean time to a reply's first text; null where no provider's stream told it"
+    )
     grading_ms: Natural = Field(description="sum of the steps' wall clock")
+
+    @property
+    def replies_of(self) -> set[str]:
+        """The runs that paid for its replies, itself included where it paid for some."""
+        used = set(self.reused_from)
+        trials = self.counts.scored + self.counts.unscored
+        return used if used and self.reused == trials else used | {self.run_id}

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-MARKS = {"passed": "✓", "failed": "✗", "unscored": "?", "off": "!"}
+MARKS = {"passed": "✓", "failed": "✗", "unscored": "?", "received": "·", "off": "!"}

@@ -140,6 +140,28 @@ def make_environment(sources: Mapping[str, str]) -> jinja2.Environment:
     return environment
 
 
+def page_environment(
+    folder: Path, finalize: Callable[[Any], Any], functions: Mapping[str, Callable[..., Any]]
+) -> jinja2.Environment:
+    """For pages that ship, in `folder`: every expression is escaped, after `finalize`. Not for templates of others.
+
+    `functions` get the template's variables before what they are called with.
+    """
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.globals |= {name: jinja2.pass_context(function) for name, function in functions.items()}
+    return environment
+
+
 def _texts(template: jinja2.Template, context: Mapping[str, Any], blocks: Sequence[str] | None) -> dict[str, str]:
     own = template.new_context(dict(context))
     parts = {"": template.root_render_func} if blocks is None else template.blocks

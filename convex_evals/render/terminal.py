@@ -22,8 +22,8 @@ from convex_evals.render.marks import MARKS
 from convex_evals.render.output import say
 from convex_evals.text import one_line, printable
 
-_COLOURS = {"passed": "green", "failed": "red", "unscored": "yellow", "off": "red"}
-_PLAIN = {"passed": "pass", "failed": "FAIL", "unscored": "????", "off": "OFF "}
+_COLOURS = {"passed": "green", "failed": "red", "unscored": "yellow", "received": "dim", "off": "red"}
+_PLAIN = {"passed": "pass", "failed": "FAIL", "unscored": "????", "received": "got ", "off": "OFF "}
 # Off a terminal, between two lines about progress.
 _PROGRESS_SECONDS = 30.0
 # Columns that have room for a bar and for what is told beside it.

@@ -53,7 +53,7 @@ def build(run: Run, sources: Sources, path: Path, document: Document | None, tel
         model=plan.model,
         experiment=plan.experiment,
         synthetic=plan.synthetic,
-        facts=tuple(_facts(plan, summary)),
+        facts=tuple(run_facts(plan, summary)),
         counts=summary.counts,
         missing=tuple(summary.missing),
         previous=previous,
@@ -149,7 +149,8 @@ def impact(counts: Counts, failures: Sequence[Failure]) -> Impact:
     return Impact(counts, decided, proposed, undecided, {c: (n[0], n[1]) for c, n in by_class.items()})
 
 
-def _facts(plan: RunPlan, summary: Summary) -> Iterator[tuple[str, str]]:
+def run_facts(plan: RunPlan, summary: Summary) -> Iterator[tuple[str, str]]:
+    """Identity of a run and what it took, in the order in which it is shown."""
     yield "Model", plan.model + (" (synthetic: no model was asked)" if plan.synthetic else "")
     yield "Experiment", plan.experiment
     given = f"{plan.guidelines or ''} {plan.guidelines_sha256[:8]}".strip() if plan.guidelines_sha256 else "none"

@@ -68,7 +68,7 @@ class Folder:
         unread: dict[Path, str] = {}
         for path in self.all():
             try:
-                text = _read(path, self.root.parent) or ""
+                text = read_existing(path, self.root.parent) or ""
                 if "<!-- human: classification" in text:
                     name = path.relative_to(self.root.parent).as_posix()
                     found += decisions(parse(text, str(path)).places.items(), name, path.stem.rpartition("_")[2])
@@ -84,14 +84,14 @@ class Folder:
         self._refuse_own_index()
         rows = []
         for path in self.all():
-            data = read_trailer(_read(path, self.root.parent) or "")
+            data = read_trailer(read_existing(path, self.root.parent) or "")
             if data is not None and (row := _row(data, path.relative_to(self.root).as_posix())):
                 rows.append(row)
         return "\n".join([*_INDEX_HEAD, *sorted(rows, reverse=True)]) + "\n"
 
     def _refuse_own_index(self) -> None:
         path = self.root / INDEX
-        for number, line in enumerate((_read(path, self.root.parent) or "").splitlines(), 1):
+        for number, line in enumerate((read_existing(path, self.root.parent) or "").splitlines(), 1):
             if line.strip() and line not in _INDEX_HEAD and not _INDEX_ROW.match(line):
                 raise UserError(
                     f"{path}:{number}: was not written by `cli report --index`, which would overwrite it; move it away"
@@ -104,7 +104,7 @@ def read(path: Path, plan: RunPlan, home: Path) -> ExistingReport:
     Raises `UserError` where what people wrote in it cannot be told, or is about another run.
     """
     root = home if path.is_relative_to(home) else path.parent
-    text = _read(path, root)
+    text = read_existing(path, root)
     document = None if text is None else parse(text, str(path))
     if document and (about := document.data.get("run_id")) != plan.run_id:
         raise UserError(
@@ -116,7 +116,7 @@ def read(path: Path, plan: RunPlan, home: Path) -> ExistingReport:
 
 def write(found: ExistingReport, text: str) -> bool:
     """Put `text` in the place of what was `found`; whether that is something new. Raises `UserError`."""
-    now = _read(found.path, found.root)
+    now = read_existing(found.path, found.root)
     if now != found.text:
         raise UserError(f"{found.path}: was edited in the meantime; run the command again")
     if now == text:
@@ -125,7 +125,8 @@ def write(found: ExistingReport, text: str) -> bool:
     return True
 
 
-def _read(path: Path, root: Path) -> str | None:
+def read_existing(path: Path, root: Path) -> str | None:
+    """The text of a report or index with its own line ends; None where there is none. Raises `UserError`."""
     data = read_bytes(path, root, MOST_TEXT)
     return None if data is None else decoded(data, path, keep_mark=True)
 

@@ -106,6 +106,28 @@ def parse(text: str, name: str) -> Document:
     return Document(places, data, "\r\n" in text.partition("<!-- human")[0])
 
 
+def with_place(text: str, place: SectionKey, written: str, name: str) -> str:
+    """The report `text` with other words in one place, and every other byte as it was.
+
+    `written` gets the line ends of the report. Raises `UserError` where that place is not there, or where the words
+    would be taken for marks.
+    """
+    document = parse(text, name)
+    if place not in document.places:
+        raise UserError(f"{name}: this place is not there any more; read the report again")
+    newline = "\r\n" if document.crlf else "\n"
+    words = "".join(f"{line}{newline}" for line in written.replace("\r\n", "\n").split("\n")) if written else ""
+    lines = text.split("\n")
+    own = document.places[place]
+    start = own.line - 1
+    end = start + own.text.count("\n")
+    whole = "\n".join([*lines[:start], *words.split("\n")[:-1], *lines[end:]])
+    after = parse(whole, name).places
+    if after.keys() != document.places.keys() or after[place].text != words:
+        raise UserError(f"{name}: a line of these words looks like the mark of a place; write it otherwise")
+    return whole
+
+
 def read_trailer(text: str) -> dict[str, Any] | None:
     """What the last line says; None where it is not a report's."""
     last = text.rstrip().rpartition("\n")[2]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, repeat
 from pathlib import PurePosixPath
 
 from convex_evals.inputs.bounded_diff import matcher
@@ -34,12 +36,9 @@ class Focus:
     words: Set[str]
 
 
-@dataclass(frozen=True)
-class _Line:
-    mark: str  # " ", "-" or "+"
-    text: str
-    old: int  # numbers of the line in both files, of the next one where it is not there
-    new: int
+# A line of a comparison: " ", "-" or "+", its text, and its numbers in both files, or those of the next line where it
+# is not there. Plain tuples, which are made without a call of ours: a site compares a million lines.
+_Line = tuple[str, str, int, int]
 
 
 def focus_of(messages: Sequence[str], files: Mapping[str, str]) -> Focus:
@@ -47,7 +46,7 @@ def focus_of(messages: Sequence[str], files: Mapping[str, str]) -> Focus:
     lines: dict[str, set[int]] = {}
     functions: dict[str, set[str]] = {}
     words: set[str] = set()
-    modules = {str(PurePosixPath(p).with_suffix("")): p for p in files}
+    modules = {_module(p): p for p in files}
     for message in (_VALUES.sub("", m[:_MOST_TEXT]) for m in messages):
         for path, number in _PLACE.findall(message):
             if path in files:
@@ -56,8 +55,14 @@ def focus_of(messages: Sequence[str], files: Mapping[str, str]) -> Focus:
             if path := modules.get(f"convex/{module}"):
                 functions.setdefault(path, set()).add(function)
         words |= set(_WORD.findall(message))
-    known = words & {name for text in files.values() for name in _NAME.findall(text)}
-    return Focus(lines, functions, known)
+    if words:
+        words = words.intersection(chain.from_iterable(map(_NAME.findall, files.values())))
+    return Focus(lines, functions, words)
+
+
+@lru_cache(maxsize=1_000)  # replies to one task have files of the same names
+def _module(path: str) -> str:
+    return str(PurePosixPath(path).with_suffix(""))
 
 
 def focused_diff(
@@ -82,9 +87,10 @@ def focused_diff(
         part = [f"--- {_name(known, path, 'expected')}", f"+++ {_name(files, path, 'response')}"]
         for start, end in ranges:
             piece = pairs[path][start:end]
-            old, new = sum(x.mark != "+" for x in piece), sum(x.mark != "-" for x in piece)
-            part.append(f"@@ -{piece[0].old},{old} +{piece[0].new},{new} @@")
-            part += [x.mark + x.text for x in piece]
+            marks = [line[0] for line in piece]
+            _, _, old, new = piece[0]
+            part.append(f"@@ -{old},{len(marks) - marks.count('+')} +{new},{len(marks) - marks.count('-')} @@")
+            part += [mark + text for mark, text, _, _ in piece]
         if shown and len(shown) + len(part) > limit:
             break
         shown += part
@@ -102,7 +108,7 @@ def _rank(path: str, focus: Focus) -> tuple[bool, bool, bool, str]:
 
 def _end(lines: Sequence[_Line], start: int, end: int) -> int:
     """Without the unchanged blank lines at the end."""
-    while end > start + 1 and lines[end - 1].mark == " " and not lines[end - 1].text.strip():
+    while end > start + 1 and lines[end - 1][0] == " " and not lines[end - 1][1].strip():
         end -= 1
     return end
 
@@ -126,21 +132,43 @@ def _note(left: Sequence[str], nothing_expected: bool, cut: bool) -> str:
 def _compare(before: str | None, after: str | None) -> Iterator[_Line]:
     old, new = (before or "").splitlines(), (after or "").splitlines()
     if before is None or len(old) > _LONGEST_FILE or len(new) > _LONGEST_FILE:
-        yield from (_Line("+", text, 1, n) for n, text in enumerate(new[: 10 * _LONGEST_FILE], 1))
+        shown = new[: 10 * _LONGEST_FILE]
+        yield from zip(repeat("+"), shown, repeat(1), range(1, len(shown) + 1))
         return
-    for tag, a, b, c, d in matcher(old, new).get_opcodes():
+    for tag, a, b, c, d in _opcodes(old, new):
         if tag == "equal":
-            yield from (_Line(" ", old[a + i], a + i + 1, c + i + 1) for i in range(b - a))
+            yield from zip(repeat(" "), old[a:b], range(a + 1, b + 1), range(c + 1, d + 1))
         else:
-            yield from (_Line("-", old[i], i + 1, c + 1) for i in range(a, b))
-            yield from (_Line("+", new[i], b + 1, i + 1) for i in range(c, d))
+            yield from zip(repeat("-"), old[a:b], range(a + 1, b + 1), repeat(c + 1))
+            yield from zip(repeat("+"), new[c:d], repeat(b + 1), range(c + 1, d + 1))
+
+
+def _opcodes(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, int, int, int, int]]:
+    """What makes `new` of `old`, as `difflib` says it. Most replies begin and end like the answer."""
+    start = _alike(zip(old, new, strict=False))
+    end = _alike(zip(reversed(old[start:]), reversed(new[start:]), strict=False))
+    last_old, last_new = len(old) - end, len(new) - end
+    yield "equal", 0, start, 0, start
+    for tag, a, b, c, d in matcher(old[start:last_old], new[start:last_new]).get_opcodes():
+        yield tag, start + a, start + b, start + c, start + d
+    yield "equal", last_old, len(old), last_new, len(new)
+
+
+def _alike(pairs: Iterable[tuple[str, str]]) -> int:
+    """How many there are before the first that differ."""
+    count = 0
+    for one, other in pairs:
+        if one != other:
+            break
+        count += 1
+    return count
 
 
 def _anchors(pairs: Mapping[str, Sequence[_Line]], focus: Focus) -> dict[str, list[int]]:
     """By path, the lines of its comparison that matter."""
     if focus.lines:
         return {
-            p: [i for i, x in enumerate(lines) if x.mark != "-" and x.new in focus.lines.get(p, ())]
+            p: [i for i, (mark, _, _, new) in enumerate(lines) if mark != "-" and new in focus.lines.get(p, ())]
             for p, lines in pairs.items()
         }
     if focus.functions:
@@ -149,20 +177,24 @@ def _anchors(pairs: Mapping[str, Sequence[_Line]], focus: Focus) -> dict[str, li
             return found
     if focus.words:
         found = {
-            p: [i for i, x in enumerate(lines) if x.mark != " " and not focus.words.isdisjoint(_NAME.findall(x.text))]
+            p: [i for i in _changes(lines) if not focus.words.isdisjoint(_NAME.findall(lines[i][1]))]
             for p, lines in pairs.items()
         }
         if any(found.values()):
             return found
-    return {p: [i for i, x in enumerate(lines) if x.mark != " "] for p, lines in pairs.items()}
+    return {p: _changes(lines) for p, lines in pairs.items()}
+
+
+def _changes(lines: Sequence[_Line]) -> list[int]:
+    return [i for i, line in enumerate(lines) if line[0] != " "]
 
 
 def _changes_in(lines: Sequence[_Line], functions: Collection[str]) -> Iterator[int]:
     inside = False
-    for i, line in enumerate(lines):
-        if declared := _DECLARED.match(line.text):
+    for i, (mark, text, _, _) in enumerate(lines):
+        if declared := _DECLARED.match(text):
             inside = declared[1] in functions
-        if inside and line.mark != " ":
+        if inside and mark != " ":
             yield i
 
 
@@ -170,12 +202,12 @@ def _window(lines: Sequence[_Line], at: Sequence[int]) -> list[tuple[int, int]]:
     """Ranges around the lines `at`, with what stood there before them, joined where they touch."""
     before: list[int] = []  # of each line, the last one up to it that is not new
     for i, line in enumerate(lines):
-        before.append(before[-1] if line.mark == "+" and before else i)
+        before.append(before[-1] if line[0] == "+" and before else i)
     wanted: set[int] = set()
     for i in at:
         wanted.update(range(max(0, i - _AROUND), min(len(lines), i + _AROUND + 1)))
         removed = before[i]
-        if lines[removed].mark == "-":
+        if lines[removed][0] == "-":
             wanted.update(range(max(0, removed - 2 * _AROUND), removed + 1))
     ranges: list[tuple[int, int]] = []
     for i in sorted(wanted):

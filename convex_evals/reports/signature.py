@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from convex_evals.records import StepName, StepOutcome, Verdict
 from convex_evals.render.verdicts import headline
@@ -27,6 +28,7 @@ _PLACE = re.compile(
 _WAITED = re.compile(r"^Waited \d+ ms for ([^.\n]{1,60})", re.MULTILINE)
 _VARIABLE = re.compile(r"""(['"`]).*?\1|\d+|[^\w\s]+""")
 _MOST_TEXT = 20_000  # characters of one message that are looked at
+_MOST_KEPT = 200  # of them: a few megabytes at most
 _QUOTE = re.compile(r"""['"`]""")
 _DANGLING = re.compile(r"(?: (?:in|of|for|from|to|the|a))+$")
 
@@ -54,7 +56,11 @@ def gist(verdict: Verdict, width: int = 160) -> str:
 
 def complaint(message: str | None, width: int = 160) -> str:
     """Of a step's reason or a test's message, the part that says what is wrong."""
-    start = (message or "")[:_MOST_TEXT]
+    return _complaint((message or "")[:_MOST_TEXT], width)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _complaint(start: str, width: int) -> str:
     error = _ERROR_CLASS.search(start)
     line = error[0] if error else headline(start, 10 * width)
     return headline(_ASSERTION.sub("", _PLACE.sub("", line)), width)
@@ -68,10 +74,12 @@ def _of_step(verdict: Verdict, step: StepName) -> Iterator[Signature]:
     elif step is StepName.ESLINT:
         found = [Signature(step, m[1]) for m in _LINT.finditer(reason)]
     elif step is StepName.TESTS:
-        found = [_of_test(t.name, (t.message or "")[:_MOST_TEXT]) for t in verdict.tests if t.outcome == "failed"]
+        found = [_of_test(t.name[:120], (t.message or "")[:_MOST_TEXT]) for t in verdict.tests if t.outcome == "failed"]
     yield from found or [_of_message(step, reason)]
 
 
+# One failure is asked about by lists, groups and patterns.
+@lru_cache(maxsize=_MOST_KEPT)
 def _of_test(name: str, message: str) -> Signature:
     step = StepName.TESTS
     if missing := _MISSING_FUNCTION.search(message):
@@ -82,9 +90,10 @@ def _of_test(name: str, message: str) -> Signature:
     if waited := _WAITED.search(message):
         return Signature(step, "waited in vain", waited[1].strip())
     # An assertion says what one test wants: only the same test is the same failure.
-    return Signature(step, "assertion", name[:120])
+    return Signature(step, "assertion", name)
 
 
+@lru_cache(maxsize=_MOST_KEPT)
 def _of_message(step: StepName, reason: str) -> Signature:
     line = _PLACE.sub("", headline(reason, 300))
     about = _QUOTED_LAST.search(line) or _QUOTED.search(line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from convex_evals.inputs.reserved_names import is_reserved
@@ -20,6 +21,7 @@ def top_of(folder: Path) -> Path | None:
     return folder.parents[above] if len(folder.parents) > above else None
 
 
+@lru_cache(maxsize=1_000)
 def slug_folders(slug: str) -> tuple[str, str]:
     """Two folder names for a model's slug: provider and the rest.
 

@@ -13,7 +13,7 @@ from convex_evals.errors import NewerFormat, UserError
 from convex_evals.inputs import confined
 from convex_evals.inputs.bounded_json import Limits, decode
 from convex_evals.records import FileRecord
-from convex_evals.records.human import explain
+from convex_evals.records.plain import plain_record
 from convex_evals.store.files import write_atomic
 from convex_evals.text import decoded
 
@@ -32,30 +32,40 @@ def read_record(path: Path, model: type[F], root: Path | None = None) -> F:
 
     Raises `UserError`: not there, not JSON, too large, another kind of file, newer than this program, not well formed.
     """
-    return to_record(read_data(path, model, root), path, model)
+    return _record(_there(_document(path, root), path), path, model)
 
 
 def find_record(path: Path, model: type[F], root: Path) -> F | None:
     """`read_record`; None where there is no such file."""
-    data = _find_data(path, model, root)
-    return None if data is None else to_record(data, path, model)
+    document = _document(path, root)
+    return None if document is None else _record(document, path, model)
 
 
-def read_data(path: Path, model: type[FileRecord], root: Path | None = None) -> dict[str, Any]:
-    """The file's keys, migrated but not checked one by one: for lists that look at many files and keep few.
+def read_plain_or_data(path: Path, model: type[F], root: Path) -> F | dict[str, Any]:
+    """The record, where it is plain that the file is one; else its keys, migrated but not checked one by one.
 
-    Raises `UserError` like `read_record`, but for a file that is not well formed.
+    For lists that look at many files and keep few. Raises `UserError` like `read_record`, but for a file that is not
+    well formed.
     """
-    data = _find_data(path, model, root)
-    if data is None:
-        raise UserError(f"{path}: no such file; restore it from Git")
-    return data
+    document = _there(_document(path, root), path)
+    return plain_record(document, model, _LIMITS) or _data(document, path, model)
 
 
-def _find_data(path: Path, model: type[FileRecord], root: Path | None) -> dict[str, Any] | None:
-    document = confined.read_bytes(path, root or path.parent, _LIMITS.size)
+def _document(path: Path, root: Path | None) -> bytes | None:
+    return confined.read_bytes(path, root or path.parent, _LIMITS.size)
+
+
+def _there(document: bytes | None, path: Path) -> bytes:
     if document is None:
-        return None
+        raise UserError(f"{path}: no such file; restore it from Git")
+    return document
+
+
+def _record(document: bytes, path: Path, model: type[F]) -> F:
+    return plain_record(document, model, _LIMITS) or to_record(_data(document, path, model), path, model)
+
+
+def _data(document: bytes, path: Path, model: type[FileRecord]) -> dict[str, Any]:
     try:
         data = decode(decoded(document, path), _LIMITS)
     except json.JSONDecodeError as error:
@@ -69,10 +79,12 @@ def _find_data(path: Path, model: type[FileRecord], root: Path | None) -> dict[s
 
 
 def to_record(data: dict[str, Any], path: Path, model: type[F]) -> F:
-    """What `read_data` found in `path`, checked. Raises `UserError` where it is not well formed."""
+    """What `read_plain_or_data` found in `path`, checked. Raises `UserError` where it is not well formed."""
     try:
         return model.from_data(data)
     except ValidationError as error:
+        from convex_evals.records.human import explain
+
         raise UserError(f"{path}: {explain(error, model)}; restore the file from Git") from None
     except UnicodeEncodeError:
         raise UserError(f"{path}: a name in it is not valid Unicode; restore the file from Git") from None

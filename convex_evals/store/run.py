@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from convex_evals.errors import UserError
@@ -44,6 +44,11 @@ def open_run(folder: Path) -> Run:
     return Run(folder, plan)
 
 
+@lru_cache(maxsize=1_000)  # it is asked for several times for each file
+def _eval_folder(run: Path, eval_id: str) -> Path:
+    return run.joinpath("evals", eval_id)
+
+
 @lru_cache
 def _day_of(model_folder: Path, root: Path, run_id: str) -> str | None:
     days = confined.entries(model_folder, root)
@@ -68,7 +73,7 @@ class Run:
         summary = self.summary()
         return summary is not None and not summary.missing
 
-    @property
+    @cached_property
     def root(self) -> Path:
         """The folder of all runs. Nothing below it is read or written through a link."""
         top = top_of(self.folder)
@@ -92,7 +97,7 @@ class Run:
         return summary.benchmark if summary else benchmark_id(self.plan)
 
     def eval_folder(self, eval_id: str) -> Path:
-        return self.folder / "evals" / eval_id
+        return _eval_folder(self.folder, eval_id)
 
     def is_written(self, eval_id: str) -> bool:
         """Whether this eval's trials are done. Its grade file is written last."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from convex_evals.errors import UserError, WrongFigures
 from convex_evals.records import CategorySummary, Counts, Generation, GenerationFile, GradeFile, RunPlan, Summary, Usage
 from convex_evals.records.benchmark import benchmark_id
-from convex_evals.records.validation import ValidationRecord
 from convex_evals.store.paths import VALIDATION, slug_folders
+
+if TYPE_CHECKING:
+    from convex_evals.records.validation import ValidationRecord
 
 # What a summary repeats of the plan.
 _COPIED = ("experiment", "synthetic", "guidelines", "guidelines_sha256", "suite_commit")

@@ -23,6 +23,8 @@ class RunStore:
     """All runs below one folder."""
 
     root: Path
+    # Of one day the newest is what the file system remembers as such; else by name, which every checkout has alike.
+    by_time: bool = True
 
     def opened(self, model: str, day: str, run_id: str) -> Run | None:
         """The run of exactly this name, None where there is none."""
@@ -86,8 +88,8 @@ class RunStore:
                 raise UserError(f"{self.root}: more than {MOST_ENTRIES:,} folders; move some of them away")
         return found
 
-    def _newest(self, folder: Path) -> tuple[str, float]:
-        return folder.parts[-2], confined.modified(folder / PLAN_NAME, self.root)
+    def _newest(self, folder: Path) -> tuple[str, float, tuple[str, ...]]:
+        return folder.parts[-2], confined.modified(folder / PLAN_NAME, self.root) if self.by_time else 0.0, folder.parts
 
     def same_work(self, plan: RunPlan) -> list[Run]:
         """Runs that planned exactly what `plan` does, newest first."""

@@ -149,6 +149,7 @@ def _summarize(
         searches=sum(g.searches for g in whole.generations),
         sandbox=tuple(sorted({t.sandbox for t in written if t.sandbox is not None})),
         missing=tuple(e for e in wanted if e not in evals),
+        first_token_ms=_first_token_ms(whole.generations),
         **dict(whole.summary()),
     )
 
@@ -215,6 +216,11 @@ def why_unscored(verdict: Verdict, generation: Generation) -> str:
 def _usage(generations: Iterable[Generation]) -> Usage:
     names = Usage.model_fields
     return Usage(**{name: sum(getattr(g.usage, name) for g in generations) for name in names})
+
+
+def _first_token_ms(generations: Iterable[Generation]) -> int | None:
+    found = [g.first_token_ms for g in generations if g.first_token_ms is not None]
+    return round(_mean(found)) if found else None
 
 
 def _mean(numbers: Sequence[float]) -> float:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from convex_evals.inputs import confined
 from convex_evals.records import RunPlan
-from convex_evals.records.validation import ValidationRecord
 from convex_evals.store.paths import VALIDATION, slug_folders
 from convex_evals.store.records import find_record, write_record
 from convex_evals.store.run import PLAN_NAME, Run, open_run
 from convex_evals.store.run_checks import refuse_validation_elsewhere
 from convex_evals.store.runs import RunStore
+
+if TYPE_CHECKING:
+    from convex_evals.records.validation import ValidationRecord
 
 VALIDATION_NAME = "validation.json"
 
@@ -50,6 +53,8 @@ class ValidationFolder:
 
     def read(self) -> ValidationRecord | None:
         """What was found; None while the validation is not finished."""
+        from convex_evals.records.validation import ValidationRecord
+
         path = self.folder / VALIDATION_NAME
         found = find_record(path, ValidationRecord, self.root)
         if found is not None:

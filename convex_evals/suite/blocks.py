@@ -62,7 +62,11 @@ def blocks(text: str) -> Iterator[Heading | Fenced]:
         lines.pop()
     reader = _Reader()
     for line in lines:
-        yield from reader.take(line)
+        # Most lines are code.
+        if reader.marker and not reader.containers and reader.marker[0] not in line:
+            reader.code.append(_unindented(line, reader.indent))
+        else:
+            yield from reader.take(line)
     yield from reader.end(cut=ends_in_line)
 
 
@@ -80,6 +84,9 @@ class _Reader:
 
     def take(self, line: str) -> Iterator[Heading | Fenced]:
         """What is complete with this line."""
+        if not line and not self.containers and not self.in_html:
+            self.paragraph = []  # all that a blank line does here: those of code do not come here
+            return
         rest, matched = self._enter(line)
         if matched < len(self.containers):
             if self.paragraph and not _begins_block(rest):

@@ -10,11 +10,12 @@ from pathlib import Path
 from convex_evals.errors import UserError
 from convex_evals.text import decoded
 from convex_evals.vcs.git_command import GitFailed, read_git, read_git_text
-from convex_evals.vcs.git_folder import find_repository
+from convex_evals.vcs.git_folder import find_repository, read_plain
 from convex_evals.vcs.git_owner import borrows_objects, refuse_borrowed
 from convex_evals.vcs.git_settings import refuse_outside_settings
 
 LONGEST_TEXT = 8 * 1024 * 1024  # bytes of a file that is read from a commit
+_LONGEST_HEAD = 4_096  # bytes
 _AS_STORED = ("--no-ext-diff", "--no-textconv")
 
 
@@ -43,6 +44,18 @@ def has_commits(folder: Path) -> bool:
         return False
 
 
+def head_files(folder: Path) -> list[Path]:
+    """Files of the repository that `folder` stands in that change with what HEAD means; none outside of one."""
+    try:
+        found = find_repository(folder)
+    except GitFailed:
+        return []
+    head = read_plain(found.own / "HEAD", found.own, _LONGEST_HEAD) or b""
+    branch = head.decode("utf-8", "replace").removeprefix("ref: ").strip()
+    named = [found.shared / branch] if branch.startswith("refs/") and ".." not in branch else []
+    return [found.own / "HEAD", found.own / "logs/HEAD", found.shared / "packed-refs", *named]
+
+
 def working_tree(folder: Path) -> Path:
     """The top of the working tree that `folder` is in. Raises `GitFailed`.
 
@@ -67,6 +80,15 @@ def _located(folder: Path) -> tuple[Path, Path]:
     if (own, shared) != (found.own, found.shared):
         raise GitFailed(f"{top / '.git'}: git finds another repository, {own}; `git clone` makes one that is clear")
     return top, shared
+
+
+@dataclass(frozen=True)
+class FileCommit:
+    """A commit in a file's history."""
+
+    commit: str
+    date: str  # YYYY-MM-DD, as the committer's clock had it
+    subject: str
 
 
 @dataclass(frozen=True)
@@ -155,6 +177,18 @@ class Checkout:
             at = end + 1 + size + 1
         return found
 
+    def history(self, path: str, most: int) -> list[FileCommit]:
+        """The newest commits that changed `path`, which is relative to the folder, the newest first."""
+        inside = self.inside(path)
+        if inside is None:
+            return []
+        fields = "--format=%H%x00%cs%x00%s"
+        try:
+            lines = self.run("log", fields, f"--max-count={most}", "--", str(self.root / inside)).splitlines()
+        except GitFailed:
+            return []
+        return [FileCommit(*line.split("\0", 2)) for line in lines if line.count("\0") >= 2]
+
     def earlier_path(self, path: str, commit: str, until: str | None) -> str | None:
         """What the file that is `path` in `until` (None: here and now) was called in `commit`, by git's detection."""
         inside = self.inside(path)
@@ -203,14 +237,35 @@ def changed_since(folder: Path, revision: str) -> frozenset[str]:
 
     Raises `UserError`.
     """
+    return _changed_since(*_since(folder, revision), revision)
+
+
+def changed_on_branch(folder: Path, revision: str) -> frozenset[str]:
+    """The same, compared with the commit where the checked-out branch left `revision`. Raises `UserError`."""
+    checkout, commit = _since(folder, revision)
+    base = checkout.merge_base(commit, "HEAD")
+    if base is None:
+        deepen = "this clone is shallow; `git fetch --unshallow` fetches all of it" if checkout.is_shallow else None
+        raise UserError(
+            f"--since {revision}: has no commit in common with what is checked out; {deepen or 'name another revision'}"
+        )
+    return _changed_since(checkout, base, revision)
+
+
+def _since(folder: Path, revision: str) -> tuple[Checkout, str]:
     checkout = open_checkout(folder, f"nothing is known of '{revision}'")
     commit = checkout.commit(revision)
     if commit is None:
         raise UserError(f"--since {revision}: no such revision; `git log --oneline` lists some")
+    return checkout, commit
+
+
+def _changed_since(checkout: Checkout, commit: str, revision: str) -> frozenset[str]:
     quiet = (*_AS_STORED, "--ignore-submodules=all")
     try:
         listed = checkout.run("diff", *quiet, "--name-only", "--relative", "--no-renames", "-z", commit, "--", ".")
         new = checkout.run("ls-files", "--others", "--exclude-standard", "-z", "--", ".")
     except GitFailed as error:
-        raise UserError(f"{folder}: {str(error).partition(chr(10))[0]}; so nothing is known of '{revision}'") from None
+        why = str(error).partition("\n")[0]
+        raise UserError(f"{checkout.folder}: {why}; so nothing is known of '{revision}'") from None
     return frozenset(path for path in f"{listed}\0{new}".split("\0") if path)

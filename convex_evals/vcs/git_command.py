@@ -22,7 +22,6 @@ from typing import IO
 
 from convex_evals.config import is_secret
 from convex_evals.errors import UserError
-from convex_evals.process import kill_group
 
 READ_SECONDS = 60
 WRITE_SECONDS = 300  # of one fetch or push
@@ -206,6 +205,8 @@ def _run(
             raise GitFailed(f"git {command[0]} did not end within {seconds:g} s") from None
         finally:
             if process.returncode is None:
+                from convex_evals.process import kill_group
+
                 kill_group(process.pid)
                 process.communicate()
         if process.returncode < 0:

@@ -274,6 +274,33 @@ def test_the_diff_is_about_the_function_that_failed() -> None:
     assert diff.startswith("--- expected/convex/tickets.ts") and note == "Shortened."
 
 
+@settings(max_examples=examples(300), deadline=None)
+@given(*[st.lists(st.sampled_from(["a", "b", "", "  c", "});"]), max_size=40)] * 2)
+def test_the_diff_makes_the_reply_of_the_answer(old: list[str], new: list[str]) -> None:
+    answer, reply = ("".join(f"{line}\n" for line in lines) for lines in (old, new))
+    diff, _ = focused_diff({"a.ts": answer}, {"a.ts": reply}, focus_of([], {}), limit=1_000)
+    assert patched(old, diff) == new
+
+
+def patched(old: list[str], diff: str) -> list[str]:
+    """What the hunks of `diff` make of `old`."""
+    made: list[str] = []
+    at = 0
+    for line in diff.split("\n")[2:]:
+        if hunk := re.fullmatch(r"@@ -(\d+),\d+ \+(\d+),\d+ @@", line):
+            start = int(hunk[1]) - 1
+            made += old[at:start]
+            at = start
+            assert len(made) == int(hunk[2]) - 1
+        elif line[0] == "+":
+            made.append(line[1:])
+        else:
+            assert old[at] == line[1:]
+            made += old[at : at + 1] if line[0] == " " else []
+            at += 1
+    return made + old[at:]
+
+
 def test_a_message_full_of_names_takes_no_time() -> None:
     names = [f"n{n}" for n in range(4_000)]
     files = {"convex/a.ts": "\n".join(f"const x{n} = [{', '.join(names[n : n + 8])}]" for n in range(1_900))}

@@ -15,7 +15,7 @@ from convex_evals.runs.options import DEFAULT_EXPERIMENT
 from convex_evals.suite.prompt import PromptSource, given_guidelines, guidelines_sha256, without_comments
 from convex_evals.suite.starter import FILES
 from convex_evals.suite.suite import load_suite
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Invoke
 
 GUIDELINES = (ROOT / "guidelines" / "convex.md").read_text(encoding="utf-8")
 PAGES: dict[str, str] = yaml.safe_load((ROOT / "guidelines" / "sources.yaml").read_text(encoding="utf-8"))
@@ -66,3 +66,8 @@ def test_a_new_repository_gets_the_same_prompt() -> None:
     guidelines = (FILES / "guidelines" / "convex.md").read_text(encoding="utf-8")
     assert "<!--" not in guidelines, "its evals are others"
     assert guidelines_sha256(guidelines) == guidelines_sha256(GUIDELINES)
+
+
+def test_the_files_for_editors_are_up_to_date(invoke: Invoke) -> None:
+    result = invoke("guidelines", "build", "--check", cwd=ROOT)
+    assert result.status == 0, result.err

@@ -18,6 +18,7 @@ from convex_evals.cli.commands.run import run as run_command
 from convex_evals.cli.invocation import pass_run_options
 from convex_evals.runs.options import RunOptions
 from convex_evals.runs.shard import Shard
+from convex_evals.runs.stage import Stage
 
 # Windows aside, a word of a command line is any text without NUL.
 texts = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
@@ -33,6 +34,7 @@ def optional(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 VALUES: dict[str, st.SearchStrategy[Any]] = {
     "suite": optional(paths),
     "runs": words,
+    "due": st.booleans(),
     "models": words,
     "experiments": words,
     "guidelines": optional(texts),
@@ -42,6 +44,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "run_id": optional(texts),
     "day": optional(st.dates().map(lambda day: day.isoformat())),
     "shard": optional(shards),
+    "only": optional(st.sampled_from([Stage.ASK, Stage.GRADE])),
     "budget": optional(st.floats(0, allow_nan=False)),
     "concurrency": optional(st.integers(1, 1000)),
     "workers": optional(st.integers(1, 64)),

@@ -16,6 +16,7 @@ from convex_evals.cli.options import (
     output_option,
     print_result,
     runs_dir_option,
+    site_address,
     suite_path,
     workers_option,
 )
@@ -37,6 +38,7 @@ class DiffGuidelinesOptions:
     fail_on_regression: bool
     run_missing: bool
     budget: float | None  # dollars
+    pages: str | None
     form: str
     runs_dir: Path | None
 
@@ -51,6 +53,12 @@ class DiffGuidelinesOptions:
 )
 @click.option("--run", "run_missing", is_flag=True, help="Run what is missing on either side, then compare.")
 @click.option("--budget", type=click.FloatRange(0), metavar="USD", help="With --run: hard limit on spending.")
+@click.option(
+    "--pages",
+    metavar="URL",
+    callback=site_address,
+    help="With --format markdown: link to the pages that `cli site` wrote and that stand there.",
+)
 @output_option
 @workers_option
 @containment_options
@@ -70,9 +78,11 @@ def diff_guidelines(ctx: click.Context, options: DiffGuidelinesOptions, grading:
     Examples:
       cli diff-guidelines HEAD~1
       cli diff-guidelines main... -m claude-sonnet-5 --fail-on-regression
-      cli diff-guidelines v1.2 v1.3 --format markdown
+      cli diff-guidelines v1.2 v1.3 --format markdown --pages https://example.org/evals/
       cli diff-guidelines HEAD --run --budget 5
     """
+    if options.pages and options.form != "markdown":
+        raise click.UsageError("--pages: only with --format markdown")
     from convex_evals.config import open_workspace
     from convex_evals.errors import ExitCode
     from convex_evals.guidelines.compare import VersionComparison
@@ -91,14 +101,19 @@ def diff_guidelines(ctx: click.Context, options: DiffGuidelinesOptions, grading:
             complain(line)
         if report.gaps:
             report = comparison.report()
-    _print(report, options.form)
+    _print(report, options)
     if stopped:
         return ExitCode.USER_ERROR
     return ExitCode.EVALS_FAILED if options.fail_on_regression and report.regressed else ExitCode.OK
 
 
-def _print(report: DiffReport, form: str) -> None:
+def _print(report: DiffReport, options: DiffGuidelinesOptions) -> None:
     from convex_evals.guidelines.diff_markdown import to_markdown
     from convex_evals.guidelines.diff_terminal import to_section
 
-    print_result(form, to_section(report), report.to_data, lambda: to_markdown(report))
+    def markdown() -> str:
+        from convex_evals.site.published import page_links
+
+        return to_markdown(report, page_links(options.pages) if options.pages else None)
+
+    print_result(options.form, to_section(report), report.to_data, markdown)

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.cli.options import output_option, print_lines, print_result, runs_dir_option, suite_path
+from convex_evals.cli.options import collect, output_option, print_lines, print_result, runs_dir_option, suite_path
 
 if TYPE_CHECKING:
-    from convex_evals.analysis.leaderboard import Ranker
     from convex_evals.analysis.ranking import Leaderboard
+    from convex_evals.config import Workspace
     from convex_evals.publish.local import Served
-    from convex_evals.render.model import Table
+    from convex_evals.render.model import Section, Table
+
+
+@dataclass(frozen=True)
+class LeaderboardOptions:
+    """Which runs are ranked, and how that is shown."""
+
+    experiment: str | None
+    benchmark: str | None
+    shared: tuple[str, str] | None
+    latest: int
+    everything: bool
+    before: Path | None
+    runs_dir: Path | None
+    form: str
 
 
 @click.group(invoke_without_command=True)
@@ -30,19 +45,18 @@ if TYPE_CHECKING:
     help="How many of a model's latest runs count.",
 )
 @click.option("--all", "everything", is_flag=True, help="Also list the runs that are not ranked, with the reason.")
+@click.option(
+    "--changes-since",
+    "before",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Show only what has changed since FILE, which `cli leaderboard --json` wrote.",
+)
 @runs_dir_option
 @output_option
+@collect("options", LeaderboardOptions)
 @click.pass_context
-def leaderboard(
-    ctx: click.Context,
-    experiment: str | None,
-    benchmark: str | None,
-    shared: tuple[str, str] | None,
-    latest: int,
-    everything: bool,
-    runs_dir: Path | None,
-    form: str,
-) -> None:
+def leaderboard(ctx: click.Context, options: LeaderboardOptions) -> None:
     """Rank models by the pass rate of their latest complete runs, under each experiment.
 
     Only like is ranked with like, within one benchmark: the same evals, graders, guidelines, prompt and backend. It is
@@ -56,45 +70,60 @@ def leaderboard(
       cli leaderboard -e no_guidelines --json
       cli leaderboard -b v1 --all
       cli leaderboard --shared v1 v2
+      cli leaderboard --changes-since yesterday.json
       cli leaderboard serve
     """
     if ctx.invoked_subcommand is not None:
         return
-    from convex_evals.analysis.leaderboard import Ranker
-    from convex_evals.analysis.leaderboard_tables import leaderboard_section, leaderboard_to_data
+    from convex_evals.analysis.leaderboard_changes import changes, changes_section, read_positions
+    from convex_evals.analysis.leaderboard_tables import leaderboard_to_data
     from convex_evals.config import open_workspace
-    from convex_evals.render.model import Section
+
+    if bool(options.benchmark) + bool(options.shared) + bool(options.experiment) > 1:
+        raise click.UsageError("-e, -b, --shared: give only one of them; a benchmark has its experiment")
+    workspace = open_workspace(suite_path(ctx), options.runs_dir, Path.cwd())
+    board = _board(workspace, options)
+    if options.before:
+        found = changes(read_positions(options.before), board)
+        print_result(options.form, changes_section(found), lambda: [change.to_data() for change in found])
+        return
+    section = _section(board, workspace, options)
+    print_result(options.form, section, lambda: leaderboard_to_data(board, everything=options.everything))
+
+
+def _board(workspace: Workspace, options: LeaderboardOptions) -> Leaderboard:
+    from convex_evals.analysis.leaderboard import Ranker
     from convex_evals.store.benchmarks import BenchmarkFolder
     from convex_evals.store.runs import RunStore
     from convex_evals.vcs.git import has_commits
 
-    if bool(benchmark) + bool(shared) + bool(experiment) > 1:
-        raise click.UsageError("-e, -b, --shared: give only one of them; a benchmark has its experiment")
-    workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
-    folder = BenchmarkFolder(workspace.home)
-    drafts = not has_commits(workspace.suite)
-    ranker = Ranker(RunStore(workspace.runs_dir), workspace.config, folder, drafts, latest)
-    board = _board(ranker, experiment, benchmark, shared)
-    if everything:
-        board = ranker.validating(board, board.rankings[0].experiment if benchmark or shared else experiment)
-    section = leaderboard_section(board, everything=everything)
-    if not any(ranking.standings for ranking in board.rankings):
-        if experiment:
-            workspace.config.experiment(experiment)  # runs may be older than the settings
-        under = f" of {benchmark}" if benchmark else f" under {experiment}" if experiment else ""
-        none = f"No run to rank{under} in {workspace.runs_dir}; `cli run -m MODEL` makes one, `cli list` lists all."
-        section = Section.of(none, *section.parts)
-    print_result(form, section, lambda: leaderboard_to_data(board, everything=everything))
+    store, drafts = RunStore(workspace.runs_dir), not has_commits(workspace.suite)
+    ranker = Ranker(store, workspace.config, BenchmarkFolder(workspace.home), drafts, options.latest)
+    if options.shared:
+        board = ranker.shared(*map(ranker.benchmarks.read, options.shared))
+    elif options.benchmark:
+        board = ranker.of(ranker.benchmarks.head(options.benchmark))
+    else:
+        board = ranker.all(options.experiment)
+    if not options.everything:
+        return board
+    named = board.rankings[0].experiment if options.benchmark or options.shared else options.experiment
+    return ranker.validating(board, named)
 
 
-def _board(
-    ranker: Ranker, experiment: str | None, benchmark: str | None, shared: tuple[str, str] | None
-) -> Leaderboard:
-    if shared:
-        return ranker.shared(*map(ranker.benchmarks.read, shared))
-    if benchmark:
-        return ranker.of(ranker.benchmarks.head(benchmark))
-    return ranker.all(experiment)
+def _section(board: Leaderboard, workspace: Workspace, options: LeaderboardOptions) -> Section:
+    from convex_evals.analysis.leaderboard_tables import leaderboard_section
+    from convex_evals.render.model import Section
+
+    section = leaderboard_section(board, everything=options.everything)
+    if any(ranking.standings for ranking in board.rankings):
+        return section
+    benchmark, experiment = options.benchmark, options.experiment
+    if experiment:
+        workspace.config.experiment(experiment)  # runs may be older than the settings
+    under = f" of {benchmark}" if benchmark else f" under {experiment}" if experiment else ""
+    none = f"No run to rank{under} in {workspace.runs_dir}; `cli run -m MODEL` makes one, `cli list` lists all."
+    return Section.of(none, *section.parts)
 
 
 @leaderboard.command()

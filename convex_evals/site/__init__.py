@@ -1,0 +1,1 @@
+"""Pages: everything in `runs/` and around it as HTML, served by `cli view` and written by `cli site`."""

@@ -1,0 +1,24 @@
+/** What every page gets. Pages are whole without it. */
+import { enableFilters } from "./filter.ts";
+import { describeKeys, enableKeys } from "./keys.ts";
+import { follow, rememberSources } from "./live.ts";
+import { enablePacked } from "./packed.ts";
+import { openForPrint } from "./print.ts";
+import { enableSorting } from "./sort.ts";
+import { addThemeSwitch } from "./theme.ts";
+
+/** Also what a live update has brought; what is enhanced already stays as it is. */
+function enhance(): void {
+  enableSorting();
+  enableFilters();
+  enablePacked();
+  describeKeys();
+}
+
+rememberSources();
+document.documentElement.classList.add("js");
+addThemeSwitch();
+enableKeys();
+enhance();
+openForPrint();
+follow(enhance);

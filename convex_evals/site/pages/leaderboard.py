@@ -1,0 +1,184 @@
+"""The leaderboard: who is best, how sure that is, what the guidelines gain, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from convex_evals.analysis.leaderboard_tables import not_ranked
+from convex_evals.analysis.ranking import Ranking, Standing
+from convex_evals.records import Counts
+from convex_evals.render.numbers import interval, percent
+from convex_evals.site import urls
+from convex_evals.site.html import Page
+from convex_evals.site.library import Library
+from convex_evals.site.tallies import pairs
+from convex_evals.stats import Paired, paired, wilson
+
+BARE = "no_guidelines"
+GUIDED = "default"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model's line."""
+
+    standing: Standing
+    name: str  # for people
+    tags: tuple[str, ...]
+    categories: Sequence[Counts | None]  # in the order of the table's columns
+    other: Counts | None  # of the experiment that is shown beside
+    gain: Paired | None
+
+    @property
+    def slug(self) -> str:
+        return self.standing.latest.model
+
+    @property
+    def provider(self) -> str:
+        return self.slug.partition("/")[0]
+
+    @property
+    def first_token_ms(self) -> int | None:
+        """Mean over the runs that know it."""
+        found = [run.first_token_ms for run in self.standing.runs if run.first_token_ms is not None]
+        return round(sum(found) / len(found)) if found else None
+
+
+def front_page(library: Library) -> Page:
+    """That of the first experiment that is ranked."""
+    board = library.board
+    if not board.rankings:
+        return _page(library, urls.INDEX, None)
+    return _page(library, urls.INDEX, board.rankings[0])
+
+
+def experiment_page(library: Library, experiment: str) -> Page | None:
+    found = library.ranking(experiment)
+    return None if found is None else _page(library, urls.leaderboard_of(experiment), found)
+
+
+def benchmark_page(library: Library, name: str) -> Page | None:
+    head = next((each for each in library.minted if each.name == name), None)
+    return None if head is None else _page(library, urls.leaderboard_by(name), library.ranking_by(head))
+
+
+def categories_of(standings: Iterable[Standing]) -> list[str]:
+    return sorted({name for standing in standings for run in standing.runs for name in run.categories})
+
+
+def category_counts(standing: Standing, category: str) -> Counts | None:
+    """Of the runs that count, together; None where none has the category."""
+    found = [run.categories[category].counts for run in standing.runs if category in run.categories]
+    return Counts.total(found) if found else None
+
+
+def _page(library: Library, place: str, ranking: Ranking | None) -> Page:
+    context = library.keep(("leaderboard", place), lambda: _context(library, place, ranking))
+    title = "Leaderboard" if ranking is None else f"Leaderboard: {ranking.heading.partition(':')[0]}"
+    return Page(place, "leaderboard", title, "Leaderboard", context, has_charts=ranking is not None)
+
+
+def _context(library: Library, place: str, ranking: Ranking | None) -> dict[str, Any]:
+    standings = ranking.standings if ranking else []
+    columns = categories_of(standings)
+    other = _beside(library, ranking)
+    rows = [_row(library, s, columns, ranking, other) for s in standings]
+    return {
+        "ranking": ranking,
+        "rows": rows,
+        "columns": columns,
+        "other": other,
+        "lead": lead(rows),
+        "switch": _switch(library, place),
+        "providers": sorted({row.provider for row in rows}),
+        "tags": sorted({tag for row in rows for tag in row.tags}),
+        "notes": [*library.board.notes, *not_ranked(library.board), *library.left_out],
+        "chart": _chart(rows),
+        "runs_dir": library.workspace.runs_dir.name,
+    }
+
+
+def _beside(library: Library, ranking: Ranking | None) -> Ranking | None:
+    """With guidelines goes without, and the other way round."""
+    names = {GUIDED: BARE, BARE: GUIDED}
+    return library.ranking(names[ranking.experiment]) if ranking and ranking.experiment in names else None
+
+
+def _row(
+    library: Library, standing: Standing, columns: Sequence[str], ranking: Ranking | None, other: Ranking | None
+) -> Row:
+    slug = standing.latest.model
+    entry = library.catalog.get(slug)
+    beside = next((s for s in other.standings if s.latest.model == slug), None) if other else None
+    gain: Paired | None = None
+    if beside and ranking:
+        bare, guided = (standing, beside) if ranking.experiment == BARE else (beside, standing)
+        found = pairs(bare.runs, guided.runs)
+        gain = paired(found) if found else None
+    return Row(
+        standing=standing,
+        name=entry.name or slug if entry else slug,
+        tags=tuple(entry.tags) if entry else (),
+        categories=[category_counts(standing, name) for name in columns],
+        other=beside.counts if beside else None,
+        gain=gain,
+    )
+
+
+def lead(rows: Sequence[Row]) -> str:
+    """Who is best, and how sure that is, in one sentence."""
+    best = [row for row in rows if row.standing.rank == 1]
+    if not best:
+        return ""
+    counts = best[0].standing.counts
+    near = [r for r in rows if r not in best and _high(r.standing.counts) >= _low(counts)]
+    names = " and ".join(row.name for row in best[:3])
+    front = f"{names} {'leads' if len(best) == 1 else 'lead'} with {percent(counts)} (95 % interval {interval(counts)})"
+    if len(rows) == len(best):
+        return f"{front}; no other model is ranked."
+    if near:
+        which = f"interval of {near[0].name} overlaps" if len(near) == 1 else f"intervals of {len(near)} others overlap"
+        return f"{front}, but not clearly: the {which}."
+    return f"{front}, clearly: no other model's interval reaches it."
+
+
+def _low(counts: Counts) -> float:
+    return (wilson(counts.passed, counts.scored) or (0.0, 0.0))[0]
+
+
+def _high(counts: Counts) -> float:
+    return (wilson(counts.passed, counts.scored) or (0.0, 0.0))[1]
+
+
+def _chart(rows: Sequence[Row]) -> dict[str, Any] | None:
+    """Score against cost; on the frontier is what nothing cheaper beats."""
+    known = [(row, row.standing.cost_per_eval) for row in rows if row.standing.cost_per_eval]
+    points: list[dict[str, Any]] = []
+    best = -1.0
+    for row, cost in sorted(known, key=lambda each: (each[1], -(each[0].standing.counts.pass_rate or 0))):
+        counts = row.standing.counts
+        rate = counts.pass_rate or 0.0
+        low, high = wilson(counts.passed, counts.scored) or (0.0, 1.0)
+        points.append(
+            {
+                "label": row.name,
+                "place": urls.model(row.slug),
+                "x": round(cost or 0, 6),
+                "y": round(rate, 4),
+                "low": round(low, 4),
+                "high": round(high, 4),
+                "frontier": rate > best,
+            }
+        )
+        best = max(best, rate)
+    return {"points": points} if len(points) > 1 else None
+
+
+def _switch(library: Library, place: str) -> list[tuple[str, str, bool]]:
+    """Experiments and minted benchmarks, each with its page, and whether that is this one."""
+    first = library.experiments[:1]
+    found = [(name, urls.INDEX if [name] == first else urls.leaderboard_of(name)) for name in library.experiments]
+    found += [(head.name, urls.leaderboard_by(head.name)) for head in library.minted]
+    return [(name, where, where == place) for name, where in found]
