@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields, replace
 from datetime import datetime
 from functools import wraps
 from typing import Any
@@ -12,6 +13,7 @@ import click
 from convex_evals.cli.options import F, R, filter_options, suite_path
 from convex_evals.runs.options import RunOptions
 from convex_evals.runs.shard import Shard, parse_shard
+from convex_evals.runs.stage import Stage
 
 
 def model_options(command: F) -> F:
@@ -72,6 +74,21 @@ def shard_option(command: F) -> F:
     )(command)
 
 
+def only_option(*stages: Stage) -> Callable[[F], F]:
+    concluding = ", or only conclude from verdicts that are here (neither)" if Stage.CONCLUDE in stages else ""
+    return click.option(
+        "--only",
+        type=click.Choice([stage.value for stage in stages]),
+        callback=_stage,
+        help="Only ask (needs keys, executes nothing that models wrote), or only grade replies that are here (needs no "
+        f"keys){concluding}.",
+    )
+
+
+def _stage(_ctx: click.Context, _option: click.Parameter, value: str | None) -> Stage | None:
+    return Stage(value) if value else None
+
+
 def _iso_day(_ctx: click.Context, _option: click.Parameter, value: datetime | None) -> str | None:
     return value.date().isoformat() if value else None
 
@@ -81,12 +98,15 @@ def _shard(_ctx: click.Context, _option: click.Parameter, value: str | None) -> 
     return parse_shard(value) if value else None
 
 
-def pass_run_options(command: Callable[[RunOptions], R]) -> Callable[..., R]:
-    """Call `command` with all options of the command line; they are fields of `RunOptions`."""
+def pass_run_options(command: Callable[..., R]) -> Callable[..., R]:
+    """Call `command` with the options that are fields of `RunOptions` as one, and with all others by their names."""
+    names = {field.name for field in fields(RunOptions)}
 
     @wraps(command)
     def call(**parameters: Any) -> R:
-        return command(RunOptions(suite=suite_path(click.get_current_context()), **parameters))
+        own = {name: value for name, value in parameters.items() if name in names}
+        others = {name: value for name, value in parameters.items() if name not in names}
+        return command(RunOptions(suite=suite_path(click.get_current_context()), **own), **others)
 
     return call
 
@@ -103,6 +123,13 @@ def complete_run_options(options: RunOptions, *, menu: bool = False) -> RunOptio
         raise click.UsageError(
             "--shard needs --run RUN, or --run-id and --date, so that all shards work on the same run"
         )
+    if options.only is Stage.ASK and (options.commit or options.push):
+        raise click.UsageError("--only ask writes no results that could be committed; leave out --commit and --push")
+    if options.only and options.due:
+        raise click.UsageError("--only takes planned runs: `cli plan --due`, then `cli run --run RUN --only ask`")
+    if options.due:
+        _refuse_chosen()
+        return replace(options, fresh=True)  # old replies say nothing about the model as it is now
     if options.runs:
         _refuse_settled(options)
         return options
@@ -116,6 +143,13 @@ def complete_run_options(options: RunOptions, *, menu: bool = False) -> RunOptio
     if options.day is not None and options.run_id is None:
         raise click.UsageError("--date needs --run-id: together they name a run")
     return options
+
+
+def _refuse_chosen() -> None:
+    """Raises `click.UsageError` for options that say what the schedule says."""
+    said = _typed("runs", "models", "experiments", "pattern", "categories", "guidelines", "run_id", "day", "shard")
+    if said:
+        raise click.UsageError(f"--due takes models and experiments from the schedule; leave out {', '.join(said)}")
 
 
 def _refuse_settled(options: RunOptions) -> None:

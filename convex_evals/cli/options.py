@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 import click
 
@@ -109,6 +110,20 @@ def runs_dir_option(command: F) -> F:
     )(command)
 
 
+def site_address(ctx: click.Context, option: click.Parameter, url: str | None) -> str | None:
+    """Where `cli site` stands, with a slash at its end. The callback of an option."""
+    if url is None:
+        return None
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
+    is_site = parts.scheme in ("http", "https") and parts.netloc and not parts.query and not parts.fragment
+    if not (is_site and url.isprintable()):
+        raise click.BadParameter("not an address like https://example.org/evals/")
+    return url if url.endswith("/") else f"{url}/"
+
+
 def suite_path(ctx: click.Context) -> Path | None:
     """What `-C` said."""
     return Path(ctx.obj) if ctx.obj else None
@@ -137,6 +152,17 @@ def delivery_options(command: F) -> F:
     )
     return click.option(
         "--commit", is_flag=True, help="Commit the run's files and nothing else, even if other files are staged."
+    )(command)
+
+
+def from_option(command: F) -> F:
+    """`collect` reads it."""
+    return click.option(
+        "--from",
+        "source",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="First take in results that other machines made: DIR has runs/, or folders that each have one.",
     )(command)
 
 

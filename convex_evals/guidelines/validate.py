@@ -22,13 +22,16 @@ from convex_evals.records.validation import ValidationRecord
 from convex_evals.runs.execute import carry_out
 from convex_evals.runs.plan import RunRequest
 from convex_evals.runs.request import make_resolver
+from convex_evals.runs.stage import Stage
 from convex_evals.stats import together
 from convex_evals.store.files import write_atomic
 from convex_evals.store.run import Run
 from convex_evals.suite.suite import load_suite
 
+_NEXT = {Stage.ASK: Stage.GRADE, Stage.GRADE: Stage.ASK}
 
-@dataclass(frozen=True)
+
+@dataclass
 class RoundRunner:
     """Does the requests of rounds; `complain` is told what was not done."""
 
@@ -36,15 +39,20 @@ class RoundRunner:
     containment: Containment
     workers: int | None
     complain: Callable[[str], None]
+    only: Stage | None = None
+    hands_over: bool = False  # the rest is for a command that does the other half
 
     def do(self, batches: Sequence[Sequence[RunRequest]], fresh: bool) -> Sequence[Run] | None:
         """The runs of all requests; None where one of them was not finished, which is told."""
         space, store = self.rounds.workspace, self.rounds.store
-        work = carry_out(space, store, self.containment, self.workers, *batches, fresh=fresh)
+        work = carry_out(space, store, self.containment, self.workers, *batches, fresh=fresh, only=self.only)
         for line in work.stopped:
             self.complain(line)
         left = any(f.summary is None for f in work.done)
-        if left and not work.stopped:
+        if left and self.only in _NEXT and not work.stopped:
+            self.hands_over = True
+            self.complain(f"the rest is for the same command with --only {_NEXT[self.only]}")
+        elif left and not work.stopped:
             self.complain("some trials have no verdict yet; the same command tries them again")
         return None if left or work.stopped else [f.run for f in work.done]
 

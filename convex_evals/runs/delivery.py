@@ -41,6 +41,12 @@ class Delivery:
         lines = [f"Not committed, since no trial was scored: {run.plan.run_id}" for run in left]
         return [*lines, *self._deliver([run.folder for run in runs], message(runs, verb, shard))]
 
+    def deliver_attempts(self, runs: Sequence[Run]) -> list[str]:
+        """The same of scheduled runs. One that scored nothing is committed as a plan: it counts as an attempt."""
+        failed = [run for run in runs if _says_nothing(run, None)]
+        lines = self._deliver([run.folder for run in failed], message(failed, "plan", None)) if failed else []
+        return [*self.deliver([run for run in runs if run not in failed]), *lines]
+
     def deliver_validations(self, found: Mapping[Path, ValidationRecord]) -> list[str]:
         """Commit (and push) all files of validations, by their folders; lines that say what was done."""
         one = next(iter(found.values()), None)

@@ -26,6 +26,7 @@ from convex_evals.runs.plan import RunRequest, make_plan, refuse_other_work
 from convex_evals.runs.progress import Progress
 from convex_evals.runs.runner import Runner, TrialDone
 from convex_evals.runs.shard import Shard
+from convex_evals.runs.stage import Stage
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
 from convex_evals.store.run import Run
@@ -42,6 +43,7 @@ class Finished:
     summary: Summary | None  # of the whole run; None while evals of it are not written
     share: tuple[str, ...]  # the evals that were to be done
     journalled: Mapping[str, Sequence[JournalEntry]] = field(default_factory=dict)  # by eval that is not written
+    without_reply: int = 0  # trials that could not be graded, where no model was to be asked
 
     @cached_property
     def totals(self) -> Summary:
@@ -66,6 +68,7 @@ class Work:
     fresh: bool = False  # new replies, even where earlier runs have some
     retry_unscored: bool = False
     shard: Shard | None = None  # None: everything
+    only: Stage | None = None
     final: bool = False  # what has no verdict after this is written as it is
     done: list[Finished] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)  # why models were asked nothing more
@@ -83,11 +86,13 @@ class Work:
         """
         space, display = self.workspace, self.display
         requests = [request for batch in batches for request in batch]
-        refuse_without_keys(r.solver for r in requests if not (r.planned and r.planned.is_complete))
-        count = self.workers or space.workers
+        if self.only is None or self.only.asks:
+            refuse_without_keys(r.solver for r in requests if not (r.planned and r.planned.is_complete))
+        executes = self.only is None or self.only.executes
+        count = (self.workers or space.workers) if executes else 1
         self._places = asyncio.Semaphore(count)
         reviewed = space.is_own and all(r.solver.model in REVIEWED_MODELS for r in requests)
-        containment = replace(self.containment, reviewed=reviewed)
+        containment = replace(self.containment, reviewed=reviewed) if executes else REVIEWED
         async with ready_service(
             space.suite, space.config, count, display.preparing, display.warn, containment
         ) as service:
@@ -114,7 +119,9 @@ class Work:
         """The run for `request`. What earlier commands paid for it is taken from the budget before a model is asked."""
         run = await open_run(request, service, self.store, fresh=self.fresh, retry_unscored=self.retry_unscored)
         solver = request.solver
-        if isinstance(solver, ModelSolver) and solver.budget.limit is not None and not run.is_complete:
+        # A validation pays for all of its runs, though one command may have done the screening.
+        counts = request.within is not None or not run.is_complete
+        if isinstance(solver, ModelSolver) and solver.budget.limit is not None and counts:
             journal = Journal(self.workspace.journal_dir, run.plan)
             solver.budget.spent += spent_on(run, journal, self._share(request), request.prompts, solver.tariff)
         return run
@@ -135,6 +142,7 @@ class Work:
             lambda done: self._show(request, done),
             None if self.fresh or run.plan.fresh else earlier,
             self.retry_unscored,
+            self.only,
             self.final,
             places=self._places,
         )
@@ -146,17 +154,19 @@ class Work:
             self.faults.append(str(runner.stopped))
         if runner.over_budget:
             self.unasked[f"{run.plan.model} {run.plan.experiment}"] = runner.over_budget
-        return Finished(run, summary, share, {} if summary else _journalled(run, journal))
+        return Finished(run, summary, share, {} if summary else _journalled(run, journal), runner.without_reply)
 
     def _show(self, request: RunRequest, done: TrialDone) -> None:
         verdict = done.verdict
         name = done.eval_id if request.trials == 1 else f"{done.eval_id} #{done.trial}"
         if len(self.runners) > 1:
             name = f"{request.solver.model} {request.asked.experiment} {name}"
-        note = "" if verdict.caught_by is None else f"{verdict.caught_by}: {headline(verdict.reason)}"
-        if verdict.caught_by is None and not done.generation.received:
+        note = f"{verdict.caught_by}: {headline(verdict.reason)}" if verdict and verdict.caught_by else ""
+        if not note and not done.generation.received:
             note = headline(f"{done.generation.fault}: {done.generation.reason}")
-        self.display.item(verdict.outcome.value, name, verdict.duration_ms / 1000, "reused" if done.reused else note)
+        mark = verdict.outcome.value if verdict else "received" if done.generation.received else "unscored"
+        took_ms = verdict.duration_ms if verdict else done.generation.duration_ms
+        self.display.item(mark, name, took_ms / 1000, "reused" if done.reused else note)
         self._progress.add(done)
         self.display.progress(self._progress.line())
 
@@ -202,7 +212,9 @@ def make_work(options: RunOptions, workspace: Workspace, display: Display, conta
         fresh=options.fresh,
         retry_unscored=options.retry_unscored,
         shard=options.shard,
-        final=options.commit or options.push,
+        only=options.only,
+        # A machine that only grades hands on what it made: it asks for nothing later.
+        final=options.commit or options.push or options.only is Stage.GRADE,
     )
 
 
@@ -213,10 +225,12 @@ def carry_out(
     workers: int | None,
     *batches: Sequence[RunRequest],
     fresh: bool = False,
+    only: Stage | None = None,
 ) -> Work:
     """Do `batches`, shown on a display of their own; the same command resumes them."""
     with Display() as display:
-        work = Work(workspace, store, display, containment, workers=workers, fresh=fresh)
+        final = only is Stage.GRADE
+        work = Work(workspace, store, display, containment, workers=workers, fresh=fresh, only=only, final=final)
         try:
             asyncio.run(work.do(*batches))
         except KeyboardInterrupt:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from convex_evals.render.formats import DEFAULT
 from convex_evals.runs.shard import Shard
+from convex_evals.runs.stage import Stage
 
 if TYPE_CHECKING:
     # Options are declared where commands are: without waiting for pydantic.
@@ -24,6 +25,7 @@ DEFAULT_EXPERIMENT = "default"
 # In the order in which a proposed command has them, each as it is written there; -C stands before the command's name.
 _FLAGS = {
     "runs": "--run",
+    "due": "--due",
     "models": "-m",
     "experiments": "-e",
     "guidelines": "--guidelines",
@@ -33,6 +35,7 @@ _FLAGS = {
     "run_id": "--run-id",
     "day": "--date",
     "shard": "--shard",
+    "only": "--only",
     "budget": "--budget",
     "concurrency": "--concurrency",
     "workers": "--workers",
@@ -55,6 +58,7 @@ class RunOptions:
 
     suite: Path | None = None
     runs: tuple[str, ...] = ()
+    due: bool = False  # the models and experiments that `cli due` lists
     models: tuple[str, ...] = ()
     experiments: tuple[str, ...] = ()  # none: the default one
     guidelines: str | None = None  # instead of what the experiments say
@@ -64,6 +68,7 @@ class RunOptions:
     run_id: str | None = None  # of the one run that is meant; None: one is made up
     day: str | None = None  # of planning, YYYY-MM-DD; None: today
     shard: Shard | None = None
+    only: Stage | None = None  # None: replies are asked for and graded
     budget: float | None = None  # dollars, of all shards together
     concurrency: int | None = None
     workers: int | None = None
@@ -112,7 +117,18 @@ class RunOptions:
     def for_runs(self, run_ids: Sequence[str]) -> RunOptions:
         """The same for existing runs: without what their plans say."""
         plain = RunOptions()
-        settled = ("models", "experiments", "guidelines", "trials", "categories", "pattern", "run_id", "day", "fresh")
+        settled = (
+            "due",
+            "models",
+            "experiments",
+            "guidelines",
+            "trials",
+            "categories",
+            "pattern",
+            "run_id",
+            "day",
+            "fresh",
+        )
         return replace(self, runs=tuple(run_ids), **{name: getattr(plain, name) for name in settled})
 
     def after_interruption(self, run_ids: Sequence[str]) -> RunOptions | None:

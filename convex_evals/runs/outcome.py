@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from convex_evals.analysis.totals import category_table, unscored_lines
 from convex_evals.records import Summary
 from convex_evals.records.generation import MISSING
+from convex_evals.records.journal import JournalEntry
 from convex_evals.render.formats import DEFAULT
 from convex_evals.render.model import Section, Table
 from convex_evals.render.numbers import dollars
 from convex_evals.runs.options import RunOptions, resume
+from convex_evals.runs.stage import Stage
 from convex_evals.runs.unfinished import resume_commands
 from convex_evals.store.run import Run
 from convex_evals.store.summary import given_up
@@ -48,6 +52,67 @@ def run_section(
     if known and "none" in known.sandbox:
         rest.append("Sandbox: none (what was graded could do whatever you can)")
     return Section.of(*parts, *totals, *rest, f"Results: {run.folder}", f"Look at them: cli show {plan.run_id}")
+
+
+@dataclass(frozen=True)
+class AskedFor:
+    """What came of a command that only asked for replies."""
+
+    run: Run
+    share: int  # trials that were to be asked for
+    received: int
+    unreceived: Mapping[str, int]  # trials that got no reply, by the fault
+    cost_usd: float
+
+    @classmethod
+    def of(cls, run: Run, share: Collection[str], journalled: Mapping[str, Sequence[JournalEntry]]) -> AskedFor:
+        """`share` are evals; of those that are written, everything was received."""
+        entries = [entry for e in share for entry in journalled.get(e, ())]
+        written = sum(run.plan.trials for e in share if run.is_written(e))
+        faults = Counter(e.generation.fault or "not received" for e in entries if not e.generation.received)
+        return cls(
+            run,
+            len(share) * run.plan.trials,
+            written + sum(e.generation.received for e in entries),
+            dict(sorted(faults.items())),
+            sum(e.generation.cost_usd for e in entries if e.generation.reused_from is None),
+        )
+
+    def to_section(self) -> Section:
+        plan = self.run.plan
+        left = self.share - self.received - sum(self.unreceived.values())
+        cost = f"; {dollars(self.cost_usd)}" if self.cost_usd else ""
+        return Section.of(
+            f"{plan.model}  {plan.experiment}: replies to {self.received} of {counted(self.share, 'trial')}{cost}",
+            *(f"no reply: {n} x {why}" for why, n in self.unreceived.items()),
+            f"Not asked: {counted(left, 'trial')}; run the same command again to resume." if left else None,
+            f"Grade them: {replace(resume(plan), only=Stage.GRADE).command()}",
+        )
+
+    def to_data(self) -> dict[str, Any]:
+        plan = self.run.plan
+        return {
+            "run_id": plan.run_id,
+            "folder": str(self.run.folder),
+            "model": plan.model,
+            "experiment": plan.experiment,
+            "trials": self.share,
+            "received": self.received,
+            "unreceived": dict(self.unreceived),
+            "cost_usd": self.cost_usd,
+            "go_on": replace(resume(plan), only=Stage.GRADE).command(),
+        }
+
+
+def without_reply(runs: Iterable[tuple[Run, int]]) -> Section:
+    """What a command says that only graded, and found no reply to some trials."""
+    return Section.of(
+        *(
+            f"Not graded: {counted(trials, 'trial')} without a reply; `{resume(run.plan).command()}` asks for them"
+            for run, trials in runs
+            if trials
+        )
+    )
 
 
 def retry_command(run: Run, summary: Summary | None, options: RunOptions) -> str | None:

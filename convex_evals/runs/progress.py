@@ -22,6 +22,7 @@ class Progress:
     total: int  # trials
     clock: Callable[[], float] = time.monotonic  # seconds
     counts: Counts = field(default_factory=Counts)
+    asked: int = 0  # trials that were only asked
     made: int = 0  # trials that were not found
     cost_usd: float = 0.0
     _start: float = field(init=False)
@@ -30,19 +31,20 @@ class Progress:
         self._start = self.clock()
 
     def add(self, done: TrialDone) -> None:
-        outcome = done.verdict.outcome
+        outcome = done.verdict.outcome if done.verdict else None
         self.counts += Counts(
             passed=outcome is Outcome.PASSED,
             failed=outcome is Outcome.FAILED,
             unscored=outcome is Outcome.UNSCORED,
         )
+        self.asked += outcome is None
         if not done.reused:
             self.made += 1
             self.cost_usd += done.generation.cost_usd if done.generation.reused_from is None else 0.0
 
     @property
     def done(self) -> int:
-        return self.counts.scored + self.counts.unscored
+        return self.asked + self.counts.scored + self.counts.unscored
 
     @property
     def left_s(self) -> float | None:

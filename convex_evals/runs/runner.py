@@ -24,6 +24,9 @@ of its trials: it is *done* when it has a pass or a fail, or when three commands
                         All are done: the eval is written, then the summary, and the journal is dropped.
 
 What an earlier run has of a trial comes in as received or graded, and continues from there.
+
+Asking and grading can be commands of their own, on different machines with the journal handed over (`Stage`): the first
+has the keys and executes nothing, the second executes what models wrote and has no keys.
 """
 
 from __future__ import annotations
@@ -39,6 +42,7 @@ from convex_evals.models import Ask, Solver
 from convex_evals.models.faults import Fault, ModelStopped
 from convex_evals.records import Generation, GenerationFile, GradeFile, Outcome, Summary, TrialGrade, Verdict
 from convex_evals.records.journal import MAX_COMMANDS, JournalEntry
+from convex_evals.runs.stage import Stage
 from convex_evals.store.files import remove_temporary
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
@@ -51,11 +55,11 @@ from convex_evals.suite.suite import Eval
 
 @dataclass(frozen=True)
 class TrialDone:
-    """A trial has a verdict. `reused` where it was found and not made now."""
+    """This command has done what it does of a trial. `reused` where that was found and not made now."""
 
     eval_id: str
     trial: int
-    verdict: Verdict
+    verdict: Verdict | None  # None: it was only asked
     reused: bool
     generation: Generation
 
@@ -75,11 +79,13 @@ class Runner:
     emit: Emit
     earlier: EarlierRuns | None = None  # None: nothing is reused
     retry_unscored: bool = False
+    only: Stage | None = None
     final: bool = False  # write evals with trials that have no verdict, too: the journal will not be here next time
     stopped: ModelStopped | None = None
     # In the grading service: a trial that waits for one when the user stops us is not graded.
     places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     over_budget: int = 0  # trials that were not asked because the money would not do
+    without_reply: int = 0  # trials that were not asked because this command only grades
     _asking: bool = field(default=True)
 
     def stop_asking(self) -> None:
@@ -114,32 +120,49 @@ class Runner:
             tasks = [group.create_task(self._trial(ev, n)) for n in range(1, self.run.plan.trials + 1)]
         entries = [task.result() for task in tasks]
         whole = [e for e in entries if e is not None]
+        if self.only is Stage.ASK:
+            return
         if len(whole) == len(entries) and all(e.done or self.final for e in whole):
             self._write(ev, whole)
 
     async def _trial(self, ev: Eval, trial: int) -> JournalEntry | None:
-        """The trial's entry when this run has done what it can; None where it was not asked, or not graded."""
+        """The trial's entry when this command has done what it can; None where it was not asked, or not graded."""
         entry = self._journalled(ev, trial) or self._reused(ev, trial) or self._handed_over(ev, trial)
         if entry is not None and entry.verdict is not None and self._is_done(entry):
             self.emit(TrialDone(ev.id, trial, entry.verdict, True, entry.generation))
             return entry
-        if entry is None or not entry.generation.received:
+        found = entry
+        if self.only and not self.only.asks:
+            entry = entry if self._was_asked(ev, trial, entry) else None
+            self.without_reply += entry is None
+        elif entry is None or not entry.generation.received:
             entry = await self._asked(ev, trial, entry)
-            if entry is None:
-                return None
+        if entry is None or self.only is Stage.CONCLUDE:
+            return None
+        if self.only is Stage.ASK:
+            self.emit(TrialDone(ev.id, trial, None, entry is found, entry.generation))
+            return entry
+        return await self._graded(ev, entry)
+
+    async def _graded(self, ev: Eval, entry: JournalEntry) -> JournalEntry | None:
+        """With a verdict, journalled; None where the user stopped us while it waited."""
         async with self.places:
             if not self._asking:
                 return None
             verdict = await judge(self.service, ev, entry.reply)
         entry = entry.model_copy(update={"verdict": verdict, "commands": entry.commands + 1})
         self.journal.write(ev.id, entry)
-        self.emit(TrialDone(ev.id, trial, verdict, False, entry.generation))
+        self.emit(TrialDone(ev.id, entry.generation.trial, verdict, False, entry.generation))
         return entry
 
     def _journalled(self, ev: Eval, trial: int) -> JournalEntry | None:
         """What this run knows; a folder of another suite may have a run of the same name, which asked otherwise."""
         entry = self.journal.read(ev.id, trial)
         return entry if entry and entry.generation_key == self.run.plan.evals[ev.id].generation_key else None
+
+    def _was_asked(self, ev: Eval, trial: int, entry: JournalEntry | None) -> bool:
+        """Whether there is a reply, or this run asked for one in vain; that an earlier run did is no reason to stop."""
+        return entry is not None and (entry.generation.received or self._journalled(ev, trial) is not None)
 
     def _handed_over(self, ev: Eval, trial: int) -> JournalEntry | None:
         """What is in the journal of a run that was never finished; a log without an entry is found when asking."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -207,6 +208,37 @@ def test_leaderboard(suite: Path, invoke: Invoke, golden: Golden) -> None:
     (runs / "acme" / "fell" / "2026-02-01" / "new" / "summary.json").write_text("{")
     result = invoke("leaderboard")
     assert result.status == 1 and "not valid JSON" in result.err and result.err.count("\n") == 1
+
+
+def test_changes_on_the_leaderboard(suite: Path, invoke: Invoke, golden: Golden) -> None:
+    runs = suite / "runs"
+    for name, row in (("first", "pppf"), ("second", "ppff"), ("third", "pfff"), ("same", "ffff")):
+        make_run(runs, evals(*row), model=f"acme/{name}", run_id="old", date="2026-01-01")
+    (suite / "before.json").write_text(invoke("leaderboard", "--json").out)
+    assert invoke("leaderboard", "--changes-since", "before.json").out == "The leaderboard is as before.\n"
+    make_run(runs, evals(*"pppp"), model="acme/third", run_id="new", date="2026-01-02")
+    make_run(runs, evals(*"ppff"), model="acme/newcomer", run_id="new", date="2026-01-02")
+    shutil.rmtree(runs / "acme" / "same")
+    golden("leaderboard-changes.txt", invoke("leaderboard", "--changes-since", "before.json").out)
+    found = json.loads(invoke("leaderboard", "--changes-since", "before.json", "--json").out)
+    assert {c["model"]: c["what"] for c in found} == {
+        "acme/third": "up",
+        "acme/second": "down",
+        "acme/newcomer": "new",
+        "acme/same": "no longer ranked",
+    }
+    # Those of another benchmark cannot be set against each other.
+    shutil.rmtree(runs)
+    make_run(runs, {"another/eval": "p"}, model="acme/first", run_id="other")
+    [other, *_] = json.loads(invoke("leaderboard", "--changes-since", "before.json", "--json").out)
+    assert other["what"] == "other benchmark"
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"standings": [{"rank": 1}]}', '{"standings": 3}'])
+def test_changes_since_what_is_no_leaderboard(text: str, suite: Path, invoke: Invoke) -> None:
+    (suite / "before.json").write_text(text)
+    result = invoke("leaderboard", "--changes-since", "before.json")
+    assert result.status == 1 and "before.json: is not what `cli leaderboard --json` writes" in result.err
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from markdown_it import MarkdownIt
@@ -283,6 +284,22 @@ def test_what_else_differs_is_said(suite: Path, invoke: Invoke) -> None:
     gone = invoke("diff-guidelines", "HEAD", cwd=suite).out
     assert "Not in working tree: the file is not there." in gone and "Rules: 2 removed; 0 as they were." in gone
     assert "cli run" not in gone
+
+
+def test_links_lead_to_pages_of_the_site(suite: Path, invoke: Invoke, tmp_path: Path) -> None:
+    ran(suite, ONE, "p", model="acme/model (1)")
+    ran(suite, TWO, "f", model="acme/model (1)", run_id="default-2")
+    write_files(suite, {FILE: TWO.replace(f"evals: {EVAL}", f"evals: {EVAL}, 000-fundamentals/009-gone")})
+    words = ("diff-guidelines", "HEAD", "--pages")
+    markdown = invoke(*words, "https://example.org/(my) evals", "--format", "markdown", cwd=suite).out
+    site = tmp_path / "site"
+    assert invoke("site", site, cwd=suite).status == 0
+    found = dict(re.findall(r"\[([^]]*)\]\(https://example\.org/%28my%29%20evals/([^)]*)\)", markdown))
+    assert found.keys() == {"guidelines", "comparisons", "evals", f"`{EVAL}`", "acme/model (1)"}
+    assert all((site / unquote(place)).is_file() for place in found.values()), found
+    assert "- `000-fundamentals/009-gone`: no such eval" in markdown
+    assert invoke(*words, "https://example.org", cwd=suite).status == 2
+    assert invoke(*words, "javascript:x", "--format", "markdown", cwd=suite).status == 2
 
 
 @pytest.mark.parametrize("form", ["terminal", "markdown"])

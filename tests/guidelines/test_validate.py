@@ -6,6 +6,7 @@ import io
 import itertools
 import json
 import re
+import shutil
 import signal
 import time
 from collections import Counter
@@ -176,6 +177,32 @@ def test_what_flips_is_asked_again_and_only_that_counts(
     total = model.total
     cli(suite, "HEAD", "-m", "model", "--trials", "5", "--confirm", "5", "-f", "first/000")
     assert model.total == total, "a run that confirms is never taken for the screening of as many trials"
+
+
+def test_asking_and_grading_by_different_machines(suite: Path, model: Model, tmp_path_factory: Any) -> None:
+    """Each gets the files of the repository, and what the one before it handed over."""
+    words, before = ["HEAD", *WORDS, "-y", "--budget", "5", "--only"], suite
+    asked = []
+    for stage in ("ask", "grade", "ask", "grade"):
+        machine = tmp_path_factory.mktemp(stage)
+        shutil.copytree(suite, machine, dirs_exist_ok=True, ignore=shutil.ignore_patterns("runs", ".cache", ".env"))
+        if stage == "ask":
+            shutil.copy(suite / ".env", machine)
+            taken = ["--from", str(before)] if before != suite else []
+        else:
+            for name in ("runs", ".cache"):
+                shutil.copytree(before / name, machine / name)
+            taken = []
+        out, err = cli(machine, *words, stage, *taken)
+        asked.append(model.total)
+        before = machine
+        assert bool(out) == (len(asked) == 4), err
+    assert asked == [8, 8, 38, 38]
+    assert "mixed" in out and EVALS[1] in out
+    # Whoever commits takes in results and plans, executes nothing, and finds the same.
+    (suite / ".env").unlink()
+    again, _ = cli(suite, *words, "conclude", "--from", str(before))
+    assert settled(again) == settled(out) and model.total == 38
 
 
 def test_each_hunk_alone(suite: Path, model: Model, golden: Golden) -> None:

@@ -1,4 +1,4 @@
-"""What runs on a pull request reaches no secret, and what others named is never a part of a script."""
+"""What executes a pull request reaches no secret and writes nothing; what others named is never a part of a script."""
 
 from __future__ import annotations
 
@@ -19,48 +19,99 @@ from tests.conftest import ROOT
 
 OURS = ROOT / ".github" / "workflows"
 STARTER = FILES / "dot-github" / "workflows"
-WORKFLOWS = sorted([*OURS.glob("*.yml"), *STARTER.glob("*.yml")])
+ALL = sorted([*OURS.glob("*.yml"), *STARTER.glob("*.yml")])
 
 
-def steps(workflow: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    for job in workflow["jobs"].values():
-        for step in job["steps"]:
-            yield job, step
+Job = dict[str, Any]
 
 
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def load(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.load(path.read_text(), Loader=yaml.BaseLoader)
+    return found
+
+
+def name(path: Path) -> str:
+    return f"starter {path.stem}" if path.is_relative_to(STARTER) else path.stem
+
+
+def jobs(path: Path) -> Iterator[Job]:
+    """Those with steps; others call a workflow."""
+    yield from (job for job in load(path)["jobs"].values() if "steps" in job)
+
+
+def steps(path: Path) -> Iterator[tuple[Job, dict[str, Any]]]:
+    yield from ((job, step) for job in jobs(path) for step in job["steps"])
+
+
+def reached(path: Path) -> set[Path]:
+    """A workflow and those that it calls."""
+    uses = [job["uses"] for job in load(path)["jobs"].values() if "uses" in job]
+    return {path}.union(*(reached(path.parent / Path(called).name) for called in uses))
+
+
+PULLED = sorted(set().union(*(reached(path) for path in ALL if "pull_request" in load(path)["on"])))
+
+
+def executes_a_pull_request(job: Job) -> bool:
+    """Whether a script runs in a checkout of anything but the base branch. Elsewhere, what is checked out is read."""
+    default = job.get("defaults", {}).get("run", {}).get("working-directory", ".")
+    places = {step.get("working-directory", default).partition("/")[0] for step in job["steps"] if "run" in step}
+    checkouts = [step.get("with", {}) for step in job["steps"] if "checkout" in step.get("uses", "")]
+    return any(c.get("path", ".") in places and c.get("ref") != "${{ github.base_ref }}" for c in checkouts)
+
+
+@pytest.mark.parametrize("path", ALL, ids=name)
 def test_a_workflow_gives_strangers_nothing(path: Path) -> None:
-    text = path.read_text()
-    workflow = yaml.load(text, Loader=yaml.BaseLoader)
-    triggers = workflow["on"]
-    assert not {"pull_request_target", "workflow_run", "issue_comment", "issues"} & set(triggers)
-    assert workflow["permissions"] == {"contents": "read"}, "whatever a job does not ask for"
-    for job, step in steps(workflow):
-        assert not re.search(r"\$\{\{", step.get("run", "")), "values come by variables, which no shell parses"
-        rights = {**workflow["permissions"], **job.get("permissions", {})}
-        if "pull_request" not in triggers:
-            continue
-        assert "secrets." not in str(step) + str(job.get("env"))
-        executes = any("checkout" in s.get("uses", "") for s in job["steps"])
-        assert not executes or "write" not in rights.values(), "code of a pull request beside a right to write"
-        if "checkout" in step.get("uses", ""):
-            assert step["with"]["persist-credentials"] == "false"
+    workflow = load(path)
+    assert not {"pull_request_target", "workflow_run", "issue_comment", "issues"} & set(workflow["on"])
+    assert workflow["permissions"] == {}, "a job has what it asks for"
+    assert "secrets." not in str(workflow.get("env")), "a step has what it asks for"
+    for _, step in steps(path):
+        assert "${{" not in step.get("run", ""), "values come by variables, which no shell parses"
 
 
-@pytest.mark.parametrize("path", sorted(OURS.glob("*.yml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PULLED, ids=name)
+def test_the_code_of_a_pull_request_reaches_nothing(path: Path) -> None:
+    executing = [job for job in jobs(path) if executes_a_pull_request(job)]
+    for job in executing:
+        assert "write" not in job["permissions"].values() and "secrets." not in str(job)
+        assert "github.token" not in str(job)
+        checkouts = [step for step in job["steps"] if "checkout" in step.get("uses", "")]
+        assert all(step["with"]["persist-credentials"] == "false" for step in checkouts)
+
+
+def test_which_jobs_execute_a_pull_request() -> None:
+    """So that the rule above is not about none."""
+    executing = {
+        f"{name(path)}: {job}"
+        for path in PULLED
+        for job, data in load(path)["jobs"].items()
+        if "steps" in data and executes_a_pull_request(data)
+    }
+    ours = {"pr: check", "pr: validate", "guidelines-comment: diff"}
+    assert executing == ours | {"starter pr: validate", "starter guidelines-comment: diff"}
+
+
+@pytest.mark.parametrize("path", sorted(OURS.glob("*.yml")), ids=name)
 def test_what_is_installed_beside_a_right_to_write_has_a_hash(path: Path) -> None:
     """The build backend included: by itself, pip fetches whichever version is newest."""
-    workflow = yaml.load(path.read_text(), Loader=yaml.BaseLoader)
-    for job, step in steps(workflow):
-        rights = {**workflow["permissions"], **job.get("permissions", {})}
-        for command in re.findall(r"pip install [^&|;\n]+", step.get("run", "")) if "write" in rights.values() else ():
+    for job, step in steps(path):
+        rights = job["permissions"].values()
+        for command in re.findall(r"pip install [^&|;\n]+", step.get("run", "")) if "write" in rights else ():
             words = set(command.split())
             assert "--require-hashes" in words or words >= {"--no-deps", "--no-build-isolation"}, command
 
 
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.parts[-4] + " " + path.stem)
+@pytest.mark.parametrize("path", ALL, ids=name)
+def test_actions_are_pinned_by_commit(path: Path) -> None:
+    """A tag may be moved to another commit. The version beside it is for readers, and for Dependabot."""
+    used = re.findall(r"\buses: +(?!\./)(\S.*)", path.read_text())
+    assert [line for line in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)] == []
+
+
+@pytest.mark.parametrize("path", ALL, ids=name)
 def test_a_token_stays_in_the_checkout_only_to_push(path: Path) -> None:
-    for job, step in steps(yaml.load(path.read_text(), Loader=yaml.BaseLoader)):
+    for job, step in steps(path):
         if "checkout" in step.get("uses", ""):
             pushes = any(" --push" in other.get("run", "") for other in job["steps"])
             assert pushes or step["with"]["persist-credentials"] == "false"
@@ -75,24 +126,43 @@ def test_the_lock_has_what_builds_this_package() -> None:
 
 
 def test_secrets_are_for_one_step() -> None:
-    """Of the jobs that ask models and that deploy: not for the steps that install."""
-    for path in WORKFLOWS:
-        workflow = yaml.load(path.read_text(), Loader=yaml.BaseLoader)
-        assert "secrets." not in str(workflow.get("env"))
-        holders = [step for _, step in steps(workflow) if "secrets." in str(step)]
-        assert all(step["run"].startswith(("cli run ", "npx convex ")) for step in holders)
+    """Of the jobs that ask models, publish and deploy: not for the steps that install."""
+    uses = re.compile(r"cli run |cli -C \.\./suite validate-guidelines |cli publish |npx convex ")
+    for path in ALL:
+        holders = [step for _, step in steps(path) if "secrets." in str(step)]
+        assert all(uses.search(step["run"]) and "install" not in step["run"] for step in holders)
 
 
-def test_models_are_asked_with_every_key_that_ships() -> None:
-    text = (OURS / "models.yml").read_text()
+@pytest.mark.parametrize("folder", [OURS, STARTER], ids=["ours", "starter"])
+def test_models_are_asked_with_every_key_that_ships(folder: Path) -> None:
     wanted = {KEYS[entry.provider][0] for entry in shipped_models()}
-    assert set(re.findall(r"secrets\.(\w+)", text)) == wanted
-    assert all(f"{name}: ${{{{ secrets.{name} }}}}" in text for name in wanted)
+    asking = [path for path in folder.glob("*.yml") if re.search(r"secrets\.\w+_API_KEY", path.read_text())]
+    assert len(asking) >= 3
+    for path in asking:
+        found = set(re.findall(r"(\w+_API_KEY): \$\{\{ secrets\.(\w+) \}\}", path.read_text()))
+        assert found == {(key, key) for key in wanted}, path
 
 
-@pytest.mark.parametrize("name", ["guidelines.yml", "models.yml", "validate.yml"])
-def test_a_new_repository_gets_the_same_workflows(name: str) -> None:
-    """But for what is installed: the tool, of a version that requirements.txt names, and not this checkout."""
-    install = re.compile(r"pip install (--require-hashes .* -e \.|-e \.|-r requirements\.txt)$", re.MULTILINE)
-    ours, theirs = (install.sub("INSTALL", (folder / name).read_text()) for folder in (OURS, STARTER))
-    assert theirs == ours.replace('"convex_evals/**"', '"requirements.txt"') and "INSTALL" in theirs
+def twin(text: str) -> str:
+    """A workflow of ours as a new repository has it: it installs the tool, of the version in requirements.txt."""
+    changes = {
+        r"pip install --require-hashes .* -e \.$": "pip install -r requirements.txt",
+        r"hashFiles\('requirements\.lock', .*?\)": "hashFiles('requirements.txt')",
+        r"requirements\.lock": "requirements.txt",
+        r'"convex_evals/\*\*"': '"requirements.txt"',
+        # The tests of the tool.
+        r"^  check:\n(?:    .*\n|\n)*(?=  \S)": "",
+    }
+    for ours, theirs in changes.items():
+        text = re.sub(ours, theirs, text, flags=re.MULTILINE)
+    return text
+
+
+@pytest.mark.parametrize("path", sorted(STARTER.glob("*.yml")), ids=name)
+def test_a_new_repository_gets_the_same_workflows(path: Path) -> None:
+    assert path.read_text() == twin((OURS / path.name).read_text())
+
+
+@pytest.mark.parametrize("path", ALL, ids=name)
+def test_what_a_workflow_calls_is_there_and_can_be_called(path: Path) -> None:
+    assert all("workflow_call" in load(called)["on"] for called in reached(path) - {path})

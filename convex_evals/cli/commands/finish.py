@@ -8,6 +8,7 @@ import click
 
 from convex_evals.cli.options import (
     delivery_options,
+    from_option,
     open_delivery,
     output_option,
     print_result,
@@ -20,12 +21,19 @@ from convex_evals.render.output import complain, say
 
 @click.command()
 @click.argument("names", metavar="RUN...", nargs=-1, required=True)
+@from_option
 @delivery_options
 @runs_dir_option
 @output_option
 @click.pass_context
 def finish(
-    ctx: click.Context, names: tuple[str, ...], commit: bool, push: bool, runs_dir: Path | None, form: str
+    ctx: click.Context,
+    names: tuple[str, ...],
+    source: Path | None,
+    commit: bool,
+    push: bool,
+    runs_dir: Path | None,
+    form: str,
 ) -> int:
     """Write a run's summary.json from what its shards delivered, and list what is missing.
 
@@ -36,19 +44,25 @@ def finish(
     Examples:
       cli finish default-1a2b3c4d
       cli finish nightly-0412 --commit --push
+      cli finish default-1a2b3c4d --from ../graded --commit --push
     """
     from convex_evals.analysis.totals import run_to_data
     from convex_evals.config import open_workspace
     from convex_evals.errors import ExitCode
     from convex_evals.render.model import apart
+    from convex_evals.runs.collect import collect_run, sources
     from convex_evals.runs.finalize import finish_runs
     from convex_evals.runs.outcome import run_section
     from convex_evals.store.runs import RunStore
+    from convex_evals.text import counted
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     store = RunStore(workspace.runs_dir)
     chosen = {run.folder: run for run in map(store.find, names)}.values()
     delivery = open_delivery(workspace.runs_dir, commit, push)
+    places = sources(source) if source else []
+    for run in chosen if places else ():
+        say(f"{run.plan.run_id}: took in {counted(collect_run(run, places), 'eval')} from {source}", err=True)
     finished, errors = finish_runs(chosen, workspace.journal_dir)
     if finished or form == "json":
         section = apart(*(run_section(r, s) for r, s in finished))

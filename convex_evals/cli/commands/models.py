@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,25 +11,31 @@ import click
 
 from convex_evals.cli.options import output_option, print_lines, print_result, suite_path
 from convex_evals.render.output import say
+from convex_evals.text import counted
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
     from convex_evals.models.catalog import Catalog
     from convex_evals.models.check import SignOfLife
+    from convex_evals.models.discover import Offer
     from convex_evals.models.keys import Key
     from convex_evals.records.models import ModelEntry, Price
     from convex_evals.render.model import Row, Table
 
 
+_LATELY_DAYS = 60
+
+
 @click.group()
 def models() -> None:
-    """List the models that can be named, show one, or check that one answers.
+    """List the models that can be named, show one, check that one answers, or find new ones.
 
     \b
     Examples:
       cli models list
       cli models show claude-sonnet-5
       cli models check claude-sonnet-5 --smoke
+      cli models discover
     """
 
 
@@ -157,6 +164,89 @@ def check(ctx: click.Context, names: tuple[str, ...], smoke: bool, form: str) ->
     if smoke and answering:
         return max(status, _smoke(ctx, answering, form))
     return status
+
+
+@models.command()
+@click.option(
+    "--from",
+    "source",
+    default="openrouter",
+    show_default=True,
+    metavar="SOURCE",
+    help="`openrouter`, the address of a list like OpenRouter's, or a file with one.",
+)
+@click.option(
+    "--since",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DAY",
+    help="Only models that came on this day or later. Default: 60 days ago.",
+)
+@click.option(
+    "--provider",
+    "providers",
+    multiple=True,
+    metavar="NAME",
+    help="Only models of this provider; repeatable. Default: the providers of `cli models list`.",
+)
+@click.option("--write", is_flag=True, help="Write the entries to models.yaml instead of showing a patch.")
+@output_option
+@click.pass_context
+def discover(
+    ctx: click.Context, source: str, since: datetime | None, providers: tuple[str, ...], write: bool, form: str
+) -> None:
+    """Find models that came out lately and have no entry, and show a patch that adds them to models.yaml.
+
+    An entry has the day on which the model was first seen, from which `cli due` tells how often it is asked. Review
+    the patch: a list says nothing about how well a model writes code.
+
+    \b
+    Examples:
+      cli models discover
+      cli models discover --since 2026-11-01 --provider anthropic --json
+      cli models discover | git apply
+    """
+    from convex_evals.models.catalog import MODELS_NAME, load_catalog
+    from convex_evals.models.discover import new_offers, patch_models
+
+    workspace = _workspace(ctx)
+    first_day = (since or datetime.now(UTC) - timedelta(days=_LATELY_DAYS)).date()
+    found = new_offers(_offers(source), load_catalog(workspace.home), first_day, providers)
+    if not found:
+        line = f"No new model since {first_day}."
+    else:
+        line = patch_models(workspace.home, found, write=write).removesuffix("\n")
+        if write:
+            line = f"Added {counted(len(found), 'model')} to {MODELS_NAME}; review it with `git diff`."
+    print_lines(form, [line], _entries(found), lambda: [o.entry.model_dump(mode="json") for o in found])
+
+
+def _offers(source: str) -> list[Offer]:
+    from convex_evals.models.discover import OPENROUTER, fetch, read_offers
+    from convex_evals.text import read_text
+
+    url = OPENROUTER if source == "openrouter" else source
+    if url.startswith(("https://", "http://")):
+        return read_offers(fetch(url), url)
+    return read_offers(read_text(Path(source)).encode(), source)
+
+
+def _entries(found: list[Offer]) -> Table:
+    from convex_evals.render.model import Column, Table
+
+    columns = [
+        Column("slug", "slug", is_id=True),
+        Column("name", "name"),
+        Column("first_seen", "first seen", right=True),
+        Column("input_usd", "$ in per million", right=True),
+        Column("output_usd", "$ out per million", right=True),
+    ]
+
+    def row(offer: Offer) -> Row:
+        price = offer.entry.price
+        amounts = (price.input, price.output) if price else (None, None)
+        return [offer.entry.slug, offer.entry.name, offer.first_seen.isoformat(), *amounts]
+
+    return Table.of(columns, [row(offer) for offer in found])
 
 
 def _answers(found: list[SignOfLife]) -> Table:

@@ -10,6 +10,7 @@ import click
 from convex_evals.cli.invocation import (
     complete_run_options,
     model_options,
+    only_option,
     pass_run_options,
     shard_option,
     trial_options,
@@ -27,11 +28,13 @@ from convex_evals.cli.options import (
 )
 from convex_evals.render.formats import DEFAULT
 from convex_evals.render.output import complain, say
+from convex_evals.runs.stage import Stage
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
     from convex_evals.grading.sandbox.choice import Containment
     from convex_evals.models.solvers import SolverFactory
+    from convex_evals.render.model import Section
     from convex_evals.runs.execute import Work
     from convex_evals.runs.options import RunOptions
     from convex_evals.runs.plan import RunRequest
@@ -41,7 +44,9 @@ if TYPE_CHECKING:
 @model_options
 @trial_options
 @click.option("--run", "runs", multiple=True, metavar="RUN", help="Execute a run that `cli plan` wrote; repeatable.")
+@click.option("--due", is_flag=True, help="Run what `cli due` lists, the most needed first, as far as --budget goes.")
 @shard_option
+@only_option(Stage.ASK, Stage.GRADE)
 @click.option("--budget", type=click.FloatRange(0), metavar="USD", help="Hard limit on spending.")
 @click.option("--concurrency", type=click.IntRange(1, 1000), metavar="N", help="Concurrent requests per provider.")
 @workers_option
@@ -67,6 +72,9 @@ def run(options: RunOptions) -> int:
       cli run -m claude-sonnet-5 -e default -e no_guidelines --trials 5 --budget 20
       cli run -m gpt-5 -c queries -f pagination --dry-run
       cli run --run default-1a2b3c4d --shard 3/8 --budget 40 --commit --push
+      cli run --due --budget 40 --commit --push
+      cli run --run default-1a2b3c4d --only ask --budget 40
+      cli run --run default-1a2b3c4d --only grade --sandbox strict
       cli -C ../other-suite run -m reference --runs-dir elsewhere/runs
     """
     from convex_evals.config import open_workspace
@@ -76,7 +84,7 @@ def run(options: RunOptions) -> int:
     containment = containment_of(options.sandbox, options.unsafe_no_sandbox)
     options = complete_run_options(options, menu=on_terminal())
     workspace = open_workspace(options.suite, options.runs_dir, Path.cwd())
-    if not (options.models or options.runs):
+    if not (options.models or options.runs or options.due):
         options = _choose(options, workspace)
     solvers = make_solvers(workspace, Budget(options.own_budget), options.concurrency)
     return _run(options, workspace, solvers, containment)
@@ -99,35 +107,45 @@ def _choose(options: RunOptions, workspace: Workspace) -> RunOptions:
 def _run(options: RunOptions, workspace: Workspace, solvers: SolverFactory, containment: Containment) -> int:
     from convex_evals.errors import ExitCode
     from convex_evals.models.solvers import refuse_without_keys
+    from convex_evals.render.model import Section
     from convex_evals.render.terminal import Display
+    from convex_evals.runs.due_requests import resolve_due
     from convex_evals.runs.execute import make_work
     from convex_evals.runs.request import resolve
 
     with Display() as display:
-        resolved = resolve(options, workspace, solvers)
+        resolved = (resolve_due if options.due else resolve)(options, workspace, solvers)
         for line in resolved.skipped:
             display.warn(line)
         if options.dry_run:
             refuse_without_keys(request.solver for request in resolved.requests)
             _print_estimate(resolved.requests, options)
             return ExitCode.OK
+        if options.due and not resolved.requests:
+            display.warn("nothing of what is due can be run" if resolved.skipped else "nothing is due")
+            print_result(options.form, Section.of(), list)
+            return ExitCode.OK
         delivery = open_delivery(workspace.runs_dir, options.commit, options.push)
         work = make_work(options, workspace, display, containment)
-        _do(work, resolved.requests, options)
+        # What is due is asked in its order: the budget may not be enough for all of it.
+        batches = [[request] for request in resolved.requests] if options.due else [resolved.requests]
+        _do(work, batches, options)
     _report(work, options)
     if delivery:
-        for line in delivery.deliver([f.run for f in work.done], shard=options.shard):
+        runs = [f.run for f in work.done]
+        lines = delivery.deliver_attempts(runs) if options.due else delivery.deliver(runs, shard=options.shard)
+        for line in lines:
             say(line, err=options.form != DEFAULT)
     if work.stopped:
         return ExitCode.USER_ERROR
     return ExitCode.EVALS_FAILED if options.fail_on_failure and not work.all_passed else ExitCode.OK
 
 
-def _do(work: Work, requests: list[RunRequest], options: RunOptions) -> None:
+def _do(work: Work, batches: list[list[RunRequest]], options: RunOptions) -> None:
     import asyncio
 
     try:
-        asyncio.run(work.do(requests))
+        asyncio.run(work.do(*batches))
     except KeyboardInterrupt:
         rest = options.after_interruption([runner.run.plan.run_id for runner in work.runners])
         how = "the same command" if rest is None else f"`{rest.command()}`"
@@ -136,23 +154,38 @@ def _do(work: Work, requests: list[RunRequest], options: RunOptions) -> None:
 
 
 def _report(work: Work, options: RunOptions) -> None:
-    from convex_evals.analysis.totals import run_to_data
     from convex_evals.render.model import apart
-    from convex_evals.runs.outcome import closing_section, retry_command, retry_lines, run_section, share_section
+    from convex_evals.runs.outcome import AskedFor
 
-    def data() -> list[dict[str, Any]]:
-        rows = [run_to_data(f.run, f.summary) for f in work.done]
+    if work.only is Stage.ASK:
+        asked = [AskedFor.of(f.run, f.share, f.journalled) for f in work.done]
+        print_result(options.form, apart(*(a.to_section() for a in asked)), lambda: [a.to_data() for a in asked])
+    else:
+        print_result(options.form, apart(*_sections(work, options)), lambda: _data(work, options))
+    for line in work.stopped:
+        complain(line)
+
+
+def _data(work: Work, options: RunOptions) -> list[dict[str, Any]]:
+    from convex_evals.analysis.totals import run_to_data
+    from convex_evals.runs.outcome import retry_command
+
+    rows = [run_to_data(f.run, f.summary) for f in work.done]
+    for row, finished in zip(rows, work.done, strict=True):
         if work.shard:
-            for row, finished in zip(rows, work.done, strict=True):
-                row["share"] = finished.totals.model_dump(mode="json", by_alias=True)
+            row["share"] = finished.totals.model_dump(mode="json", by_alias=True)
         else:
-            for row, finished in zip(rows, work.done, strict=True):
-                row["go_on"] = retry_command(finished.run, finished.summary, options)
-        return rows
+            row["go_on"] = retry_command(finished.run, finished.summary, options)
+        if work.only:
+            row["without_reply"] = finished.without_reply
+    return rows
+
+
+def _sections(work: Work, options: RunOptions) -> list[Section]:
+    from convex_evals.runs.outcome import closing_section, retry_lines, run_section, share_section, without_reply
 
     if work.shard:
-        name = str(work.shard)
-        sections = [share_section(f.run, f.totals, name) for f in work.done]
+        sections = [share_section(f.run, f.totals, str(work.shard)) for f in work.done]
     else:
         alone = len(work.done) == 1
         sections = [
@@ -165,9 +198,8 @@ def _report(work: Work, options: RunOptions) -> None:
         ]
         closing = closing_section([(f.run, f.summary) for f in work.done], options)
         sections += [closing] if closing.parts and not alone else []
-    print_result(options.form, apart(*sections), data)
-    for line in work.stopped:
-        complain(line)
+    left = without_reply([(f.run, f.without_reply) for f in work.done])
+    return [*sections, left] if left.parts else sections
 
 
 def _print_estimate(requests: list[RunRequest], options: RunOptions) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -34,7 +35,9 @@ class ValidateOptions:
     foils: bool
     project: str | None
     repeat: int
+    since: str | None
     grader_limit: float | None  # seconds
+    summary: Path | None
     form: str
 
 
@@ -55,7 +58,14 @@ class ValidateOptions:
     metavar="N",
     help="Grade everything N times, to find unstable verdicts.",
 )
+@click.option("--since", metavar="REV", help="Only evals that the checked-out branch changed since it left REV.")
 @click.option("--grader-limit", type=click.FloatRange(0.1), metavar="SECONDS", help="Report graders that take longer.")
+@click.option(
+    "--summary",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Also write the result as Markdown to FILE, for the page of a CI job.",
+)
 @containment_options
 @output_option
 @collect("options", ValidateOptions)
@@ -67,7 +77,8 @@ def validate(ctx: click.Context, options: ValidateOptions, grading: GradingOptio
     Grades every answer (must pass), every project under accept/ (must pass) and under wrong/ (must fail, at the
     step that its reason.txt names), and foils that no grader may pass: an empty project, one with only a
     package.json, and the answer of another eval. Type-checks the graders, too, by the suite's tsconfig.json
-    (not with -p). Exit code 4 if a verdict is not as expected, or differs from one repetition to another, if a
+    (not with -p). --since grades what a branch changed: evals with a changed file in their folder, and those whose
+    grader imports one. Exit code 4 if a verdict is not as expected, or differs from one repetition to another, if a
     grader has a type error, and if an eval has no task or, without --no-wrong and -p, no wrong project.
 
     \b
@@ -76,29 +87,39 @@ def validate(ctx: click.Context, options: ValidateOptions, grading: GradingOptio
       cli validate -f pagination --no-wrong
       cli validate --repeat 5 --grader-limit 5
       cli validate -f crons -p wrong/public --repeat 10
+      cli validate --since origin/main --sandbox strict
       cli -C ../other-suite validate --json > validation.json
     """
-    from pathlib import Path
-
     from convex_evals.config import open_workspace
     from convex_evals.grading.suite_validation import Choice, SuiteValidation
     from convex_evals.render.terminal import Display
 
     containment = grading.containment(reviewed=suite_path(ctx) is None)
     workspace = open_workspace(suite_path(ctx), None, Path.cwd())
-    choice = Choice(options.pattern, options.categories, options.wrong, options.foils, options.project, options.repeat)
+    choice = Choice(
+        pattern=options.pattern,
+        categories=options.categories,
+        wrong=options.wrong,
+        foils=options.foils,
+        project=options.project,
+        repeat=options.repeat,
+        since=options.since,
+    )
     with Display() as display:
         work = SuiteValidation(workspace, choice, grading.workers or workspace.workers, containment, display)
         validation = work.validate(options.grader_limit)
-    return _tell(validation, work.interrupted, options.form)
+    return _tell(validation, work.interrupted, options)
 
 
-def _tell(validation: Validation, interrupted: bool, form: str) -> int:
+def _tell(validation: Validation, interrupted: bool, options: ValidateOptions) -> int:
     """Print it; the exit code."""
     from convex_evals.errors import ExitCode
     from convex_evals.text import counted
 
-    print_result(form, _section(validation), validation.to_json)
+    section = _section(validation, options.since)
+    print_result(options.form, section, validation.to_json)
+    if options.summary:
+        _write_summary(options.summary, section)
     if interrupted:
         gradings = counted(len(validation.results), "grading")
         say(f"interrupted: the results above are those of {gradings}", err=True)
@@ -106,10 +127,20 @@ def _tell(validation: Validation, interrupted: bool, form: str) -> int:
     return ExitCode.OK if validation.is_clean else ExitCode.EVALS_FAILED
 
 
-def _section(validation: Validation) -> Section:
+def _write_summary(path: Path, section: Section) -> None:
+    from convex_evals.render.markdown import to_markdown
+    from convex_evals.store.files import write_atomic
+    from convex_evals.text import JOINER, printable
+
+    write_atomic(path, printable(to_markdown(section), keep=JOINER))
+
+
+def _section(validation: Validation, since: str | None) -> Section:
     from convex_evals.grading.validation_table import validation_table
     from convex_evals.render.model import Section, apart
 
+    if since is not None and validation.is_clean and not validation.results:
+        return Section.of(f"No eval was changed since {since}.")
     lines = [f"off: {line}" for line in validation.complaints]
     if validation.is_clean:
         lines.append("All verdicts are as expected.")

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from convex_evals.cli.invocation import only_option
 from convex_evals.cli.options import (
     GradingOptions,
     collect,
     containment_options,
     delivery_options,
     filter_options,
+    from_option,
     guidelines_experiment_option,
     on_terminal,
     open_delivery,
@@ -26,6 +28,7 @@ from convex_evals.cli.options import (
 from convex_evals.render.formats import DEFAULT
 from convex_evals.render.output import complain, say
 from convex_evals.runs.options import RunOptions
+from convex_evals.runs.stage import Stage
 from convex_evals.stats import CONFIRM_TRIALS, SCREEN_TRIALS
 
 if TYPE_CHECKING:
@@ -47,6 +50,8 @@ class ValidateGuidelinesOptions:
     each_hunk: bool
     budget: float | None  # dollars
     yes: bool
+    only: Stage | None
+    source: Path | None
     fail_on_regression: bool
     commit: bool
     push: bool
@@ -83,6 +88,8 @@ class ValidateGuidelinesOptions:
 @click.option("--budget", type=click.FloatRange(0), metavar="USD", help="Hard limit on spending.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation before spending.")
 @click.option("--fail-on-regression", is_flag=True, help="Exit with 4 if a model, or one eval, is confirmed worse.")
+@only_option(*Stage)
+@from_option
 @delivery_options
 @output_option
 @workers_option
@@ -107,24 +114,29 @@ def validate_guidelines(ctx: click.Context, options: ValidateGuidelinesOptions, 
       cli validate-guidelines main... -m gpt-5 -m claude-sonnet-5 --budget 20 -y --fail-on-regression
       cli validate-guidelines main... -m gpt-5 -f pagination -y --budget 5 --commit --push
       cli validate-guidelines HEAD~1 HEAD -m gpt-5 --trials 1 --confirm 8 --each-hunk
+      cli validate-guidelines main... -m gpt-5 -y --budget 5 --only ask
     """
     from convex_evals.config import open_workspace
     from convex_evals.errors import ExitCode
     from convex_evals.guidelines.confirmation import make_rounds
     from convex_evals.guidelines.revisions import parse_revisions, read_versions
     from convex_evals.guidelines.validate import Recipe, RoundRunner
+    from convex_evals.runs.collect import collect_validations, sources
+    from convex_evals.store.runs import RunStore
 
     workspace = open_workspace(suite_path(ctx), options.runs_dir, Path.cwd())
     delivery = open_delivery(workspace.runs_dir, options.commit, options.push)
+    if options.source:
+        collect_validations(RunStore(workspace.runs_dir), sources(options.source))
     experiment = options.experiment
     before, after = read_versions(workspace, experiment, parse_revisions(options.base, options.head))
     screening = RunOptions(pattern=options.pattern, categories=options.categories, trials=options.trials)
     rounds = make_rounds(workspace, experiment, screening, again=options.again, budget=options.budget)
-    runner = RoundRunner(rounds, grading.containment(), grading.workers, complain)
+    runner = RoundRunner(rounds, grading.containment(), grading.workers, complain, options.only)
     recipe = Recipe(rounds, lambda lines, calls: _agree(lines, calls, options.yes), runner.do)
     found = recipe.validate(before, after, options.models, each_hunk=options.each_hunk)
     if found is None:
-        return ExitCode.USER_ERROR
+        return ExitCode.OK if runner.hands_over else ExitCode.USER_ERROR
     print_result(options.form, found.to_section(), found.to_data, found.to_markdown)
     for line in delivery.deliver_validations(found.written) if delivery else ():
         say(line, err=options.form != DEFAULT)
