@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from typing import TypeVar
 import click
 
 from convex_evals.cli.options import on_terminal, print_lines
+from convex_evals.cli.serving import until_stopped
 from convex_evals.config import Workspace
 from convex_evals.render.output import say
 
@@ -55,10 +55,10 @@ def serve_pages(workspace: Workspace, port: int, opens: bool | None, form: str, 
         f"  read    {reading}",
         f"  write   {writing}   (reports; keep this address to yourself)",
     ]
-    print_lines(form, lines, Table.of(columns, [[reading, writing]]))
-    if can_open() if opens is None else opens:
-        _open(reading)  # arguments of a process are seen by everyone on the machine: not the token
-    with contextlib.suppress(KeyboardInterrupt):
+    with until_stopped():
+        print_lines(form, lines, Table.of(columns, [[reading, writing]]))
+        if can_open() if opens is None else opens:
+            _open(reading)  # arguments of a process are seen by everyone on the machine: not the token
         asyncio.run(serve(viewer, listening))
     say("Stopped.", err=True)
 

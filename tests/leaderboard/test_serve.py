@@ -21,13 +21,14 @@ from typing import Any
 import httpx
 import pytest
 
+from tests import patience
 from tests.conftest import ROOT, clean_environment
 from tests.processes import processes_with
 from tests.publish.publications import Home, make_home
 
 pytestmark = pytest.mark.grading
 
-_SECONDS = 60
+_SECONDS = patience.seconds(60)
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,21 @@ def test_publishing_to_this_machine_needs_nothing_else(home: Home) -> None:
         served.process.send_signal(signal.SIGINT)
         _, err = served.process.communicate(timeout=_SECONDS)
         assert served.process.returncode == 0 and "what was published is kept" in err
+    assert not processes_with(str(home.folder / ".leaderboard"))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_it_ends_in_the_background_of_a_script_as_well(home: Home, ending: signal.Signals) -> None:
+    """Where Ctrl-C is ignored."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with serving(home) as served:
+            served.process.send_signal(ending)
+            _, err = served.process.communicate(timeout=_SECONDS)
+            assert served.process.returncode == 0 and "what was published is kept" in err
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert not processes_with(str(home.folder / ".leaderboard"))
 
 

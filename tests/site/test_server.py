@@ -15,12 +15,13 @@ import time
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 
 from convex_evals.site.library import Library
 from convex_evals.site.server import Viewer, open_socket, serve
+from tests import patience
 from tests.conftest import ROOT
 from tests.site.made import add_run
 
@@ -52,7 +53,7 @@ def ask(
     viewer: Viewer, path: str, headers: dict[str, str] | None = None, form: dict[str, str] | None = None
 ) -> tuple[int, dict[str, str], str]:
     """Status, headers and body. Of a form, Origin is this server's unless `headers` says otherwise."""
-    connection = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=patience.seconds(20))
     body = None if form is None else urlencode(form)
     own = (
         {"Content-Type": "application/x-www-form-urlencoded", "Origin": f"http://127.0.0.1:{viewer.port}"}
@@ -209,7 +210,7 @@ def test_two_selections_are_compared_and_bad_ones_explained(viewer: Viewer) -> N
 def test_a_new_run_is_shown_without_a_restart(viewer: Viewer, suite: Path) -> None:
     assert "2026-01-30" not in ask(viewer, "/runs.html")[2]
     add_run(suite / "runs", "acme/beta", "2026-01-30", ["ppp", "pff", "ppp"])
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + patience.seconds(20)
     while "2026-01-30" not in ask(viewer, "/runs.html")[2]:
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -242,19 +243,55 @@ def test_a_taken_port_takes_the_next_one() -> None:
     second.close()
 
 
-def test_the_command_serves_until_ctrl_c(suite: Path) -> None:
+def start_view(suite: Path, ignored: tuple[int, ...] = ()) -> tuple[subprocess.Popen[str], dict[str, str]]:
+    """`cli view`, started where signals are ignored, and what it says once it serves."""
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "cli.py"), "view", "--port", "0", "--no-open", "--json"],
         cwd=suite, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: [signal.signal(number, signal.SIG_IGN) for number in ignored],
     )  # fmt: skip
     assert process.stdout is not None
-    lines = [process.stdout.readline() for _ in range(6)]
-    [row] = json.loads("".join(lines))
+    [row] = json.loads("".join(process.stdout.readline() for _ in range(6)))
+    return process, row
+
+
+def test_the_command_serves_until_ctrl_c(suite: Path) -> None:
+    process, row = start_view(suite)
     port = int(row["url"].rpartition(":")[2].strip("/"))
     assert row["writing_url"].startswith(row["url"]) and len(row["writing_url"]) > len(row["url"]) + 30
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=patience.seconds(20))
     connection.request("GET", "/")
     assert connection.getresponse().status == 200
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=patience.seconds(20))
     assert process.returncode == 0 and err == "Stopped.\n"
+
+
+@pytest.mark.parametrize(
+    ("ending", "ignored"),
+    [
+        pytest.param(signal.SIGINT, (signal.SIGINT, signal.SIGQUIT), id="background-ctrl-c"),
+        pytest.param(signal.SIGTERM, (signal.SIGINT, signal.SIGQUIT), id="background-terminated"),
+        pytest.param(signal.SIGHUP, (), id="terminal-closed"),
+    ],
+)
+def test_the_command_ends_in_the_background_as_well(
+    suite: Path, ending: signal.Signals, ignored: tuple[int, ...]
+) -> None:
+    process, _ = start_view(suite, ignored)
+    process.send_signal(ending)
+    _, err = process.communicate(timeout=patience.seconds(20))
+    assert (process.returncode, err) == (0, "Stopped.\n")
+
+
+def test_the_command_outlives_its_terminal_with_nohup(suite: Path) -> None:
+    process, row = start_view(suite, (signal.SIGHUP,))
+    process.send_signal(signal.SIGHUP)
+    with contextlib.closing(
+        http.client.HTTPConnection("127.0.0.1", urlsplit(row["url"]).port, timeout=patience.seconds(20))
+    ) as asking:
+        asking.request("GET", "/")
+        assert asking.getresponse().status == 200
+    process.terminate()
+    _, err = process.communicate(timeout=patience.seconds(20))
+    assert (process.returncode, err) == (0, "Stopped.\n")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from convex_evals.cli.options import collect, output_option, print_lines, print_result, runs_dir_option, suite_path
+from convex_evals.cli.serving import until_stopped
 
 if TYPE_CHECKING:
     from convex_evals.analysis.ranking import Leaderboard
@@ -173,10 +174,9 @@ def serve(ctx: click.Context, data: Path | None, port: int, form: str) -> None:
             print_lines(form, _where(shown, served, own=data is None), _places(served), served.to_data)
             await served.until_it_ends()
 
-    try:
+    with until_stopped():
         asyncio.run(run())
-    except KeyboardInterrupt:
-        say("Stopped; what was published is kept.", err=True)
+    say("Stopped; what was published is kept.", err=True)
 
 
 def _where(folder: Path, served: Served, *, own: bool) -> list[str]:
