@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests import patience
 from tests.commands import start
 from tests.conftest import ROOT, clean_environment
 
@@ -85,7 +86,7 @@ class Terminal:
 
     def wait_for(self, text: str) -> None:
         """Until `text` is on the screen, after what was waited for before."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + patience.seconds(60)
         while text not in self.seen:
             assert self._read(deadline), f"no {text!r} in {self.seen!r}"
         self.seen = self.seen.partition(text)[2]
@@ -104,7 +105,7 @@ class Terminal:
 
     def end(self) -> int:
         """The exit code."""
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + patience.seconds(120)
         while self._read(deadline):
             pass
         self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])

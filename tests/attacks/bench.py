@@ -28,6 +28,7 @@ from convex_evals.grading.toolchain import Toolchain, ensure_toolchain
 from convex_evals.process import Child
 from convex_evals.records import Outcome, StepName, StepOutcome, Verdict
 from convex_evals.suite.suite import Eval, load_suite
+from tests import patience
 from tests.attacks.caches import caches_of
 from tests.attacks.graders import PAGE
 from tests.attacks.making import Attack, Files
@@ -38,7 +39,7 @@ from tests.processes import processes_with
 
 SUITE = Path(__file__).parent
 _WORKERS = 2
-_LEFT_SECONDS = 5.0
+_LEFT_SECONDS = patience.seconds(5)
 _LONGEST_VERDICT = 200_000
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 Change = Callable[[LaunchRequest], LaunchRequest]

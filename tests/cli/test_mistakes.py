@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import patience
 from tests.conftest import ROOT, Invoke, clean_environment
 from tests.factories import EVAL, make_eval, make_run
 
@@ -123,5 +124,5 @@ def test_ctrl_c_while_modules_load(tmp_path: Path) -> None:
             assert process.poll() is None
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=20)[1] == ""
+        assert process.communicate(timeout=patience.seconds(20))[1] == ""
     assert process.returncode == -signal.SIGINT

@@ -14,6 +14,7 @@ import pytest
 from convex_evals.grading.sandbox.base import Level
 from convex_evals.records import Outcome, StepName, Verdict
 from convex_evals.suite.suite import load_suite
+from tests import patience
 from tests.attacks.bench import NORMAL, SUITE, open_bench
 from tests.attacks.fuzz.fuzzing import Report, fuzz
 from tests.attacks.fuzz.mutate import mutated
@@ -76,7 +77,9 @@ def test_a_seed_gives_the_same_projects_and_all_mutations() -> None:
 def test_the_script_shows_projects(words: list[str], status: int) -> None:
     argv = [sys.executable, "scripts/fuzz_projects.py", *words]
     env = clean_environment(PYTHONPATH=str(ROOT))
-    done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=patience.seconds(60), check=False
+    )
     assert done.returncode == status, done.stderr
     if status:
         assert done.stderr == "error: --only 3,x: not numbers with commas between them\n"

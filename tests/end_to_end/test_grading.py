@@ -23,6 +23,7 @@ from convex_evals.grading.sandbox.levels import open_sandbox
 from convex_evals.grading.toolchain import locate_toolchain
 from convex_evals.records import FileRecord, GenerationFile, GradeFile, RunPlan, Summary
 from convex_evals.store.records import read_record
+from tests import patience
 from tests.conftest import REAL_CACHE, ROOT, clean_environment
 from tests.factories import GRADER, PACKAGE_JSON, make_eval, make_git_repo, write_files
 from tests.processes import processes_with
@@ -39,7 +40,7 @@ def cli(cwd: Path, *arguments: str, env: dict[str, str] | None = None) -> subpro
         env=clean_environment(**(env or {})),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=patience.seconds(300),
         check=False,
     )
 
@@ -292,7 +293,13 @@ def namespaced(script: str, cwd: Path, **env: str) -> subprocess.CompletedProces
         pytest.skip("needs `unshare -rm` (user and mount namespaces)")
     argv = ["unshare", "-rm", "sh", "-ec", script]
     return subprocess.run(
-        argv, cwd=cwd, env=clean_environment(**env), capture_output=True, text=True, timeout=300, check=False
+        argv,
+        cwd=cwd,
+        env=clean_environment(**env),
+        capture_output=True,
+        text=True,
+        timeout=patience.seconds(300),
+        check=False,
     )
 
 
@@ -326,7 +333,7 @@ def test_two_first_runs_at_the_same_time(tmp_path: Path) -> None:
     argv, env = [*CLI, "validate", "--no-wrong", "--json"], clean_environment(CONVEX_EVALS_CACHE=str(cache))
     both = [subprocess.Popen(argv, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     for process in both:
-        out, _ = process.communicate(timeout=300)
+        out, _ = process.communicate(timeout=patience.seconds(300))
         assert process.returncode == 0 and json.loads(out)["clean"]
     assert not list((cache / "packages").glob("*.tmp-*"))
 
@@ -354,7 +361,7 @@ def test_kill_minus_nine_at_any_moment(tmp_path: Path, marked_tmp: Path, soak: b
         time.sleep(randomness.uniform(0.2, 5))
         process.kill()
         process.wait()
-        end = time.monotonic() + 5
+        end = time.monotonic() + patience.seconds(5)
         while processes_with(str(marked_tmp)) and time.monotonic() < end:
             time.sleep(0.1)
         assert processes_with(str(marked_tmp)) == []
@@ -396,7 +403,7 @@ def test_interrupting_says_so_and_goes_on(tmp_path: Path, marked_tmp: Path) -> N
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=patience.seconds(20))
     assert process.returncode == 130 and "Traceback" not in err
     assert "stopped; the same command resumes it" in err and err.endswith("interrupted\n")
     assert processes_with(str(marked_tmp)) == [] and list(marked_tmp.iterdir()) == []

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from convex_evals.errors import UserError
 from convex_evals.runs.shard import Shard, parse_shard
 from convex_evals.store.runs import RunStore
-from tests import commands
+from tests import commands, patience
 from tests.commands import Command
 from tests.conftest import Invoke, clean_environment
 from tests.end_to_end.repositories import EVAL, git
@@ -129,7 +129,7 @@ def start(cwd: Path, *arguments: str) -> Command:
 
 def cli(cwd: Path, *arguments: str) -> Any:
     process = start(cwd, *arguments, "--json")
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=patience.seconds(300))
     assert process.returncode == 0, err
     return json.loads(out)
 
@@ -191,7 +191,7 @@ def test_shards_in_clones_of_their_own(suite: Path, stub: Provider, soak: bool) 
             start(folder, "run", *which, "--shard", f"{i}/{count}", "-w", "1", "--budget", "8", "--commit", "--push")
         )
     for process in shards:
-        out, err = process.communicate(timeout=300)
+        out, err = process.communicate(timeout=patience.seconds(300))
         assert process.returncode == 0, out + err
         assert "Pushed to origin/main" in out
     assert len(stub.requests) == 2 * asked, "no trial was asked twice, none left out"

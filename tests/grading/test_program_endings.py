@@ -18,12 +18,13 @@ from convex_evals.grading.programs import FrameKind, serve_programs
 from convex_evals.grading.sandbox.base import Level
 from convex_evals.grading.sandbox.levels import open_sandbox
 from convex_evals.grading.toolchain import locate_toolchain
+from tests import patience
 
 pytestmark = pytest.mark.grading
 
 _HEAD = struct.Struct("!IBI")
 _NO_FILES = bytes(1024)  # the end of an archive
-_SECONDS = 20
+_SECONDS = patience.seconds(20)
 # Neither Python nor Node.js has names for most of them; the first two are the C library's own.
 NAMELESS = (32, 33, signal.SIGRTMIN, signal.SIGRTMIN + 1, signal.SIGRTMAX - 1, signal.SIGRTMAX)
 

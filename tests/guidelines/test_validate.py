@@ -21,6 +21,7 @@ from convex_evals.guidelines.hunks import hunks
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
 from convex_evals.store.validations import validations
+from tests import patience
 from tests.commands import command, start
 from tests.conftest import Invoke
 from tests.factories import make_eval, make_git_repo, write_files
@@ -244,11 +245,11 @@ def test_interrupted_in_either_round_nothing_is_paid_twice(suite: Path, stub: Pr
     stub.pause = 0.01
     for sent in (2, 4 + 5):
         process = start(suite, "validate-guidelines", "HEAD", *WORDS, "-y", "-c", "first")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + patience.seconds(60)
         while len(stub.requests) < sent and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.005)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=patience.seconds(60))
         assert process.returncode == 130 and "the same command resumes it" in err, err
     cli(suite, "HEAD", *WORDS, "-y", "-c", "first")
     assert len(stub.finished) == 4 + 20

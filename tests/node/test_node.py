@@ -11,7 +11,7 @@ from filelock import FileLock
 
 from convex_evals.grading.toolchain import SOURCES, Toolchain, locate_toolchain
 from convex_evals.runs.plan import library_sources
-from tests import tier
+from tests import patience, tier
 from tests.conftest import clean_environment
 
 AREAS = ("backend/test", "backend/conformance", "backend/clients", "checker", "grader", "push", "test", "tester")
@@ -107,7 +107,9 @@ def test_types_of_the_suite(node: Toolchain) -> None:
     env = clean_environment(PATH=f"{node.node.bin_dir}:/usr/bin:/bin", NO_COLOR="1")
     executable = str(node.node.executable)
     argv = [executable, "node_modules/typescript/bin/tsc", "--noEmit", "-p", "../../tsconfig.json"]
-    done = subprocess.run(argv, cwd=SOURCES, env=env, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        argv, cwd=SOURCES, env=env, capture_output=True, text=True, timeout=patience.seconds(300), check=False
+    )
     errors = [line for line in done.stdout.splitlines() if "error TS" in line and "/answer/convex/" not in line]
     assert errors == [] and not done.stderr, done.stderr
 

@@ -23,13 +23,14 @@ from convex_evals.grading.checker import Checker
 from convex_evals.grading.sandbox.base import NoSandbox
 from convex_evals.grading.sandbox.client import open_launcher
 from convex_evals.grading.toolchain import locate_toolchain
+from tests import patience
 from tests.conftest import ROOT
 
 # As strict as a deployment may be, and without any idempotency.
 APP = Path(__file__).parent / "deployment"
 LEADERBOARD = ROOT / "leaderboard"
 _FOR_TESTS = Path(__file__).parents[1] / "leaderboard"
-_START_SECONDS = 120
+_START_SECONDS = patience.seconds(120)
 
 
 class RefusedError(Exception):
@@ -81,7 +82,9 @@ class Deployment:
 
 def _value(url: str, kind: str, path: str, args: dict[str, Any], headers: dict[str, str]) -> Any:
     body = {"path": path, "args": args, "format": "json"}
-    answer = httpx.post(f"{url}/api/{kind}", json=body, headers=headers, timeout=60, trust_env=False).json()
+    answer = httpx.post(
+        f"{url}/api/{kind}", json=body, headers=headers, timeout=patience.seconds(60), trust_env=False
+    ).json()
     if answer.get("status") == "success":
         return answer["value"]
     raise RefusedError(answer.get("errorMessage", answer))

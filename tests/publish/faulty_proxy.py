@@ -15,6 +15,7 @@ from enum import StrEnum
 from http.server import BaseHTTPRequestHandler
 from urllib.parse import urlsplit
 
+from tests import patience
 from tests.loopback import serving
 
 _LATE_SECONDS = 1.0
@@ -181,7 +182,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _send_on(self, body: bytes) -> tuple[int, bytes, dict[str, str]]:
         target = urlsplit(self.faults.target)
         headers = {name: value for name, value in self.headers.items() if name.lower() not in _HOP_BY_HOP}
-        connection = http.client.HTTPConnection(target.hostname or "", target.port, timeout=60)
+        connection = http.client.HTTPConnection(target.hostname or "", target.port, timeout=patience.seconds(60))
         try:
             connection.request(self.command, self.path, body, headers)
             answer = connection.getresponse()

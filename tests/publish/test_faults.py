@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.store.run import Run
-from tests import tier
+from tests import patience, tier
 from tests.conftest import Invoke
 from tests.publish.deployed import APP, LEADERBOARD, Deployment
 from tests.publish.faulty_proxy import Fault, FaultyProxy
@@ -185,7 +185,7 @@ def test_killed_at_a_random_moment(
             return fault  # noqa: B023
 
         proxy.plan(choose)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=patience.seconds(120))
         assert process.returncode in (0, -signal.SIGKILL), out + err
     proxy.faultless()
     publish()
@@ -209,7 +209,7 @@ def test_the_ledger_is_lost(
             return None
 
         proxy.plan(kill)
-        process.communicate(timeout=120)
+        process.communicate(timeout=patience.seconds(120))
     else:
         publish()
     ledger_path(run).unlink()
@@ -225,7 +225,7 @@ def test_two_publishers_at_once(
     proxy.delay_seconds = 0.1
     proxy.plan(lambda *_: Fault.DELAY)
     processes = [home.start(deployment.token) for _ in range(3)]
-    said = [process.communicate(timeout=120)[1] for process in processes]
+    said = [process.communicate(timeout=patience.seconds(120))[1] for process in processes]
     statuses = sorted(process.returncode for process in processes)
     assert statuses == [0, 1, 1], said
     (first,) = [process.pid for process in processes if process.returncode == 0]
@@ -250,7 +250,7 @@ def test_the_cron_failed_the_run_in_between(
         return None
 
     proxy.plan(kill)
-    process.communicate(timeout=120)
+    process.communicate(timeout=patience.seconds(120))
     assert {state for state, _ in ledger(run).values()} == {"started"}
     deployment.fail_unfinished()
     if lost:

@@ -7,6 +7,7 @@ import time
 import httpx
 import pytest
 
+from tests import patience
 from tests.publish.deployed import Deployment
 from tests.publish.faulty_proxy import Fault, FaultyProxy
 
@@ -18,7 +19,7 @@ def started(proxy: FaultyProxy, deployment: Deployment) -> httpx.Response:
     """A request that leaves a trace each time that it arrives."""
     args = {"token": deployment.token, "version": "v", "evalCount": 1, "curatedModels": []}
     body = {"path": "admin:mintBenchmark", "args": args, "format": "json"}
-    return httpx.post(f"{proxy.url}/api/mutation", json=body, timeout=10, trust_env=False)
+    return httpx.post(f"{proxy.url}/api/mutation", json=body, timeout=patience.seconds(10), trust_env=False)
 
 
 def arrived(deployment: Deployment) -> int:

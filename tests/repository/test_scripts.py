@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench.revisions import Measured, differences
+from tests import patience
 from tests.conftest import ROOT, clean_environment
 
 pytestmark = pytest.mark.full
@@ -22,7 +23,9 @@ def test_the_tester_can_be_kept_apart_from_the_backend() -> None:
         pytest.skip("needs namespaces: `bwrap --unshare-all` does not work here")
     argv = [sys.executable, "bench/isolation.py", "--launches", "2"]
     env = clean_environment(PYTHONPATH=str(ROOT))
-    done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=patience.seconds(60), check=False
+    )
     assert done.returncode == 0, done.stderr
     assert "holds: reaches the backend's port; sees neither its files nor its processes" in done.stdout
 
@@ -31,7 +34,9 @@ def test_the_tester_can_be_kept_apart_from_the_backend() -> None:
 def test_the_backend_can_be_measured(toolchain: Path) -> None:
     argv = [sys.executable, "bench/backend.py", "--runs", "1", "--json"]
     env = clean_environment(PYTHONPATH=str(ROOT))
-    done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=patience.seconds(60), check=False
+    )
     report = json.loads(done.stdout)
     # A busy machine may miss a target; that the exit code says so is what counts here.
     assert done.returncode == (0 if all(report["met"].values()) else 1), done.stderr
@@ -44,7 +49,9 @@ def test_the_backend_can_be_measured(toolchain: Path) -> None:
 def test_published_components_deploy_and_answer_as_documented(toolchain: Path) -> None:
     argv = [sys.executable, "scripts/try_components.py", "--json"]
     env = clean_environment(PYTHONPATH=str(ROOT))
-    done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(
+        argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=patience.seconds(600), check=False
+    )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr
     assert json.loads(done.stdout) == json.loads((ROOT / "docs" / "components.json").read_text())
 
@@ -52,7 +59,9 @@ def test_published_components_deploy_and_answer_as_documented(toolchain: Path) -
 def test_starting_and_ranking_can_be_measured() -> None:
     argv = [sys.executable, "bench/startup.py", "--runs", "41", "--times", "1", "--json"]
     env = clean_environment(PYTHONPATH=str(ROOT))
-    done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=patience.seconds(120), check=False
+    )
     report = json.loads(done.stdout)
     # A busy machine may miss a target; that the exit code says so is what counts here.
     assert done.returncode == (0 if all(report["met"].values()) else 1), done.stderr
@@ -65,7 +74,9 @@ def test_starting_and_ranking_can_be_measured() -> None:
 def test_what_containment_costs_can_be_measured(toolchain: Path) -> None:
     argv = [sys.executable, "bench/sandbox.py", "--filter", "function_kinds", "--rounds", "1", "--json"]
     env = clean_environment(PYTHONPATH=str(ROOT))
-    done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=patience.seconds(120), check=False
+    )
     if "--sandbox strict: " in done.stderr:
         pytest.skip(f"no strict sandbox here: {done.stderr.strip().splitlines()[-1]}")
     report = json.loads(done.stdout)
@@ -79,7 +90,9 @@ def test_a_bad_filter_is_one_line(script: str, pattern: str) -> None:
     name, *more = script.split()
     argv = [sys.executable, f"bench/{name}.py", *more, "--filter", pattern]
     env = clean_environment(PYTHONPATH=str(ROOT))
-    done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=patience.seconds(60), check=False
+    )
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1), done.stderr
     assert done.stderr.startswith("error: -f '(': not a regular" if pattern == "(" else "error: no eval matches")
 
@@ -87,7 +100,9 @@ def test_a_bad_filter_is_one_line(script: str, pattern: str) -> None:
 def run_revisions(*words: str) -> subprocess.CompletedProcess[str]:
     argv = [sys.executable, "bench/revisions.py", *words]
     env = clean_environment(PYTHONPATH=str(ROOT))
-    return subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(
+        argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=patience.seconds(300), check=False
+    )
 
 
 def test_a_revision_that_is_not_there_is_one_line() -> None:

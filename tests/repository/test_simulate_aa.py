@@ -15,13 +15,16 @@ import scipy.stats
 from convex_evals.stats import Conclusion, Confirmation, EvalPair, Paired, confirm, paired
 from scripts import simulate_aa
 from scripts.simulation import drawing, experiments, results, setups
+from tests import patience
 from tests.conftest import ROOT, clean_environment
 
 
 def test_false_alarms_and_power_can_be_simulated() -> None:
     argv = [sys.executable, "scripts/simulate_aa.py", "--experiments", "40", "--only", "40 evals x 3", "--json"]
     env = clean_environment(PYTHONPATH=str(ROOT))
-    done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=patience.seconds(120), check=False
+    )
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert {row["what"] for row in report["false_alarms"]} == {
@@ -36,7 +39,7 @@ def test_false_alarms_and_power_can_be_simulated() -> None:
     # A part alone comes out as it does among the others.
     alone = subprocess.run(
         [*argv[:-3], "--only", "A/B 40 evals x 3 trials +10", "--json"],
-        cwd=ROOT, env=env, capture_output=True, text=True, timeout=120, check=True,
+        cwd=ROOT, env=env, capture_output=True, text=True, timeout=patience.seconds(120), check=True,
     )  # fmt: skip
     assert json.loads(alone.stdout)["power"] == [row for row in report["power"] if row["effect"] == 0.1]
 

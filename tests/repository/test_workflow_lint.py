@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import patience
 from tests.conftest import ROOT, clean_environment
 
 RELEASE = ROOT / ".github" / "workflows" / "release.yml"
@@ -29,7 +30,9 @@ PLANTED = {
 def lint(*paths: Path) -> tuple[int, str]:
     argv = [sys.executable, "scripts/lint_workflows.py", *map(str, paths)]
     env = clean_environment(PYTHONPATH=str(ROOT), NO_COLOR="1")
-    done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=patience.seconds(300), check=False
+    )
     return done.returncode, done.stdout + done.stderr
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from convex_evals.records import GenerationFile, GradeFile
 from convex_evals.store.records import read_record
+from tests import patience
 from tests.commands import command, start
 from tests.conftest import ROOT, clean_environment
 from tests.factories import make_eval, make_git_repo, write_files
@@ -249,7 +250,7 @@ def test_kill_minus_nine_loses_no_reply(suite: Path, stub: Provider, soak: bool)
     while killed < kills:
         process = start(suite, "run", "-m", "model", "--concurrency", "8")
         before = len(stub.requests)
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + patience.seconds(120)
         while len(stub.requests) == before and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.01)
         time.sleep(chance.uniform(0, 0.3))

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, expect, sync_playwright
 
+from tests import patience
 from tests.conftest import ROOT
 from tests.site.made import make_workspace
 
@@ -35,7 +36,7 @@ KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", 
 # Also what a page does in spite of its policy, and is kept from doing.
 _REPORT_VIOLATIONS = """document.addEventListener("securitypolicyviolation", (event) =>
   console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`));"""
-_TIMEOUT_MS = 20_000
+_TIMEOUT_MS = 1000 * patience.seconds(20)
 expect.set_options(timeout=_TIMEOUT_MS)  # a busy machine takes longer than Playwright's five seconds
 
 NewPage = Callable[..., Page]

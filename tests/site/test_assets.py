@@ -15,6 +15,7 @@ import pytest
 from convex_evals.grading.toolchain import SOURCES, locate_toolchain
 from scripts.build_pages import ASSETS, CLIENT, LICENSES
 from scripts.npm_packages import install_packages
+from tests import patience
 from tests.conftest import ROOT, clean_environment
 
 MOST_BYTES = {"pages.css": 20_000, "pages.js": 15_000, "charts.js": 300_000, "icon.svg": 1_000, LICENSES: 20_000}
@@ -57,7 +58,9 @@ def test_versions_are_exact() -> None:
 def test_assets_are_what_their_sources_give(toolchain: Path) -> None:
     argv = [sys.executable, "scripts/build_pages.py", "--check"]
     env = clean_environment(PYTHONPATH=str(ROOT))
-    done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(
+        argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=patience.seconds(600), check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -81,5 +84,7 @@ def test_sources_have_types_and_our_style(toolchain: Path, tmp_path: Path) -> No
         ("prettier/bin/prettier.cjs", "--check", ".", "!package-lock.json"),
     ):
         argv = [str(installed.node.executable), str(installed.node_modules / tool), *words]
-        done = subprocess.run(argv, cwd=client, env=env, capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run(
+            argv, cwd=client, env=env, capture_output=True, text=True, timeout=patience.seconds(300), check=False
+        )
         assert done.returncode == 0, done.stdout + done.stderr

@@ -19,6 +19,7 @@ from convex_evals.records.publication import Publication, PublishedTrial
 from convex_evals.site import tree
 from convex_evals.site.tree import MANIFEST
 from convex_evals.store.runs import RunStore
+from tests import patience
 from tests.conftest import ROOT, Invoke
 from tests.factories import grade_again, make_eval
 from tests.site.made import EVALS, add_run, commit, make_workspace
@@ -418,7 +419,7 @@ def test_ctrl_c_leaves_the_old_site(suite: Path, invoke: Invoke, tmp_path: Path)
     )
     time.sleep(1.2)
     os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=patience.seconds(30))
     if process.returncode:
         assert process.returncode == 130 and err.decode().splitlines()[-1] == "interrupted", err
         assert contents(out) == before

@@ -18,6 +18,7 @@ from playwright.sync_api import Page, expect
 from convex_evals.site import urls
 from convex_evals.site.library import Library
 from convex_evals.site.routes import ROUTES
+from tests import patience
 from tests.conftest import ROOT, Invoke
 from tests.factories import make_eval_plan, make_failure, make_run, write_files
 from tests.site.conftest import NewPage
@@ -41,7 +42,7 @@ class Served:
 
     def stop(self) -> None:
         self._process.send_signal(signal.SIGINT)
-        self._process.communicate(timeout=20)
+        self._process.communicate(timeout=patience.seconds(20))
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from typing import Any
 
 from convex_evals.records.journal import JournalEntry
 from convex_evals.store.journal import Journal
+from tests import patience
 from tests.conftest import ROOT
 from tests.factories import make_eval, make_failure, make_generation, make_run, make_verdict
 
@@ -88,4 +89,6 @@ def refused(result: Any) -> None:
 def run_command(cwd: Path, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """In a process of its own, which ends when it hangs."""
     argv = [sys.executable, str(ROOT / "cli.py"), *words]
-    return subprocess.run(argv, cwd=cwd, capture_output=True, text=True, check=False, timeout=60, **options)
+    return subprocess.run(
+        argv, cwd=cwd, capture_output=True, text=True, check=False, timeout=patience.seconds(60), **options
+    )

@@ -10,6 +10,7 @@ from textwrap import dedent
 
 import pytest
 
+from tests import patience
 from tests.end_to_end.repositories import git
 from tests.factories import make_git_repo, write_files
 from tests.processes import processes_with
@@ -342,7 +343,7 @@ def test_a_group_has_one_run_at_a_time_and_one_that_waits(hub: Hub, tmp_path: Pa
     for n in range(3):
         threads.append(threading.Thread(target=lambda n=n: runs.update({n: start(hub, text)})))
         threads[-1].start()
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + patience.seconds(30)
         while hub.groups.arrived("all") < n + 1:
             assert time.monotonic() < deadline
             time.sleep(0.02)

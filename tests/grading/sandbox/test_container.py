@@ -19,6 +19,7 @@ from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.grading.sandbox.levels import open_sandbox
 from convex_evals.grading.sandbox.probe import Probe, probe
 from convex_evals.grading.toolchain import Toolchain
+from tests import patience
 from tests.conftest import ROOT
 from tests.processes import processes_with
 
@@ -118,10 +119,10 @@ def test_no_container_outlives_its_command(ending: signal.Signals, engines: list
             folder = parent.stdout.readline().decode().strip()
             assert len(processes_with(folder)) >= 3, "two programs, and the engine that has the folder mounted"
             parent.send_signal(ending)
-            parent.wait(20)
+            parent.wait(patience.seconds(20))
         finally:
             parent.kill()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + patience.seconds(5)
     while (left := processes_with(folder)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert left == []

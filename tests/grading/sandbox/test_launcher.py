@@ -20,6 +20,7 @@ from convex_evals.grading.sandbox.levels import open_sandbox
 from convex_evals.grading.sandbox.processors import running_on, shares
 from convex_evals.grading.sandbox.request import LaunchRequest
 from convex_evals.grading.toolchain import Toolchain
+from tests import patience
 from tests.conftest import ROOT
 from tests.processes import processes_with
 
@@ -77,7 +78,7 @@ def test_a_stopped_sandbox_leaves_nobody(tools: Toolchain, tmp_path: Path) -> No
 
 def becomes(group: int, *, there: bool) -> bool:
     """Whether a process group is there, or is not, within five seconds."""
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + patience.seconds(5)
     while time.monotonic() < deadline:
         try:
             os.killpg(group, 0)

@@ -20,6 +20,7 @@ from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.grading.sandbox.probe import Probe, probe
 from convex_evals.grading.sandbox.seccomp import seccomp_program
 from convex_evals.grading.toolchain import Toolchain
+from tests import patience
 from tests.conftest import ROOT
 from tests.factories import make_eval
 
@@ -141,7 +142,9 @@ def test_without_namespaces_model_written_code_is_refused(toolchain: Path, tmp_p
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         argv = [*prefix, sys.executable, str(ROOT / "cli.py"), "-C", str(suite), "run", *words]
-        return subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+        return subprocess.run(
+            argv, cwd=tmp_path, capture_output=True, text=True, timeout=patience.seconds(120), check=False
+        )
 
     model = f"replay:{tmp_path / 'replies'}"
     refused = run("-m", model)
@@ -166,7 +169,9 @@ def test_without_namespaces_model_written_code_is_refused(toolchain: Path, tmp_p
     assert foreign.returncode == 1 and "no sandbox works here" in foreign.stderr
 
     argv = [*prefix, sys.executable, str(ROOT / "cli.py"), "run", "-m", "reference"]
-    reviewed = subprocess.run(argv, cwd=suite, capture_output=True, text=True, timeout=120, check=False)
+    reviewed = subprocess.run(
+        argv, cwd=suite, capture_output=True, text=True, timeout=patience.seconds(120), check=False
+    )
     assert reviewed.returncode == 0, reviewed.stderr
     assert levels(suite) == ["none"]
 
@@ -177,6 +182,6 @@ def levels(folder: Path) -> list[str]:
 
 def test_one_of_the_two_options(tmp_path: Path) -> None:
     argv = [sys.executable, str(ROOT / "cli.py"), "run", "-m", "demo", "--sandbox", "strict", "--unsafe-no-sandbox"]
-    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=patience.seconds(60), check=False)
     assert done.returncode == 2
     assert "give only one of them" in done.stderr

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from convex_evals.grading.sandbox.client import PACKAGE_ROOT
+from tests import patience
 
 # Starts a child that dies of any signal, filters its own calls, and then tries every way to send one.
 _PROGRAM = """
@@ -71,7 +72,9 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 def test_nobody_is_sent_the_signals_that_open_a_debugger(own_network: bool) -> None:
     """Ending one's own children goes on working."""
     program = _PROGRAM.format(root=str(PACKAGE_ROOT), own_network=own_network, x86=platform.machine() == "x86_64")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=patience.seconds(30), check=True
+    )
     ways = ("kill", "group", "tkill", "tgkill", "sigqueue", "tgsigqueue", "pidfd", "descriptor")
     refused = dict.fromkeys(ways, "EPERM")
     expected = [f"SIGUSR1 {refused}", f"SIGUSR2 {refused}", "look sent end sent", "-15"]
