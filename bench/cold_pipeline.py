@@ -14,9 +14,10 @@ import json
 import os
 import re
 import signal
-from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
+import socket
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -106,15 +107,19 @@ class ColdGrading(Grading):
     async def _deployed(self, stack: AsyncExitStack, project: Path, name: str) -> Endpoints:
         scratch = self.folder / name
         scratch.mkdir()
-        endpoints = await stack.enter_async_context(self.tools.backend.start(scratch, None))
+        # The port of project code knows no administrator; the tester's, which does, opens with the first deployment.
+        for_tester = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        starting = self.tools.backend.start(scratch, None, [for_tester.fileno()])
+        endpoints = await stack.enter_async_context(starting)
         convex = self.installed(project, "convex/bin/main.js")
-        where = ("--url", f"http://127.0.0.1:{endpoints.port}", "--admin-key", ADMIN_KEY, "--typecheck", "disable")
         limit = self.ev.config.timeouts.deploy * 4
-        for words in (("codegen",), ("dev", "--once")):
-            done = await self.node(convex, *words, *where, folder=project, limit=limit)
-            if done.status:
-                raise DeployError(done.err)
-        return endpoints
+        async with _on_a_port(endpoints.control) as port:
+            where = ("--url", f"http://127.0.0.1:{port}", "--admin-key", ADMIN_KEY, "--typecheck", "disable")
+            for words in (("codegen",), ("dev", "--once")):
+                done = await self.node(convex, *words, *where, folder=project, limit=limit)
+                if done.status:
+                    raise DeployError(done.err)
+        return replace(endpoints, port=for_tester.getsockname()[1])
 
     async def _check(self, op: str, found: str, limit: float) -> str | None:
         settings = await self._settings()
@@ -213,6 +218,26 @@ class ColdGrading(Grading):
         if not out.is_file():
             raise ProcessFault(f"vitest: {(done.err or done.out)[-2000:]}")
         return report_of(json.loads(out.read_text(encoding="utf-8")))
+
+
+@asynccontextmanager
+async def _on_a_port(control: Path) -> AsyncIterator[int]:
+    """Let the official command line reach the Unix socket that administrators use, on a port of the loopback."""
+
+    async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError):
+            while data := await reader.read(1 << 16):
+                writer.write(data)
+                await writer.drain()
+        writer.close()
+
+    async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there_reader, there_writer = await asyncio.open_unix_connection(control)
+        await asyncio.gather(copy(reader, there_writer), copy(there_reader, writer))
+
+    server = await asyncio.start_server(connect, "127.0.0.1", 0)
+    async with server:
+        yield int(server.sockets[0].getsockname()[1])
 
 
 def diagnostics(text: str) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@
     python scripts/check.py --soak         all tests, the long ones in full size
     python scripts/check.py --last-failed  what failed or was flaky the last time, and nothing else
     python scripts/check.py --shuffle      the tests in another order
+    python scripts/check.py --full --record  how long each group of tests takes, for tests/durations.json
 
 Every check runs, even after one has failed. A test that failed runs once more, alone, at the end: if it passes then,
 it is flaky, which is printed, and fails the checks only where there are several. The last lines name the commit, what
@@ -28,7 +29,7 @@ sys.path.insert(0, str(ROOT))  # this script is run by its path
 
 from scripts.run_tests import TestRun, run_tests  # noqa: E402
 from scripts.streaming import run_streaming  # noqa: E402
-from tests import patience, tier  # noqa: E402
+from tests import durations, patience, tier  # noqa: E402
 
 PYTHON = sys.executable
 TESTS = "pytest"
@@ -77,6 +78,8 @@ def main() -> int:
         return 130
     summarize(commit, options.tier, outcome)
     write_last(commit, options.tier, outcome)
+    if options.record:
+        durations.record(options.tier, outcome.tests.seconds)
     return 1 if outcome.failed else 0
 
 
@@ -86,6 +89,7 @@ def read_options() -> argparse.Namespace:
     for option, what in (("--full", "run all tests"), ("--soak", "run all tests, the long ones in full size")):
         group.add_argument(option, dest="tier", action="store_const", const=option, default="--fast", help=what)
     parser.add_argument("--last-failed", action="store_true", help="run what failed or was flaky the last time")
+    parser.add_argument("--record", action="store_true", help="record how long each group of tests took")
     parser.add_argument("--shuffle", action="store_true", help="run files and their tests in a random order")
     return parser.parse_args()
 
@@ -131,8 +135,9 @@ def summarize(commit: str, option: str, outcome: Outcome) -> None:
     print("Time:", ", ".join(f"{name} {seconds:.0f} s" for name, seconds in outcome.seconds.items()))
     if tests.seconds:
         by_time = sorted(tests.seconds.items(), key=lambda item: -item[1])
-        slowest = [f"{file} {seconds:.0f} s" for file, seconds in by_time[:_SLOWEST]]
-        print("Slowest files of tests, on one worker each:", ", ".join(slowest))
+        slowest = [f"{group} {seconds:.0f} s" for group, seconds in by_time[:_SLOWEST]]
+        total = sum(tests.seconds.values())
+        print(f"Groups of tests: {total:.0f} s on one worker; the longest:", ", ".join(slowest))
     print("Skipped:" if tests.skipped else "Nothing was skipped.", *tests.skipped, sep="\n")
     print(*(f"Flaky: {test}" for test in tests.flaky), sep="\n", end="\n" if tests.flaky else "")
     print(*(f"Failed: {test}" for test in tests.failed), sep="\n", end="\n" if tests.failed else "")

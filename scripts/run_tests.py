@@ -30,7 +30,7 @@ class TestRun:
     failed: dict[str, str] = field(default_factory=dict)  # what pytest reported of each
     flaky: dict[str, str] = field(default_factory=dict)  # both outputs of each
     skipped: list[str] = field(default_factory=list)  # pytest's lines
-    seconds: dict[str, float] = field(default_factory=dict)  # by file
+    seconds: dict[str, float] = field(default_factory=dict)  # by group, on one worker
     problem: str | None = None  # what went wrong besides tests that failed
 
     @property
@@ -47,8 +47,7 @@ def run_tests(options: list[str], cwd: Path, limit: float, tests: list[str] | No
     status, lines, reports = _pytest([*_PARALLEL, *options, *(tests or [])], cwd, limit)
     run.skipped = [line for line in lines if line.startswith("SKIPPED")]
     for report in reports:
-        file = report.test.partition("::")[0]
-        run.seconds[file] = run.seconds.get(file, 0) + report.seconds
+        run.seconds[report.group] = run.seconds.get(report.group, 0) + report.seconds
     failures = _failures(reports)
     if status not in (0, _TESTS_FAILED) or bool(status) != bool(failures):
         run.problem = "it took too long, and was ended" if status is None else f"pytest ended with exit code {status}"

@@ -17,7 +17,7 @@ from hypothesis import settings
 from convex_evals.cli import app
 from convex_evals.config import cache_dir
 from convex_evals.grading.node import NPM_SETTINGS
-from tests import tier
+from tests import durations, tier
 
 ROOT = Path(__file__).parents[1]
 REAL_CACHE = cache_dir()
@@ -48,22 +48,6 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("tier")
 
 
-# Groups that take a minute and more, the longest first: the last ones to start should be short.
-LONGEST = (
-    "test_attacks",
-    "conformance",
-    "test_faults",
-    "own_suite",
-    "test_grading",
-    "run_models",
-    "clients",
-    "git_runs",
-    "shards",
-    "nightly",
-    "backend/test",
-)
-
-
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A file's tests share fixtures and stay on one worker; each area of the Node side is a group of its own.
@@ -71,11 +55,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     Tests that are marked `full` are left to --full, unless their file is named.
     """
     if not runs_everything(config):
-        left_out = [item for item in items if item.get_closest_marker("full")]
-        config.hook.pytest_deselected(items=left_out)
+        left_out = {item for item in items if item.get_closest_marker("full")}
+        config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
-    places: dict[str, float] = {}
-    for at, item in enumerate(items):
+    groups: dict[str, str] = {}
+    for item in items:
         node_area = item.get_closest_marker("parametrize") and "test_area[" in item.nodeid
         name = item.nodeid.partition("[")[2].rstrip("]") if node_area else item.path.stem
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
@@ -83,9 +67,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if isinstance(deployed, Path):
                 name += f"-{deployed.name}"  # deployments take minutes each, and share nothing
         item.add_marker(pytest.mark.xdist_group(name))
-        long = next((i for i, part in enumerate(LONGEST) if part in name), None)
-        places[item.nodeid] = at + len(items) if long is None else long
-    items.sort(key=lambda item: places[item.nodeid])
+        groups[item.nodeid] = name
+    seconds = durations.recorded("--fast" if not tier.is_full else "--full")
+    items.sort(key=lambda item: -seconds.get(groups[item.nodeid], 0))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -16,7 +16,8 @@ VARIABLE = "TEST_RESULTS"
 class Report:
     """One phase of one test."""
 
-    test: str  # the node id, without a group of pytest-xdist
+    test: str  # the node id
+    group: str  # of pytest-xdist; empty where there are none
     when: str  # setup, call or teardown; "???" where a worker died
     outcome: str  # passed, failed or skipped
     seconds: float
@@ -29,9 +30,11 @@ class _Recorder:
         self._path, self._has_groups = path, has_groups
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        test = report.nodeid.rpartition("@")[0] if self._has_groups else report.nodeid
+        # pytest-xdist appends the group.
+        test, _, group = report.nodeid.rpartition("@") if self._has_groups else (report.nodeid, "", "")
         line = Report(
             test or report.nodeid,
+            group,
             report.when or "???",
             report.outcome,
             round(getattr(report, "duration", 0.0), 3),
