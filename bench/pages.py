@@ -235,6 +235,10 @@ class Served:
         assert answer.status == 200, place
         return time.perf_counter() - begun
 
+    def reconnect(self) -> None:
+        """Open a new connection with the next request: the server closes one that is idle for seconds."""
+        self._connection.close()
+
     def stop(self) -> None:
         self._connection.close()
         self._process.send_signal(signal.SIGINT)
@@ -268,6 +272,7 @@ def measure_pages(folder: Path) -> tuple[float, float, dict[str, float], dict[st
         if n < 2:
             served.stop()
     time.sleep(_LOOK_SECONDS)
+    served.reconnect()
     first, later = {}, {}
     for kind, own in places.items():
         first[kind] = round(served.get(own[0]), 4)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import random
+import zlib
 
 SEED_VARIABLE = "TEST_SEED"
 _FAST_SHARE = 5
 _FEWEST = 10
-_FULL_SHARE = 2
+_FULL_SHARE = 5
 is_full = False  # both are set before test modules are loaded
 is_soak = False
 
@@ -21,6 +22,11 @@ def seed() -> int:
 def examples(most: int) -> int:
     """How many examples Hypothesis makes up: `most` of them with --full, a fifth in the fast tier."""
     return most if is_full else max(most // _FAST_SHARE, _FEWEST)
+
+
+def is_sampled(case: str, share: int) -> bool:
+    """Whether to try a case: all of them with --soak, otherwise one of `share`, others for each seed."""
+    return is_soak or zlib.crc32(f"{seed()} {case}".encode()) % share == 0
 
 
 def seeds(most: int) -> list[int]:

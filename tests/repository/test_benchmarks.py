@@ -1,0 +1,57 @@
+"""Each benchmark in its smallest form: does it still give a figure?
+
+How large the figure is says nothing here: a busy machine may miss a target, which is told by the exit code 1.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import patience
+from tests.conftest import ROOT, clean_environment
+
+pytestmark = [pytest.mark.full, pytest.mark.grading]
+
+ONE = ("--filter", "function_kinds")
+SMALLEST: dict[str, tuple[str, ...]] = {
+    "bounds": (),
+    "checker": ("--filter", "function_kinds|index_range", "--rounds", "1"),
+    "endurance": ("--projects", "5", *ONE),
+    "figures": ("HEAD", "--only", "startup", "--rounds", "1"),
+    "leaderboard_app": ("--models", "10", "--runs", "1"),
+    "neighbours": ("--level", "none", "--attacks", "^fork", "--rounds", "1"),
+    "pages": ("--runs", "5", "--evals", "3", "--trials", "1"),
+    "pipeline": ("--others", "0", "--workers", "1", *ONE),
+    "publish": (),
+    "reading": ("--runs", "10", "--evals", "5", "--trials", "1"),
+    "reports": (),
+    "same_verdicts": ("--workers", "1", "--kept", "KEPT", *ONE),
+}
+# What benchmarks share.
+PARTS = {"__init__", "cold_pipeline", "fabricate", "machine"}
+
+
+def test_no_benchmark_is_left_out() -> None:
+    """Those that are not in the table have a test that looks at their figures."""
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")]
+    benchmarks = {path.stem for path in (ROOT / "bench").glob("*.py")} - PARTS
+    assert {name for name in benchmarks if not any(f'"bench/{name}.py"' in text for text in texts)} == {*SMALLEST}
+
+
+@pytest.mark.parametrize("name", SMALLEST)
+def test_a_benchmark_gives_a_figure(name: str, toolchain: Path, tmp_path: Path) -> None:
+    words = [str(tmp_path / "kept.jsonl") if word == "KEPT" else word for word in SMALLEST[name]]
+    argv = [sys.executable, f"bench/{name}.py", *words]
+    environment = clean_environment(PYTHONPATH=str(ROOT))
+    done = subprocess.run(
+        argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=patience.seconds(280), check=False
+    )
+    if "--sandbox strict: " in done.stderr:
+        pytest.skip(f"no strict sandbox here: {done.stderr.strip().splitlines()[-1]}")
+    assert done.returncode in (0, 1) and "Traceback" not in done.stderr, done.stderr
+    assert re.search(r"\d", done.stdout), done.stderr
