@@ -3,6 +3,7 @@
     python scripts/check.py                the fast tier of the tests, linters, and the layers of imports
     python scripts/check.py --full         all tests, types, and the generated documents
     python scripts/check.py --soak         all tests, the long ones in full size
+    python scripts/check.py --changed      the tests that uncommitted changes can reach; --changed main: since main
     python scripts/check.py --last-failed  what failed or was flaky the last time, and nothing else
     python scripts/check.py --shuffle      the tests in another order
     python scripts/check.py --full --record  how long each group of tests takes, for tests/durations.json
@@ -27,6 +28,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # this script is run by its path
 
+from scripts.changed_tests import changed_files, find_tests  # noqa: E402
 from scripts.run_tests import TestRun, run_tests  # noqa: E402
 from scripts.streaming import run_streaming  # noqa: E402
 from tests import durations, patience, tier  # noqa: E402
@@ -88,7 +90,11 @@ def read_options() -> argparse.Namespace:
     group = parser.add_mutually_exclusive_group()
     for option, what in (("--full", "run all tests"), ("--soak", "run all tests, the long ones in full size")):
         group.add_argument(option, dest="tier", action="store_const", const=option, default="--fast", help=what)
-    parser.add_argument("--last-failed", action="store_true", help="run what failed or was flaky the last time")
+    part = parser.add_mutually_exclusive_group()
+    part.add_argument(
+        "--changed", nargs="?", const="HEAD", metavar="BASE", help="run the tests that changes since BASE can reach"
+    )
+    part.add_argument("--last-failed", action="store_true", help="run what failed or was flaky the last time")
     parser.add_argument("--record", action="store_true", help="record how long each group of tests took")
     parser.add_argument("--shuffle", action="store_true", help="run files and their tests in a random order")
     return parser.parse_args()
@@ -102,6 +108,13 @@ def run_checks(options: argparse.Namespace, last: dict[str, Any] | None, outcome
             status, _ = run_streaming(argv, ROOT)
             end(outcome, name, started, ok=status == 0)
     tests = [*last["tests"], *last["flaky"]] if last else []
+    if options.changed:
+        reached = find_tests(changed_files(options.changed))
+        if reached == []:
+            print(f"== {TESTS}: no test is reached by what changed since {options.changed}")
+            return
+        tests = reached or []
+        print(f"tests that are reached: {' '.join(tests) or 'all'}", flush=True)
     if last is None or tests or TESTS in last["failed"]:
         words = [options.tier, "--durations=20"]
         if options.shuffle:

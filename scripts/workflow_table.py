@@ -23,6 +23,7 @@ EXECUTES = {
     },
     "audit.yml": {"audit": "nothing"},
     "ci.yml": {"check": "the tests of `main`"},
+    "soak.yml": {"check": "the tests of `main`"},
     "guidelines-comment.yml": {"diff": "**the pull request**", "comment": "nothing, and checks nothing out"},
     "leaderboard.yml": {"deploy": "`npx convex`, of a pinned lockfile"},
     "nightly.yml": {"validate": "the suite of `main`, in the sandbox", "issue": "nothing, and checks nothing out"},
