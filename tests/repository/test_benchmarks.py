@@ -21,6 +21,7 @@ ONE = ("--filter", "function_kinds")
 SMALLEST: dict[str, tuple[str, ...]] = {
     "bounds": (),
     "checker": ("--filter", "function_kinds|index_range", "--rounds", "1"),
+    "due": ("--models", "100"),
     "endurance": ("--projects", "5", *ONE),
     "figures": ("HEAD", "--only", "startup", "--rounds", "1"),
     "leaderboard_app": ("--models", "10", "--runs", "1"),
