@@ -14,9 +14,9 @@ _SHORT_SECONDS = 2
 
 
 def recorded(tier: str) -> dict[str, int]:
-    """Return the seconds of each group that is not short, on one worker, by the option of its tier."""
+    """Return the seconds of each group that is not short, on one worker, in a tier; in --full where it is not known."""
     tiers: dict[str, dict[str, int]] = json.loads(RECORDED.read_text(encoding="utf-8"))
-    return tiers.get(tier, {})
+    return tiers.get(tier) or tiers["--full"]
 
 
 def record(tier: str, seconds: dict[str, float]) -> None:
