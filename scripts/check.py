@@ -4,7 +4,7 @@
     python scripts/check.py --full         all tests, types, and the generated documents
     python scripts/check.py --soak         all tests, the long ones in full size
     python scripts/check.py --changed      the tests that uncommitted changes can reach; --changed main: since main
-    python scripts/check.py --last-failed  what failed or was flaky the last time, and nothing else
+    python scripts/check.py --last-failed  what failed or was flaky the last time, in its tier, and nothing else
     python scripts/check.py --shuffle      the tests in another order
     python scripts/check.py --full --record  how long each group of tests takes, for tests/durations.json
 
@@ -69,6 +69,8 @@ def linters(option: str) -> dict[str, list[str]]:
 def main() -> int:
     options = read_options()
     last = read_last() if options.last_failed else None
+    if last is not None:
+        options.tier = last["tier"]
     commit, seed = commit_name(), choose_seed()
     os.environ[tier.SEED_VARIABLE] = str(seed)
     print(f"commit {commit}, seed {seed}, time limits x {patience.factor():.1f}", flush=True)
@@ -76,7 +78,7 @@ def main() -> int:
     try:
         run_checks(options, last, outcome)
     except KeyboardInterrupt:
-        print("\nInterrupted.")
+        print(f"\nInterrupted. Failed until then: {', '.join(outcome.failed) or 'nothing'}")
         return 130
     summarize(commit, options.tier, outcome)
     write_last(commit, options.tier, outcome)
@@ -102,26 +104,36 @@ def read_options() -> argparse.Namespace:
 
 def run_checks(options: argparse.Namespace, last: dict[str, Any] | None, outcome: Outcome) -> None:
     """Run each check, or those that `last` names, and note in `outcome` what became of it."""
+    tests = choose_tests(options, last)
     for name, argv in linters(options.tier).items():
         if last is None or name in last["failed"]:
             started = begin(name)
             status, _ = run_streaming(argv, ROOT)
             end(outcome, name, started, ok=status == 0)
-    tests = [*last["tests"], *last["flaky"]] if last else []
-    if options.changed:
+    if tests is None:
+        print(f"== {TESTS}: none to run", flush=True)
+        return
+    words = [options.tier, "--durations=20"]
+    if options.shuffle:
+        words += ["--random-order", f"--random-order-seed={os.environ[tier.SEED_VARIABLE]}"]
+    started = begin(TESTS)
+    outcome.tests = run_tests(words, ROOT, LIMITS[options.tier], tests)
+    end(outcome, TESTS, started, ok=outcome.tests.is_green)
+
+
+def choose_tests(options: argparse.Namespace, last: dict[str, Any] | None) -> list[str] | None:
+    """Return the tests to run; an empty list means all, None means none."""
+    if last is not None:
+        tests = [*last["tests"], *last["flaky"]]
+        return tests if tests or TESTS in last["failed"] else None
+    if options.changed is None:
+        return []
+    try:
         reached = find_tests(changed_files(options.changed))
-        if reached == []:
-            print(f"== {TESTS}: no test is reached by what changed since {options.changed}")
-            return
-        tests = reached or []
-        print(f"tests that are reached: {' '.join(tests) or 'all'}", flush=True)
-    if last is None or tests or TESTS in last["failed"]:
-        words = [options.tier, "--durations=20"]
-        if options.shuffle:
-            words += ["--random-order", f"--random-order-seed={os.environ[tier.SEED_VARIABLE]}"]
-        started = begin(TESTS)
-        outcome.tests = run_tests(words, ROOT, LIMITS[options.tier], tests)
-        end(outcome, TESTS, started, ok=outcome.tests.is_green)
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"--changed {options.changed}: {error.stderr.strip().splitlines()[0]}")
+    print(f"tests that are reached: {'all' if reached is None else ' '.join(reached) or 'none'}", flush=True)
+    return [] if reached is None else reached or None
 
 
 def begin(name: str) -> float:
