@@ -23,7 +23,6 @@ SMALLEST: dict[str, tuple[str, ...]] = {
     "checker": ("--filter", "function_kinds|index_range", "--rounds", "1"),
     "due": ("--models", "100"),
     "endurance": ("--projects", "5", *ONE),
-    "figures": ("HEAD", "--only", "startup", "--rounds", "1"),
     "leaderboard_app": ("--models", "10", "--runs", "1"),
     "neighbours": ("--attacks", "^home-program$", "--rounds", "1"),
     "pages": ("--runs", "5", "--evals", "3", "--trials", "1"),
@@ -32,8 +31,11 @@ SMALLEST: dict[str, tuple[str, ...]] = {
     "reading": ("--runs", "10", "--evals", "5", "--trials", "1"),
     "reports": (),
 }
-# All projects of an eval both ways take minutes; `pipeline` grades one of them both ways.
-LONG = {"same_verdicts": ("--workers", "2", "--kept", "KEPT", *ONE)}
+# These take minutes at their smallest: all projects of an eval both ways, and all of a benchmark at two revisions.
+LONG = {
+    "figures": ("HEAD", "--only", "startup", "--rounds", "1"),
+    "same_verdicts": ("--workers", "2", "--kept", "KEPT", *ONE),
+}
 _SECONDS, _LONG_SECONDS = 280, 3_000
 # What benchmarks share.
 PARTS = {"__init__", "cold_pipeline", "fabricate", "machine"}
