@@ -55,11 +55,16 @@ def serve_pages(workspace: Workspace, port: int, opens: bool | None, form: str, 
         f"  read    {reading}",
         f"  write   {writing}   (reports; keep this address to yourself)",
     ]
-    with until_stopped():
+
+    async def run() -> None:
+        # Said where asyncio answers signals: whoever reads the address may send one at once.
         print_lines(form, lines, Table.of(columns, [[reading, writing]]))
         if can_open() if opens is None else opens:
             _open(reading)  # arguments of a process are seen by everyone on the machine: not the token
-        asyncio.run(serve(viewer, listening))
+        await serve(viewer, listening)
+
+    with until_stopped():
+        asyncio.run(run())
     say("Stopped.", err=True)
 
 
