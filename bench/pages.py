@@ -1,6 +1,6 @@
 """How fast pages are, live and as a static site, over a long history.
 
-python bench/pages.py [--runs N] [--evals N] [--trials N] [--keep DIR] [--json]
+python bench/pages.py [--runs N] [--evals N] [--trials N] [--data DIR] [--json]
 """
 
 from __future__ import annotations
