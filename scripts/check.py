@@ -5,6 +5,7 @@
     python scripts/check.py --soak         all tests, the long ones in full size
     python scripts/check.py --changed      the tests that uncommitted changes can reach; --changed main: since main
     python scripts/check.py --last-failed  what failed or was flaky the last time, in its tier, and nothing else
+    python scripts/check.py --full --rest  all but what has passed here already, at this commit
     python scripts/check.py --shuffle      the tests in another order
     python scripts/check.py --full --record  how long each group of tests takes, for tests/durations.json
 
@@ -20,6 +21,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,6 +51,13 @@ class Outcome:
     seconds: dict[str, float] = field(default_factory=dict)  # by check
     failed: list[str] = field(default_factory=list)  # checks
     tests: TestRun = field(default_factory=TestRun)
+    # Before, at the same commit: checks and tests.
+    passed: set[str] = field(default_factory=set)
+
+    @property
+    def passed_until_now(self) -> list[str]:
+        checks = {name for name in self.seconds if name not in self.failed and name != TESTS}
+        return sorted(self.passed | checks | {*self.tests.passed})
 
 
 def linters(option: str) -> dict[str, list[str]]:
@@ -74,7 +83,7 @@ def main() -> int:
     commit, seed = commit_name(), choose_seed()
     os.environ[tier.SEED_VARIABLE] = str(seed)
     print(f"commit {commit}, seed {seed}, time limits x {patience.factor():.1f}", flush=True)
-    outcome = Outcome()
+    outcome = Outcome(passed=passed_before(commit) if options.rest else set())
     try:
         run_checks(options, last, outcome)
     except KeyboardInterrupt:
@@ -97,6 +106,7 @@ def read_options() -> argparse.Namespace:
         "--changed", nargs="?", const="HEAD", metavar="BASE", help="run the tests that changes since BASE can reach"
     )
     part.add_argument("--last-failed", action="store_true", help="run what failed or was flaky the last time")
+    part.add_argument("--rest", action="store_true", help="leave out what has passed here already, at this commit")
     parser.add_argument("--record", action="store_true", help="record how long each group of tests took")
     parser.add_argument("--shuffle", action="store_true", help="run files and their tests in a random order")
     return parser.parse_args()
@@ -106,7 +116,7 @@ def run_checks(options: argparse.Namespace, last: dict[str, Any] | None, outcome
     """Run each check, or those that `last` names, and note in `outcome` what became of it."""
     tests = choose_tests(options, last)
     for name, argv in linters(options.tier).items():
-        if last is None or name in last["failed"]:
+        if name not in outcome.passed and (last is None or name in last["failed"]):
             started = begin(name)
             status, _ = run_streaming(argv, ROOT)
             end(outcome, name, started, ok=status == 0)
@@ -117,7 +127,12 @@ def run_checks(options: argparse.Namespace, last: dict[str, Any] | None, outcome
     if options.shuffle:
         words += ["--random-order", f"--random-order-seed={os.environ[tier.SEED_VARIABLE]}"]
     started = begin(TESTS)
-    outcome.tests = run_tests(words, ROOT, LIMITS[options.tier], tests)
+    with tempfile.NamedTemporaryFile("w", prefix="passed-", encoding="utf-8") as file:
+        if outcome.passed:
+            file.write("\n".join(sorted(outcome.passed)))
+            file.flush()
+            words.append(f"--passed={file.name}")
+        outcome.tests = run_tests(words, ROOT, LIMITS[options.tier], tests)
     end(outcome, TESTS, started, ok=outcome.tests.is_green)
 
 
@@ -193,11 +208,23 @@ def git(*words: str) -> str:
 
 
 def read_last() -> dict[str, Any]:
+    """What became of the last check. Exits where there was none, or its record cannot be read."""
     try:
         last: dict[str, Any] = json.loads(LAST.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        sys.exit("--last-failed: no check was run here yet; run python scripts/check.py first")
+        last["tier"], last["failed"], last["tests"], last["flaky"], last["passed"], last["commit"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        what = "no check was run here yet" if isinstance(error, FileNotFoundError) else f"{LAST} cannot be read"
+        sys.exit(f"{what}; run python scripts/check.py first, without --last-failed or --rest")
     return last
+
+
+def passed_before(commit: str) -> set[str]:
+    """What has passed at `commit`; nothing where the last check was of another, or files differ from it."""
+    last = read_last()
+    if last["commit"] != commit or " " in commit:
+        print(f"--rest: the last check was of {last['commit']}, not of {commit}: everything runs", flush=True)
+        return set()
+    return set(last["passed"])
 
 
 def write_last(commit: str, option: str, outcome: Outcome) -> None:
@@ -208,6 +235,7 @@ def write_last(commit: str, option: str, outcome: Outcome) -> None:
         "failed": outcome.failed,
         "tests": [*tests.failed],
         "flaky": [*tests.flaky],
+        "passed": outcome.passed_until_now,
     }
     LAST.parent.mkdir(parents=True, exist_ok=True)
     LAST.write_text(f"{json.dumps(last, indent=2)}\n", encoding="utf-8")

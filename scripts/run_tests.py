@@ -30,6 +30,7 @@ class TestRun:
     failed: dict[str, str] = field(default_factory=dict)  # what pytest reported of each
     flaky: dict[str, str] = field(default_factory=dict)  # both outputs of each
     skipped: list[str] = field(default_factory=list)  # pytest's lines
+    passed: list[str] = field(default_factory=list)  # the first time
     seconds: dict[str, float] = field(default_factory=dict)  # by group, on one worker
     problem: str | None = None  # what went wrong besides tests that failed
 
@@ -49,6 +50,8 @@ def run_tests(options: list[str], cwd: Path, limit: float, tests: list[str] | No
     for report in reports:
         run.seconds[report.group] = run.seconds.get(report.group, 0) + report.seconds
     failures = _failures(reports)
+    calls = {report.test for report in reports if report.when == "call" and report.outcome == "passed"}
+    run.passed = sorted(calls - {*failures})
     if status not in (0, _TESTS_FAILED) or bool(status) != bool(failures):
         run.problem = "it took too long, and was ended" if status is None else f"pytest ended with exit code {status}"
     elif len(failures) > _MOST_RERUN:

@@ -32,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fast", action="store_true", help="run the fast tier, even of files that are named")
     parser.addoption("--full", action="store_true", help="run all tests, not only the fast tier")
     parser.addoption("--soak", action="store_true", help="run all tests, the long ones in full size")
+    parser.addoption("--passed", type=Path, help="leave out the tests whose ids this file names, a line each")
     parser.addoption("--update-golden", action="store_true", help="write golden files anew; review them as a diff")
 
 
@@ -58,6 +59,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = {item for item in items if item.get_closest_marker("full")}
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
+    leave_out_passed(config, items)
     groups: dict[str, str] = {}
     for item in items:
         node_area = item.get_closest_marker("parametrize") and "test_area[" in item.nodeid
@@ -70,6 +72,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         groups[item.nodeid] = name
     seconds = durations.recorded("--fast" if not tier.is_full else "--full")
     items.sort(key=lambda item: -seconds.get(groups[item.nodeid], 0))
+
+
+def leave_out_passed(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What passed in the fast tier need not run again in --full, but for those that do more there."""
+    path: Path | None = config.getoption("passed")
+    if path is None:
+        return
+    passed = set(path.read_text(encoding="utf-8").splitlines())
+    grow = {item for item in items if item.get_closest_marker("grows") or is_property_test(item)}
+    left_out = {item for item in items if item.nodeid in passed and item not in grow}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
+
+
+def is_property_test(item: pytest.Item) -> bool:
+    return bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -115,6 +115,7 @@ def test_types_of_the_suite(node: Toolchain) -> None:
 
 
 @pytest.mark.grading
+@pytest.mark.grows
 @pytest.mark.parametrize(
     "area", [pytest.param(area, marks=[] if area in QUICK else [pytest.mark.full]) for area in AREAS]
 )

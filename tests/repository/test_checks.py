@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts import machine
+from scripts import check, machine
+from scripts.check import Outcome
 from scripts.run_tests import MOST_FLAKY, TestRun, run_tests
 from scripts.streaming import run_streaming
 from tests import patience
@@ -118,6 +119,55 @@ def test_a_run_that_does_not_end_is_ended(plant: Plant) -> None:
     """The time limit of a test does not reach what hangs outside of tests."""
     found = plant("import time\ntime.sleep(600)\n", limit=5)
     assert found.problem == "it took too long, and was ended" and not found.is_green
+
+
+@pytest.mark.full
+def test_what_has_passed_is_left_out_but_for_tests_that_grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """
+import pytest
+from hypothesis import given, strategies
+
+def test_same(): pass
+@pytest.mark.grows
+def test_grows(): pass
+@given(strategies.integers())
+def test_property(number): pass
+def test_skips(): pytest.skip("not today")
+@pytest.fixture
+def torn():
+    yield
+    raise OSError
+def test_torn(torn): pass
+"""
+    write_tests(tmp_path, text)
+    (tmp_path / "conftest.py").write_text("from tests.conftest import *\npytest_plugins = ['tests.results']\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    grows\n    full\n    xdist_group\n")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    first = run_tests([], tmp_path, 100)
+    assert first.passed == [f"test_0.py::test_{name}" for name in ("grows", "property", "same")] + [
+        "test_good.py::test_good"
+    ]
+    (tmp_path / "passed").write_text("\n".join(first.passed))
+    rest = run_tests([f"--passed={tmp_path / 'passed'}"], tmp_path, 100)
+    assert rest.passed == [f"test_0.py::test_{name}" for name in ("grows", "property")]
+    assert [*rest.failed] == ["test_0.py::test_torn"] and len(rest.skipped) == 1
+
+
+def test_what_passed_is_known_for_the_same_commit_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(check, "LAST", tmp_path / "checks" / "last.json")
+    with pytest.raises(SystemExit, match=r"no check was run here yet; run python scripts/check\.py first"):
+        check.passed_before("0a")
+    outcome = Outcome({"ruff check": 1.0, "imports": 2.0, "pytest": 3.0}, ["imports"], TestRun(passed=["a::b"]))
+    check.write_last("0a", "--fast", outcome)
+    assert check.passed_before("0a") == {"ruff check", "a::b"}
+    assert check.passed_before("0b") == set() and "the last check was of 0a, not of 0b" in capsys.readouterr().out
+    check.write_last("0a with uncommitted changes", "--fast", outcome)
+    assert check.passed_before("0a with uncommitted changes") == set()
+    check.LAST.write_text('{"commit": "0a"')
+    with pytest.raises(SystemExit, match=r"last\.json cannot be read"):
+        check.read_last()
 
 
 @pytest.mark.full
