@@ -53,13 +53,18 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A file's tests share fixtures and stay on one worker; each area of the Node side is a group of its own.
 
-    Tests that are marked `full` are left to --full, unless their file is named.
+    Tests that are marked `full` are left to --full, unless their file is named. What has passed need not run again in
+    --full, but for tests that do more there.
     """
-    if not runs_everything(config):
-        left_out = {item for item in items if item.get_closest_marker("full")}
-        config.hook.pytest_deselected(items=list(left_out))
-        items[:] = [item for item in items if item not in left_out]
-    leave_out_passed(config, items)
+    everything, file = runs_everything(config), config.getoption("passed")
+    passed = set(file.read_text(encoding="utf-8").splitlines()) if file else set()
+    left_out = {
+        item
+        for item in items
+        if (item.get_closest_marker("full") and not everything) or (item.nodeid in passed and not grows(item))
+    }
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
     groups: dict[str, str] = {}
     for item in items:
         node_area = item.get_closest_marker("parametrize") and "test_area[" in item.nodeid
@@ -74,20 +79,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: -seconds.get(groups[item.nodeid], 0))
 
 
-def leave_out_passed(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What passed in the fast tier need not run again in --full, but for those that do more there."""
-    path: Path | None = config.getoption("passed")
-    if path is None:
-        return
-    passed = set(path.read_text(encoding="utf-8").splitlines())
-    grow = {item for item in items if item.get_closest_marker("grows") or is_property_test(item)}
-    left_out = {item for item in items if item.nodeid in passed and item not in grow}
-    config.hook.pytest_deselected(items=list(left_out))
-    items[:] = [item for item in items if item not in left_out]
-
-
-def is_property_test(item: pytest.Item) -> bool:
-    return bool(getattr(getattr(item, "obj", None), "is_hypothesis_test", False))
+def grows(item: pytest.Item) -> bool:
+    """Whether a test does more with --full: it is marked so, or Hypothesis makes up more examples for it."""
+    is_property = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+    return bool(is_property or item.get_closest_marker("grows"))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

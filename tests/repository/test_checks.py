@@ -162,7 +162,7 @@ def test_what_passed_is_known_for_the_same_commit_alone(
     outcome = Outcome({"ruff check": 1.0, "imports": 2.0, "pytest": 3.0}, ["imports"], TestRun(passed=["a::b"]))
     check.write_last("0a", "--fast", outcome)
     assert check.passed_before("0a") == {"ruff check", "a::b"}
-    assert check.passed_before("0b") == set() and "the last check was of 0a, not of 0b" in capsys.readouterr().out
+    assert check.passed_before("0b") == set() and "the last check was of 0a, this is 0b" in capsys.readouterr().out
     check.write_last("0a with uncommitted changes", "--fast", outcome)
     assert check.passed_before("0a with uncommitted changes") == set()
     check.LAST.write_text('{"commit": "0a"')
