@@ -1,9 +1,9 @@
 """What each query of the leaderboard's app reads and takes, and how that grows with the leaderboard.
 
-    python bench/leaderboard_app.py [--models N] [--runs N]
+    python bench/leaderboard_app.py [--models N] [--runs N] [--evals N]
 
 The app answers in an embedded backend; documents read are counted by its transactions, as Convex counts them. One run
-has all of its 120 evals with six steps each; of the others only what lists and scores are made of is there.
+has all of its evals with six steps each; of the others only what lists and scores are made of is there.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,6 @@ from convex_evals.config import cache_dir
 from tests.leaderboard.sent import mint
 from tests.publish.deployed import LEADERBOARD, Deployment, deployed
 
-EVALS = [f"{n % 8:03}-category/{n:03}-eval" for n in range(120)]
 STEPS = ("filesystem", "install", "deploy", "tsc", "eslint", "tests")
 VERSIONS = ["v1", "v2", "v3"]
 MOST_DOCUMENTS = 1000
@@ -30,12 +30,12 @@ TIMES = 7
 SMALL = 10  # models that the same is measured with before
 
 
-def send_whole_run(board: Deployment) -> str:
+def send_whole_run(board: Deployment, evals: Sequence[str]) -> str:
     model = board.mutation("ensureModelFromSlug", slug="acme/whole", formattedName="Whole")
     run = board.mutation(
-        "startRun", modelId=model, provider="acme", runId="whole", plannedEvals=EVALS, benchmarkVersion="v3"
+        "startRun", modelId=model, provider="acme", runId="whole", plannedEvals=evals, benchmarkVersion="v3"
     )
-    for path in EVALS:
+    for path in evals:
         category, _, name = path.partition("/")
         eval_id = board.mutation("startEval", runId=run, evalPath=path, category=category, name=name)
         for step in STEPS:
@@ -85,11 +85,13 @@ def main() -> int:
     parser.add_argument(
         "--runs", type=int, default=20, help="of each model; the embedded backend sorts them for each list"
     )
+    parser.add_argument("--evals", type=int, default=120, help="of the run that is there as a whole")
     given = parser.parse_args()
+    evals = [f"{n % 8:03}-category/{n:03}-eval" for n in range(given.evals)]
     with tempfile.TemporaryDirectory() as temporary, deployed(Path(temporary), cache_dir(), LEADERBOARD) as board:
         for version in VERSIONS:
-            mint(board, version, len(EVALS))
-        run = send_whole_run(board)
+            mint(board, version, len(evals))
+        run = send_whole_run(board, evals)
         fill(board, range(SMALL), given.runs)
         before = measure(board, run)
         fill(board, range(SMALL, given.models), given.runs)

@@ -9,7 +9,7 @@ import zlib
 SEED_VARIABLE = "TEST_SEED"
 _FAST_SHARE = 5
 _FEWEST = 10
-_FULL_SHARE = 10
+_FULL_SHARE = 15
 is_full = False  # both are set before test modules are loaded
 is_soak = False
 

@@ -59,7 +59,7 @@ IN_A_CONTAINER = {
 
 
 # Of so many attacks --full tries one, another for each commit; the nightly workflow tries all.
-_FULL_SHARE = 5
+_FULL_SHARE = 10
 # Where this file alone is asked for without --full: a few, at one level.
 FAST_LEVEL = Level.LANDLOCK if missing(Level.STRICT) else Level.STRICT
 WITHOUT_FULL = {"home-program", "network-program", "forged_verdict-program", "ambient_module"}

@@ -23,7 +23,7 @@ from tests.attacks.projects import ATTACKS
 from tests.conftest import ROOT, clean_environment
 from tests.end_to_end.test_attacks import missing
 
-SEED, FEW, MANY = 1, 24, 2_000
+SEED, FEW, MANY = 1, 10, 2_000
 EVALS = {ev.id: ev for ev in load_suite(SUITE).evals}
 
 

@@ -133,7 +133,7 @@ def test_one_fault_at_each_call(
     """All calls with --soak, a sample of them otherwise."""
     calls = calls_of_a_run(deployment, home, proxy, publish)
     at_each = range(1, calls + 1)
-    step = 1 if tier.is_soak else 9
+    step = 1 if tier.is_soak else 18
     # The deployments and the faults start at different calls, and so does each commit.
     first = tier.seed() + list(Fault).index(fault) + (deployment.app == LEADERBOARD)
     for number in at_each[first % step :: step]:

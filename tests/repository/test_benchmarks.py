@@ -19,11 +19,11 @@ pytestmark = [pytest.mark.full, pytest.mark.grading]
 
 ONE = ("--filter", "function_kinds")
 SMALLEST: dict[str, tuple[str, ...]] = {
-    "bounds": (),
+    "bounds": ("--filter", "deep"),
     "checker": ("--filter", "function_kinds|index_range", "--rounds", "1"),
     "due": ("--models", "100"),
     "endurance": ("--projects", "5", *ONE),
-    "leaderboard_app": ("--models", "10", "--runs", "1"),
+    "leaderboard_app": ("--models", "10", "--runs", "1", "--evals", "5"),
     "neighbours": ("--attacks", "^home-program$", "--rounds", "1"),
     "pages": ("--runs", "5", "--evals", "3", "--trials", "1"),
     "pipeline": ("--others", "0", "--workers", "1", *ONE),
