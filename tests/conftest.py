@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from convex_evals.cli import app
 from convex_evals.config import cache_dir
@@ -45,7 +45,10 @@ def runs_everything(config: pytest.Config) -> bool:
 
 def pytest_configure(config: pytest.Config) -> None:
     tier.is_full, tier.is_soak = runs_everything(config), bool(config.getoption("soak"))
-    settings.register_profile("tier", max_examples=tier.examples(100))
+    # How long an example takes, and how long it takes to make one, say more of the machine than of what is tested.
+    settings.register_profile(
+        "tier", max_examples=tier.examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
     settings.load_profile("tier")
 
 

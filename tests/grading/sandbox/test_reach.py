@@ -20,7 +20,8 @@ from convex_evals.process import Child
 
 pytestmark = pytest.mark.grading
 
-GIVEN, OTHER, V6_ONLY, NOBODY = 41_001, 41_002, 41_003, 41_004
+# None that the kernel gives to connections: one to a port of its own, where nobody listens, would reach itself.
+GIVEN, OTHER, V6_ONLY, NOBODY = 8_001, 8_002, 8_003, 8_004
 ECHO = """
 import net from "node:net";
 const serve = (port, host) => new Promise((ready) => {
