@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from convex_evals.records import EvalPlan, Pipeline
@@ -176,7 +176,6 @@ HASHES = st.text("0123456789abcdef", min_size=64, max_size=64)
 NAMES = st.from_regex(r"[0-9]{3}-[a-zé ]{1,9}z/[0-9]{3}-[a-z]{1,9}", fullmatch=True)
 
 
-@settings(deadline=None)
 @given(st.dictionaries(NAMES, HASHES, min_size=1))
 def test_the_file_says_what_was_minted(tmp_path_factory: pytest.TempPathFactory, evals: dict[str, str]) -> None:
     plan = make_plan()

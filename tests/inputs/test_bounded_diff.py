@@ -15,7 +15,7 @@ from tests.tier import examples
 LINES = st.lists(st.sampled_from(["a", "b", "c", "", "d d"]), max_size=60)
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(LINES, LINES)
 def test_what_people_write_is_compared_in_full(old: list[str], new: list[str]) -> None:
     expected = SequenceMatcher(None, old, new, autojunk=False)

@@ -57,7 +57,7 @@ def descriptors() -> int:
 
 
 @given(st.lists(st.sampled_from(NAMES) | st.text("ab\0\udc80\ud800.", min_size=1, max_size=3), max_size=5))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_both_ways_open_the_same(root: Path, parts: list[str]) -> None:
     parts = [part for part in parts if part not in (".", "..")]
     before = descriptors()

@@ -109,7 +109,7 @@ def test_golden_files_are_plain(name: str) -> None:
 
 
 @given(st.data())
-@settings(max_examples=examples(1_500), deadline=None)
+@settings(max_examples=examples(1_500))
 def test_changed_records_are_found_as_they_are(data: st.DataObject) -> None:
     record = data.draw(st.sampled_from(RECORDS))
     document = json.loads(record.to_json())
@@ -133,7 +133,7 @@ def test_changed_records_are_found_as_they_are(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@settings(max_examples=examples(1_500), deadline=None)
+@settings(max_examples=examples(1_500))
 def test_damaged_documents_are_found_as_they_are(data: st.DataObject) -> None:
     """Bytes are put in, taken out and written twice: keys with them."""
     record = data.draw(st.sampled_from(RECORDS))

@@ -65,7 +65,7 @@ PLACES: dict[str, tuple[Callable[[str], str], Callable[[str], str]]] = {
 
 
 @pytest.mark.parametrize("place", PLACES)
-@settings(deadline=None, max_examples=examples(200))
+@settings(max_examples=examples(200))
 @given(text=TEXTS)
 def test_whatever_it_is_it_stays_text(place: str, text: str) -> None:
     made, document = PLACES[place]
@@ -81,7 +81,6 @@ def test_whatever_it_is_it_stays_text(place: str, text: str) -> None:
     assert all(c.isprintable() or c in "\n\t" or c == JOINER for c in markdown)
 
 
-@settings(deadline=None)
 @given(text=TEXTS)
 def test_nothing_of_it_is_lost(text: str) -> None:
     """What is read is what was written, spelled out and on one line."""
@@ -99,7 +98,6 @@ def test_nothing_of_it_is_lost(text: str) -> None:
             )
 
 
-@settings(deadline=None)
 @given(text=st.text(alphabet="ab`~ \n\t", max_size=200))
 def test_a_block_shows_every_line(text: str) -> None:
     (block,) = flat(fenced(text))

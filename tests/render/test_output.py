@@ -160,7 +160,7 @@ HOSTILE = st.text() | st.lists(st.sampled_from(PIECES)).map("".join)
 
 
 @given(HOSTILE)
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 def test_any_text_is_inert(text: str) -> None:
     shown = printable(text)
     assert printable(shown) == shown
@@ -170,7 +170,7 @@ def test_any_text_is_inert(text: str) -> None:
 
 
 @given(st.recursive(HOSTILE | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(HOSTILE, inner)))
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 def test_json_says_the_same_and_is_inert(value: object) -> None:
     for ascii_ in (True, False):
         out = io.StringIO()

@@ -39,7 +39,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
 TEXTS = st.text() | WORDS
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 VALUES = st.none() | st.booleans() | NUMBERS | TEXTS | st.lists(st.text("ab=-")).map(tuple)
-SLOW = settings(max_examples=examples(100), deadline=None, phases=[Phase.explicit, Phase.generate])
+SLOW = settings(max_examples=examples(100), phases=[Phase.explicit, Phase.generate])
 
 
 @st.composite

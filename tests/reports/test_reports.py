@@ -217,7 +217,6 @@ def test_signatures(reasons: dict[str, str], tests: dict[str, str | None], key: 
 
 
 @given(text=TEXTS)
-@settings(deadline=None)
 def test_any_message_has_a_signature(text: str) -> None:
     text = text.encode("utf-8", "replace").decode()  # as every file of ours is written
     for verdict in (make_failure({"deploy": text}), make_failure({"tests": text}, {text or "t": text})):
@@ -274,7 +273,7 @@ def test_the_diff_is_about_the_function_that_failed() -> None:
     assert diff.startswith("--- expected/convex/tickets.ts") and note == "Shortened."
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(*[st.lists(st.sampled_from(["a", "b", "", "  c", "});"]), max_size=40)] * 2)
 def test_the_diff_makes_the_reply_of_the_answer(old: list[str], new: list[str]) -> None:
     answer, reply = ("".join(f"{line}\n" for line in lines) for lines in (old, new))
@@ -614,7 +613,7 @@ WORDS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=examples(25))
+@settings(max_examples=examples(25))
 @given(data=st.data())
 def test_what_people_write_survives_byte_for_byte(world: tuple[Report, Report], data: st.DataObject) -> None:
     """Whatever they write, wherever they may, however often the report is made again, with or without the failure."""

@@ -74,7 +74,7 @@ def test_single_trials_are_mcnemars_exact_test(gained: int, lost: int, same: int
         assert p == pytest.approx(scipy.stats.binomtest(gained, gained + lost).pvalue, rel=1e-9)
 
 
-@settings(max_examples=examples(20), deadline=None)
+@settings(max_examples=examples(20))
 @given(st.lists(trials(), min_size=2, max_size=12).map(lambda rows: pairs_of(*rows)))
 def test_sign_flips_as_scipy(pairs: list[EvalPair]) -> None:
     # Whole numbers, so that scipy's ties are ties.
@@ -89,7 +89,7 @@ def test_sign_flips_as_scipy(pairs: list[EvalPair]) -> None:
     assert mine == pytest.approx(theirs.pvalue, rel=1e-9)
 
 
-@settings(deadline=None, max_examples=examples(30))
+@settings(max_examples=examples(30))
 @given(st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=9))
 def test_holm_is_bonferroni_on_every_subset(ps: list[float | None]) -> None:
     """Closed testing (Marcus, Peritz, Gabriel 1976): a hypothesis falls when every set that it is in falls."""
@@ -102,7 +102,6 @@ def test_holm_is_bonferroni_on_every_subset(ps: list[float | None]) -> None:
             assert after == pytest.approx(theirs, abs=1e-12)
 
 
-@settings(deadline=None)
 @given(trials(most=12))
 def test_fisher_as_scipy(row: tuple[int, int, int, int]) -> None:
     a_passed, a, b_passed, b = row
@@ -136,7 +135,6 @@ def test_the_interval_is_close_to_that_of_the_t_test_where_evals_are_many() -> N
     assert found.p == pytest.approx(theirs.pvalue, abs=0.001)
 
 
-@settings(deadline=None)
 @given(many)
 def test_swapping_the_sides_turns_signs_and_nothing_else(pairs: list[EvalPair]) -> None:
     one, other = paired(pairs), paired(swapped(pairs))
@@ -148,14 +146,12 @@ def test_swapping_the_sides_turns_signs_and_nothing_else(pairs: list[EvalPair]) 
     assert [(f.pair.eval, f.p) for f in flips(pairs)] == [(f.pair.eval, f.p) for f in flips(swapped(pairs))]
 
 
-@settings(deadline=None)
 @given(many, st.randoms(use_true_random=False))
 def test_the_order_of_evals_is_nothing(pairs: list[EvalPair], order: random.Random) -> None:
     shuffled = order.sample(pairs, len(pairs))
     assert paired(shuffled) == paired(pairs) and flips(shuffled) == flips(pairs)
 
 
-@settings(deadline=None)
 @given(many)
 def test_a_verdict_agrees_with_the_p_and_the_interval_that_are_printed(pairs: list[EvalPair]) -> None:
     one = paired(pairs)

@@ -45,9 +45,7 @@ def mutated(data: Any, place: tuple[str | int, ...], value: Any, how: str) -> An
 
 
 @given(st.data())
-@settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_no_mutation_of_a_record_is_a_bug(
     tmp_path_factory: pytest.TempPathFactory, invoke: Invoke, data: st.DataObject
 ) -> None:

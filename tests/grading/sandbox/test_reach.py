@@ -20,7 +20,7 @@ from convex_evals.process import Child
 
 pytestmark = pytest.mark.grading
 
-# None that the kernel gives to connections: one to a port of its own, where nobody listens, would reach itself.
+# The kernel hands out none of these: a connection from a port to the same port, where nobody listens, reaches itself.
 GIVEN, OTHER, V6_ONLY, NOBODY = 8_001, 8_002, 8_003, 8_004
 ECHO = """
 import net from "node:net";
