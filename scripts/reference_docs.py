@@ -30,6 +30,7 @@ from convex_evals.records.benchmark import Benchmark
 from convex_evals.records.journal import JournalEntry
 from convex_evals.records.models import ModelsFile
 from convex_evals.records.publication import Publication
+from convex_evals.records.session import Label, Session
 from convex_evals.records.validation import ValidationRecord
 from convex_evals.render.plain import plain
 from convex_evals.suite.suite import Eval, load_suite
@@ -48,6 +49,8 @@ FILES: dict[str, type[Record]] = {
     "runs/PROVIDER/MODEL/DATE/RUN/published/DEPLOYMENT.json": Publication,
     "benchmarks/NAME.yaml": Benchmark,
     "runs/PROVIDER/MODEL/DATE/validation-ID/validation.json": ValidationRecord,
+    "sessions/XX/ID/session.json": Session,
+    "labels/XX/ID.yaml": Label,
     ".cache/convex-evals/journal/RUN/CATEGORY/NAME/TRIAL.json": JournalEntry,
 }
 

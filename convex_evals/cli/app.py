@@ -40,6 +40,7 @@ COMMANDS = {
     "leaderboard-app": "Check the leaderboard's app before it is deployed.",
     "benchmark": "Name what scores are of; list, show, compare.",
     "publish": "Send committed runs to a Convex leaderboard.",
+    "sessions": "Make datasets of conversations with coding agents.",
     "matrix": "Show each eval's pass rate for each model.",
     "view": "Browse runs, models and reports in the browser.",
     "open": "Open the page on a run or an eval in the browser.",

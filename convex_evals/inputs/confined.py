@@ -14,7 +14,7 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -163,12 +163,17 @@ def write(path: Path, root: Path, data: bytes) -> None:
 
     A process that is killed on the way leaves at most a complete file under a temporary name.
     """
+    write_pieces(path, root, (data,))
+
+
+def write_pieces(path: Path, root: Path, pieces: Iterable[bytes]) -> None:
+    """As `write`, of a file that is made piece by piece; what making them raises leaves the old file as it is."""
     with _parent(path, root, create=True) as place:
         assert place is not None, "its folder was made"
         name = f"{TEMPORARY}{os.getpid()}-{os.urandom(4).hex()}"
         temporary = _Place(name if HAS_OPEN_FOLDERS else str(path.with_name(name)), place.folder)
         try:
-            _write_whole(temporary, data)
+            _write_whole(temporary, pieces)
             _replace(temporary, place)
         except BaseException:
             with contextlib.suppress(OSError):
@@ -279,8 +284,8 @@ def _replace(source: _Place, target: _Place) -> None:
         os.replace(source.name, target.name, src_dir_fd=source.folder, dst_dir_fd=target.folder)
 
 
-def _write_whole(place: _Place, data: bytes) -> None:
-    """Make a file with `data`. Where the file system can, it has no name before it is complete."""
+def _write_whole(place: _Place, pieces: Iterable[bytes]) -> None:
+    """Make a file of `pieces`. Where the file system can, it has no name before it is complete."""
     nameless = getattr(os, "O_TMPFILE", None) if HAS_OPEN_FOLDERS else None
     try:
         fd = os.open(".", nameless | os.O_WRONLY, 0o644, **place.where) if nameless else -1
@@ -291,7 +296,7 @@ def _write_whole(place: _Place, data: bytes) -> None:
     if fd < 0:
         fd, nameless = os.open(place.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644, **place.where), None
     with os.fdopen(fd, "wb") as file:
-        file.write(data)
+        file.writelines(pieces)
         file.flush()
         os.fsync(file.fileno())
         if nameless:

@@ -46,7 +46,16 @@ def tariff_of(entry: ModelEntry) -> Tariff:
     """From models.yaml, else from LiteLLM's price map."""
     if entry.price:
         return Tariff(entry.price)
-    known = _known(entry)
+    return _tariff(_known(entry))
+
+
+def tariff_named(name: str) -> Tariff:
+    """From LiteLLM's price map, of a model as others name it: with its provider, or without."""
+    costs = price_map()
+    return _tariff(costs.get(name) or costs.get(name.partition("/")[2]) or {})
+
+
+def _tariff(known: dict[str, Any]) -> Tariff:
     per_input, per_output = known.get("input_cost_per_token"), known.get("output_cost_per_token")
     if per_input is None or per_output is None:
         return Tariff(None)

@@ -24,9 +24,12 @@ _LONGEST = 300  # characters of a key or a value that are shown
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def parse_human(text: str, path: Path, model: type[R], *, ignore_unknown: bool = False) -> R:
-    """`text` of `path` as `model`; an empty file is all defaults. Raises `UserError`, one line."""
-    data = _load(text, path)
+def parse_human(text: str, path: Path, model: type[R], *, ignore_unknown: bool = False, any_text: bool = False) -> R:
+    """`text` of `path` as `model`; an empty file is all defaults. Raises `UserError`, one line.
+
+    Text that cannot be seen is refused, except with `any_text`.
+    """
+    data = _load(text, path, any_text=any_text)
     if data is None:
         data = {}
     if not isinstance(data, dict):
@@ -47,12 +50,13 @@ def _where(error: ValidationError, text: str, path: Path) -> str:
     return f"{path}:{bounded_yaml.line_of(text, error.errors()[0]['loc'])}"
 
 
-def _load(text: str, path: Path) -> Any:
+def _load(text: str, path: Path, *, any_text: bool) -> Any:
     if len(text) > _LIMITS.size:
         raise UserError(f"{path}: more than {_LIMITS.size:,} characters, too long for a settings file; make it shorter")
     try:
         data = decode(text, _LIMITS) if path.suffix == ".json" else _load_yaml(text, path)
-        _refuse_unseen(data)
+        if not any_text:
+            _refuse_unseen(data)
         return data
     except json.JSONDecodeError as error:
         raise UserError(f"{path}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}") from None

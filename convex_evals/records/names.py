@@ -24,6 +24,7 @@ _RULES = re.compile(r"[0-9a-f]{16}|[0-9a-f]{64}")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _IDENTITY = re.compile(r"[0-9a-f]{16,64}")
 _GRADE_NAME = re.compile(r"grade\.[0-9a-f]{8}\.json")
+_SESSION = re.compile(r"[0-9a-f]{20}")
 _LINE = re.compile(r"[^\n\r\x00-\x1f\x7f-\x9f\u2028\u2029]{0,1000}")
 
 
@@ -70,6 +71,7 @@ Sha256 = Annotated[str, _matching(_HASH, "SHA-256 in hexadecimal digits")]
 RulesHash = Annotated[str, _matching(_RULES, "hash of lint rules in hexadecimal digits")]
 Commit = Annotated[str, _matching(_COMMIT, "commit's hash")]
 Identity = Annotated[str, _matching(_IDENTITY, "identity of a reply, in hexadecimal digits")]
+SessionId = Annotated[str, _matching(_SESSION, "id of a session, 20 hexadecimal digits")]
 GradeName = Annotated[str, _matching(_GRADE_NAME, "name of a grade file")]
 Day = Annotated[str, AfterValidator(_day)]
 Line = Annotated[str, _matching(_LINE, "line of text")]

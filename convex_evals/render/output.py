@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, TextIO
 
 from convex_evals.text import JOINER, one_line, printable
@@ -45,6 +46,18 @@ def say_csv(text: str) -> None:
 def say_json(text: str) -> None:
     """Print a JSON document: the same value, with escapes for whatever `say` would spell out."""
     _write(sys.stdout, _IN_STRINGS.sub(_escaped, text.rstrip("\n")) + "\n")
+
+
+def say_bytes(pieces: Iterable[bytes]) -> None:
+    """Pass a file on as it is; on a terminal, print what can be seen of it."""
+    if sys.stdout.isatty():
+        for piece in pieces:
+            say(piece.decode("utf-8", "replace"), end="")
+        return
+    sys.stdout.flush()
+    for piece in pieces:
+        sys.stdout.buffer.write(piece)
+    sys.stdout.buffer.flush()
 
 
 def complain(message: str, kind: str = "error") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from convex_evals.errors import UserError, write_advice
@@ -21,6 +22,14 @@ def write_atomic(path: Path, text: str, root: Path | None = None) -> None:
     """
     try:
         confined.write(path, root or path.parent, text.encode("utf-8", "replace"))
+    except OSError as error:
+        raise write_error(path, error) from error
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+    """As `write_atomic`, of a file of the user's own choice that is made piece by piece."""
+    try:
+        confined.write_pieces(path, path.parent, pieces)
     except OSError as error:
         raise write_error(path, error) from error
 

@@ -30,6 +30,7 @@ SMALLEST: dict[str, tuple[str, ...]] = {
     "publish": (),
     "reading": ("--runs", "10", "--evals", "5", "--trials", "1"),
     "reports": (),
+    "sessions": ("--megabytes", "4", "--sessions", "100"),
 }
 # These take minutes at their smallest: all projects of an eval both ways, and all of a benchmark at two revisions.
 LONG = {

@@ -1,0 +1,1 @@
+"""Conversations of people with coding agents: imported, labelled and exported as datasets."""

@@ -1,0 +1,1 @@
+"""From conversations as agents keep them to sessions without secrets."""
