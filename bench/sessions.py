@@ -23,7 +23,7 @@ from unittest import mock
 from convex_evals.records.hashes import sha256_text
 from convex_evals.records.session import Label, Session, SessionStatus
 from convex_evals.sessions.conversation import session_id
-from convex_evals.sessions.index import Filter, open_index
+from convex_evals.sessions.index import SessionFilter, open_index
 from convex_evals.sessions.labels import write_label
 from convex_evals.sessions.message import Message
 from convex_evals.sessions.store import SessionStore, to_lines
@@ -152,17 +152,17 @@ def measure_finding(count: int, store: SessionStore) -> dict[str, float]:
         write_sessions(store, count)
     found: dict[str, float] = {"sessions": count}
 
-    def timed(name: str, wanted: Filter) -> None:
+    def timed(name: str, wanted: SessionFilter) -> None:
         begin = time.monotonic()
         with open_index(store) as index:
             index.find(wanted, 50)
             index.count(wanted)
         found[name] = time.monotonic() - begin
 
-    timed("first_seconds", Filter())
-    timed("list_seconds", Filter())
-    timed("filter_seconds", Filter(status=SessionStatus.GOLDEN, tags=("auth",), ready=True))
-    timed("search_seconds", Filter(search="number 4711 "))
+    timed("first_seconds", SessionFilter())
+    timed("list_seconds", SessionFilter())
+    timed("filter_seconds", SessionFilter(status=SessionStatus.GOLDEN, tags=("auth",), ready=True))
+    timed("search_seconds", SessionFilter(search="number 4711 "))
     found["command_seconds"], _ = command(["sessions", "list", "--status", "golden"], store.root)
     return found
 

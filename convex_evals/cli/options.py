@@ -207,5 +207,5 @@ def print_lines(form: str, lines: Iterable[str], table: Table, data: Callable[[]
     from convex_evals.render.markdown import to_markdown
     from convex_evals.render.model import Section
 
-    section = Section.of(*lines, table.for_machines())
+    section = Section((*lines, table.for_machines()))
     print_result(form, section, data, lambda: to_markdown(Section.of(table)))

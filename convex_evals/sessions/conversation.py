@@ -44,7 +44,7 @@ class RecordCount:
 class Conversation:
     """What one agent recorded of one conversation. Nothing of it is checked for secrets yet."""
 
-    tool: str  # name of the source: claude-code, codex, ...
+    tool: str  # name of the reader: claude-code, codex, ...
     native_id: str  # the agent's own id of the conversation; with `tool`, what its session is identified by
     messages: list[Message]
     raw: list[str]  # the records as they were read, one text each, in order; without line ends where they were lines
@@ -72,8 +72,8 @@ def session_id(tool: str, native_id: str) -> str:
 Problems = Callable[[str], None]
 
 
-class Source(Protocol):
-    """An agent's way of keeping conversations."""
+class Reader(Protocol):
+    """Reads the conversations that one agent keeps."""
 
     name: str  # the word of `--from`
 

@@ -38,7 +38,7 @@ _MOST_TEXT = 1_000_000  # characters of a session that a search looks through
 Progress = Callable[[int, int], None]  # sessions read, of how many
 
 
-class Entry(NamedTuple):
+class SessionEntry(NamedTuple):
     """One session as lists show it."""
 
     id: str
@@ -62,7 +62,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Filter:
+class SessionFilter:
     """Which sessions are meant; all conditions hold."""
 
     status: SessionStatus | None = None
@@ -102,7 +102,7 @@ class Index:
     connection: sqlite3.Connection
     problems: tuple[str, ...]
 
-    def find(self, wanted: Filter, limit: int | None = None, offset: int = 0) -> list[Entry]:
+    def find(self, wanted: SessionFilter, limit: int | None = None, offset: int = 0) -> list[SessionEntry]:
         """The newest first; those of unknown time last."""
         where, parameters = wanted.where()
         rows = self.connection.execute(
@@ -111,7 +111,7 @@ class Index:
         )
         return [_read_entry(row[0]) for row in rows]
 
-    def count(self, wanted: Filter) -> int:
+    def count(self, wanted: SessionFilter) -> int:
         where, parameters = wanted.where()
         (number,) = self.connection.execute(f"select count(*) from sessions where {where}", parameters).fetchone()
         return int(number)
@@ -170,8 +170,8 @@ def _row(store: SessionStore, session_id: str, stamp: str) -> tuple[Sequence[str
     return row, _searched_text(store, session, label)
 
 
-def _entry(session: Session, label: Label) -> Entry:
-    return Entry(
+def _entry(session: Session, label: Label) -> SessionEntry:
+    return SessionEntry(
         id=session.id,
         title=session.title,
         tool=session.tool,
@@ -193,8 +193,8 @@ def _entry(session: Session, label: Label) -> Entry:
     )
 
 
-def _read_entry(data: str) -> Entry:
-    entry = Entry(*json.loads(data))
+def _read_entry(data: str) -> SessionEntry:
+    entry = SessionEntry(*json.loads(data))
     return entry._replace(models=tuple(entry.models), status=SessionStatus(entry.status), tags=tuple(entry.tags))
 
 

@@ -19,7 +19,7 @@ _AT_ONCE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FileLine:
     """One line of a file, with what it holds."""
 
     number: int  # from 1
@@ -28,34 +28,34 @@ class Line:
     problem: str | None = None  # why there is no value
 
 
-def json_lines(file: Path) -> Iterator[Line]:
+def json_lines(file: Path) -> Iterator[FileLine]:
     """Each line of `file` that is not empty. Lines end at "\\n" alone: U+2028 is text. Raises `OSError`."""
     for number, data in _lines(file):
         if data is None:
-            yield Line(number, "", problem=f"longer than {LONGEST_LINE:,} bytes")
+            yield FileLine(number, "", problem=f"longer than {LONGEST_LINE:,} bytes")
             continue
         data = data.removeprefix(BOM_UTF8) if number == 1 else data
         text = well_formed(data.decode("utf-8", "replace"))
         if not text.strip():
             continue
         try:
-            yield Line(number, text, decode(data, LIMITS))
+            yield FileLine(number, text, decode(data, LIMITS))
         except ValueError as error:
-            yield Line(number, text, problem=str(error).partition("\n")[0][:200])
+            yield FileLine(number, text, problem=str(error).partition("\n")[0][:200])
 
 
-def json_file(file: Path) -> Line:
+def json_file(file: Path) -> FileLine:
     """All of `file` as one document. Raises `OSError`."""
     with file.open("rb") as stream:
         data = stream.read(LONGEST_LINE + 1)
     if len(data) > LONGEST_LINE:
-        return Line(1, "", problem=f"larger than {LONGEST_LINE:,} bytes")
+        return FileLine(1, "", problem=f"larger than {LONGEST_LINE:,} bytes")
     data = data.removeprefix(BOM_UTF8)
     text = well_formed(data.decode("utf-8", "replace"))
     try:
-        return Line(1, text, decode(data, LIMITS))
+        return FileLine(1, text, decode(data, LIMITS))
     except ValueError as error:
-        return Line(1, text, problem=str(error).partition("\n")[0][:200])
+        return FileLine(1, text, problem=str(error).partition("\n")[0][:200])
 
 
 def _lines(file: Path) -> Iterator[tuple[int, bytes | None]]:

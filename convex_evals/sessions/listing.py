@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from convex_evals.records.session import SessionStatus
 from convex_evals.render.model import Cell, Column, Row, Table, Tone
 from convex_evals.render.numbers import dollars
-from convex_evals.sessions.index import Entry
+from convex_evals.sessions.index import SessionEntry
 
 SHORT = 8  # digits of an id that people see
 _LONGEST_TITLE = 60
@@ -39,7 +39,7 @@ _COLUMNS = (
 )
 
 
-def entries_table(entries: Sequence[Entry]) -> Table:
+def entries_table(entries: Sequence[SessionEntry]) -> Table:
     """For machines, labels are named as in their files, the session as in session.json."""
     return Table.of(_COLUMNS, [_row(entry) for entry in entries])
 
@@ -49,7 +49,7 @@ def cost_text(amount: float | None, is_estimated: bool) -> str:
     return "" if amount is None else f"{'~' if is_estimated else ''}{dollars(amount)}"
 
 
-def _row(entry: Entry) -> Row:
+def _row(entry: SessionEntry) -> Row:
     return [
         Cell(entry.id[:SHORT], entry.id),
         Cell(entry.status.value, entry.status.value, _TONES[entry.status]),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from convex_evals.records.session import Label, Session
+from convex_evals.render.model import Column, Row, Table
 from convex_evals.sessions.listing import cost_text
 from convex_evals.sessions.message import ASSISTANT, SYSTEM, USER, Message
 
@@ -57,12 +58,33 @@ def message_lines(messages: Iterable[Message], *, full: bool) -> Iterator[str]:
             yield from _folded(f"calls {call.name}", call.arguments, full)
 
 
+def messages_table(messages: Iterable[Message]) -> Table:
+    """What was said, one message a row."""
+    columns = [
+        Column("number", "#", right=True),
+        Column("role", "role"),
+        Column("time", "time"),
+        Column("tools", "tools"),
+        Column("text", "text"),
+    ]
+    rows: list[Row] = [
+        [at, _NAMES.get(message.role, message.role).lower(), message.time or "", _tools(message), message.text.strip()]
+        for at, message in enumerate(messages, 1)
+    ]
+    return Table.of(columns, rows)
+
+
 def session_to_data(session: Session, label: Label, messages: Iterable[Message]) -> dict[str, Any]:
     return {
         **session.model_dump(mode="json", by_alias=True),
         "label": label.model_dump(mode="json"),
         "conversation": [message.to_data() for message in messages],
     }
+
+
+def _tools(message: Message) -> str:
+    """The tools that are called, or the one that answers."""
+    return ", ".join(call.name for call in message.tool_calls) or message.name or ""
 
 
 def _what(message: Message) -> str:

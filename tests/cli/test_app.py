@@ -18,7 +18,9 @@ from tests.factories import make_eval, make_generation_file, make_grade_file, ma
 
 
 def test_every_command_is_listed_with_its_whole_line(invoke: Invoke) -> None:
-    modules = {path.stem.replace("_", "-") for path in (ROOT / "convex_evals/cli/commands").glob("[!_]*.py")}
+    folder = ROOT / "convex_evals/cli/commands"
+    files = [*folder.glob("[!_]*.py"), *(path.parent for path in folder.glob("*/__init__.py"))]
+    modules = {path.stem.replace("_", "-") for path in files}
     assert set(COMMANDS) == modules
     help_ = invoke("--help").out
     for name, summary in COMMANDS.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
@@ -14,7 +15,7 @@ import yaml
 from convex_evals.cli.commands.sessions import exporting, importing, shared
 from convex_evals.records.session import SessionStatus
 from convex_evals.sessions.exports import EXPORTS
-from convex_evals.sessions.sources.registry import NAMES
+from convex_evals.sessions.readers.registry import NAMES
 from tests.conftest import Invoke, Result
 from tests.sessions.chats import chat, write_chats
 
@@ -174,6 +175,18 @@ def test_a_session_is_shown(repository: Path, invoke: Invoke) -> None:
     data = json.loads(invoke("sessions", "show", session_id, "--json", cwd=repository).out)
     assert data["id"] == session_id and data["label"]["evalStatus"] == "golden"
     assert [each["role"] for each in data["conversation"]] == ["user", "assistant"]
+
+
+def test_a_session_is_a_table_of_messages_elsewhere(repository: Path, invoke: Invoke) -> None:
+    session_id = session_ids(repository)["Crons"]
+    head, *rows = csv.reader(io.StringIO(invoke("sessions", "show", session_id, "--format", "csv", cwd=repository).out))
+    assert head == ["number", "role", "time", "tools", "text"]
+    assert [(row[0], row[1], row[4]) for row in rows] == [
+        ("1", "user", "How do I write a cron?"),
+        ("2", "assistant", "With cronJobs."),
+    ]
+    markdown = invoke("sessions", "show", session_id, "--format", "markdown", cwd=repository).out
+    assert "| --- |" in markdown and "With cronJobs." in markdown
 
 
 def test_a_hostile_session_steers_no_terminal(tmp_path: Path, home: Path, invoke: Invoke) -> None:

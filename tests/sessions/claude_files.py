@@ -8,9 +8,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from convex_evals.sessions.conversation import Conversation, Source
+from convex_evals.sessions.conversation import Conversation, Reader
 from convex_evals.sessions.message import Message
-from convex_evals.sessions.sources.claude_code import SOURCE
+from convex_evals.sessions.readers.claude_code import READER
 
 Data = dict[str, Any]
 SAMPLES = Path(__file__).parent / "samples"
@@ -57,10 +57,10 @@ def written(file: Path, *records: Any) -> Path:
     return file
 
 
-def read(file: Path, *expected: str, source: Source = SOURCE) -> list[Conversation]:
+def read(file: Path, *expected: str, reader: Reader = READER) -> list[Conversation]:
     """What the file holds, all of its records being accounted for, and `expected` standing in the problems."""
     problems: list[str] = []
-    found = list(source.read(file, problems.append))
+    found = list(reader.read(file, problems.append))
     assert len(problems) == len(expected), problems
     for part, line in zip(expected, problems, strict=True):
         assert part in line and line.startswith(f"{file.parent}") and "\n" not in line

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from convex_evals.sessions.conversation import Conversation
 from convex_evals.sessions.message import ASSISTANT, SYSTEM, USER
-from convex_evals.sessions.sources import aider
-from convex_evals.sessions.sources.aider import NAME, SOURCE
+from convex_evals.sessions.readers import aider
+from convex_evals.sessions.readers.aider import NAME, READER
 
 SAMPLE = Path(__file__).parent / "samples" / "aider" / "history.md"
 START = "# aider chat started at 2025-05-01 10:00:00"
@@ -26,7 +26,7 @@ def read(folder: Path, text: str) -> list[Conversation]:
 def read_file(file: Path, expected: tuple[str, ...] = ()) -> list[Conversation]:
     """What the file holds, all of its records being accounted for, and `expected` standing in the problems."""
     problems: list[str] = []
-    found = list(SOURCE.read(file, lambda line: problems.append(line)))
+    found = list(READER.read(file, lambda line: problems.append(line)))
     assert [part for part, line in zip(expected, problems, strict=True) if part in line] == list(expected)
     for conversation in found:
         assert conversation.records.read == len(conversation.raw)
@@ -169,11 +169,11 @@ def test_files_are_found_by_name(tmp_path: Path) -> None:
         (tmp_path / folder / "README.md").write_text("x")
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / NAME).symlink_to(tmp_path / NAME)
-    found = [str(file.relative_to(tmp_path)) for file in SOURCE.files(tmp_path)]
+    found = [str(file.relative_to(tmp_path)) for file in READER.files(tmp_path)]
     assert found == [NAME, f"a/c/{NAME}", f"b/{NAME}"]
-    assert list(SOURCE.files(tmp_path / "b" / "README.md")) == [tmp_path / "b" / "README.md"]
-    assert list(SOURCE.files(tmp_path / "none")) == []
-    assert SOURCE.places(tmp_path) == (tmp_path / NAME,)
+    assert list(READER.files(tmp_path / "b" / "README.md")) == [tmp_path / "b" / "README.md"]
+    assert list(READER.files(tmp_path / "none")) == []
+    assert READER.places(tmp_path) == (tmp_path / NAME,)
 
 
 def test_the_folder_is_that_of_a_history_in_its_place(tmp_path: Path) -> None:

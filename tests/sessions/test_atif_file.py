@@ -15,7 +15,7 @@ from convex_evals.sessions.conversation import DETAIL, MESSAGE, UNKNOWN, UNREADA
 from convex_evals.sessions.exports.atif import trajectory
 from convex_evals.sessions.exports.encoding import arguments_of
 from convex_evals.sessions.message import ASSISTANT, SYSTEM, TOOL, USER, Message, ToolCall
-from convex_evals.sessions.sources.atif_file import SOURCE
+from convex_evals.sessions.readers.atif_file import READER
 from tests.sessions.conversations import MESSAGES, debugging, exported, labelled, reply, result, session, user
 
 SAMPLE = Path(__file__).parent / "samples" / "atif" / "trajectory.json"
@@ -24,7 +24,7 @@ SAMPLE = Path(__file__).parent / "samples" / "atif" / "trajectory.json"
 def read(file: Path, *expected: str) -> list[Conversation]:
     """The conversations of a file, all of its records being accounted for, and `expected` standing in the problems."""
     problems: list[str] = []
-    found = list(SOURCE.read(file, problems.append))
+    found = list(READER.read(file, problems.append))
     assert len(problems) == len(expected), problems
     for part, line in zip(expected, problems, strict=True):
         assert part in line and "\n" not in line and line.startswith(f"{file}:")
@@ -234,8 +234,8 @@ def test_what_is_no_trajectory(tmp_path: Path) -> None:
 def test_credentials_are_neither_listed_nor_opened(tmp_path: Path, name: str) -> None:
     file = written(tmp_path, of_steps(), name)
     problems: list[str] = []
-    assert not [*SOURCE.files(tmp_path), *SOURCE.files(file)]
-    assert not list(SOURCE.read(file, problems.append)) and len(problems) == 1
+    assert not [*READER.files(tmp_path), *READER.files(file)]
+    assert not list(READER.read(file, problems.append)) and len(problems) == 1
 
 
 TEXT = st.text(max_size=8) | st.sampled_from(["\ud83d", "c", "t"])
@@ -282,9 +282,9 @@ def test_anything_is_accounted_for(tmp_path: Path, values: list[Any]) -> None:
     problems: list[str] = []
     file = tmp_path / "x.jsonl"
     file.write_text("".join(f"{json.dumps(each)}\n" for each in values))
-    lines = list(SOURCE.read(file, problems.append))
+    lines = list(READER.read(file, problems.append))
     check(lines)
-    document = list(SOURCE.read(written(tmp_path, values), problems.append))
+    document = list(READER.read(written(tmp_path, values), problems.append))
     check(document)
     assert len(document) >= len(values) and all("\n" not in problem for problem in problems)
     steps = [len(each["steps"]) for each in values if isinstance(each, dict) and isinstance(each.get("steps"), list)]

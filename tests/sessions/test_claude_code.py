@@ -14,8 +14,8 @@ from convex_evals.records.generation import Usage
 from convex_evals.sessions import lines
 from convex_evals.sessions.conversation import DETAIL, MESSAGE, OTHER_BRANCH, REPEATED, UNREADABLE, Conversation
 from convex_evals.sessions.message import ASSISTANT, SYSTEM, TOOL, USER
-from convex_evals.sessions.sources import claude_records
-from convex_evals.sessions.sources.claude_code import SOURCE
+from convex_evals.sessions.readers import log_records
+from convex_evals.sessions.readers.claude_code import READER
 from tests.sessions.claude_files import (
     ID,
     MODEL,
@@ -376,7 +376,7 @@ def test_lines_that_cannot_be_read_are_told_and_kept(
     before, after = (json.dumps(each).encode() for each in (user("u", "hi"), reply("a", "ho", "u")))
     file.write_bytes(b"\n".join((before, line, after)))
     problems: list[str] = []
-    (found,) = SOURCE.read(file, problems.append)
+    (found,) = READER.read(file, problems.append)
     check([found])
     assert len(problems) == 1 and problems[0].startswith(f"{file}:2: ") and told in problems[0]
     assert problems[0].endswith("; left out" if not kept else "; kept as text")
@@ -408,7 +408,7 @@ def test_a_file_without_records_holds_no_conversation(tmp_path: Path, content: b
 def test_files_that_are_not_read_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / f"{ID}.jsonl"
     assert read(file, f"{file}: cannot be read: No such file or directory; skipped") == []
-    monkeypatch.setattr(claude_records, "LARGEST_FILE", 10)
+    monkeypatch.setattr(log_records, "LARGEST_FILE", 10)
     assert read(written(file, user("u", "hi")), f"{file}:1: larger than 10 bytes; skipped") == []
 
 
@@ -451,11 +451,11 @@ RECORDS = any_records(
 def test_any_records_are_all_kept_and_counted(tmp_path: Path, records: list[str]) -> None:
     file = written(tmp_path / f"{ID}.jsonl", *records)
     problems: list[str] = []
-    found = list(SOURCE.read(file, problems.append))
+    found = list(READER.read(file, problems.append))
     check(found)
     assert sorted(line for each in found for line in each.raw) == sorted(records)
     assert all(line.startswith(f"{file}:") and "\n" not in line for line in problems)
-    assert found == list(SOURCE.read(file, problems.append))
+    assert found == list(READER.read(file, problems.append))
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -466,7 +466,7 @@ def test_any_bytes_are_all_kept_and_counted(tmp_path: Path, data: bytes) -> None
     file = tmp_path / f"{ID}.jsonl"
     file.write_bytes(data)
     problems: list[str] = []
-    found = list(SOURCE.read(file, problems.append))
+    found = list(READER.read(file, problems.append))
     check(found)
     unreadable = sum(each.records.fates[UNREADABLE] for each in found)
     assert unreadable == len(problems)
@@ -474,5 +474,5 @@ def test_any_bytes_are_all_kept_and_counted(tmp_path: Path, data: bytes) -> None
 
 
 def test_places(tmp_path: Path) -> None:
-    assert SOURCE.places(tmp_path) == (tmp_path / ".claude" / "projects", tmp_path / ".config" / "claude" / "projects")
+    assert READER.places(tmp_path) == (tmp_path / ".claude" / "projects", tmp_path / ".config" / "claude" / "projects")
     assert MODEL in {each.model for each in read_one(tmp_path, reply("a", "x")).messages}

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from convex_evals.sessions.conversation import DETAIL, MESSAGE, OTHER_BRANCH, Conversation, session_id
 from convex_evals.sessions.message import TOOL, USER
-from convex_evals.sessions.sources.claude_code import SOURCE
-from convex_evals.sessions.sources.claude_tree import Node, chosen
+from convex_evals.sessions.readers.claude_code import READER
+from convex_evals.sessions.readers.claude_tree import TreeNode, chosen
 from tests.sessions.claude_files import (
     ID,
     SAMPLES,
@@ -319,7 +319,7 @@ def test_agents_of_workflows_are_in_folders_below(tmp_path: Path) -> None:
     written(folder / "journal.jsonl", {"type": "started", "agentId": "x1"})
     file = written(tmp_path / f"{ID}.jsonl", *START)
     assert [each.native_id for each in read(file)] == [ID, f"{ID}/x1"]
-    assert list(SOURCE.files(tmp_path)) == [file]
+    assert list(READER.files(tmp_path)) == [file]
 
 
 def test_branches_of_a_sub_agent_are_its_own(tmp_path: Path) -> None:
@@ -348,7 +348,7 @@ def test_a_file_that_has_only_records_of_agents(tmp_path: Path) -> None:
 
 def test_a_file_of_an_agent_alone(tmp_path: Path) -> None:
     file = written(tmp_path / ID / "subagents" / "agent-x1.jsonl", *_aside(_agent("x", "look", "seen")))
-    assert list(SOURCE.files(tmp_path)) == [file]
+    assert list(READER.files(tmp_path)) == [file]
     (found,) = read(file)
     assert (found.native_id, found.parent, shape(found)) == (f"{ID}/x1", ID, ["look", "seen"])
 
@@ -357,11 +357,11 @@ def test_an_agent_is_a_file_of_its_own_where_its_session_is_not_read(tmp_path: P
     place, away = tmp_path / "place", written(tmp_path / "away.jsonl", *START)
     agent = written(place / ID / "subagents" / "agent-x1.jsonl", *_aside(_agent("x", "look", "seen")))
     session = written(place / f"{ID}.jsonl", *START)
-    assert list(SOURCE.files(place)) == [session]
-    assert list(SOURCE.files(agent.parent)) == [agent]
+    assert list(READER.files(place)) == [session]
+    assert list(READER.files(agent.parent)) == [agent]
     session.unlink()
     session.symlink_to(away)
-    assert list(SOURCE.files(place)) == [agent]
+    assert list(READER.files(place)) == [agent]
 
 
 def test_problems_of_an_agents_file_name_it(tmp_path: Path) -> None:
@@ -388,13 +388,13 @@ def test_only_conversations_are_files(tmp_path: Path) -> None:
     written(project / "sessions-index.json", {})
     expected = [project / OLDER.name, project / MAIN.name, project / NEWER.name]
     for place in (home, home / "projects", project):
-        assert list(SOURCE.files(place)) == expected
-    assert list(SOURCE.files(expected[0])) == [expected[0]]
+        assert list(READER.files(place)) == expected
+    assert list(READER.files(expected[0])) == [expected[0]]
 
 
 def test_the_history_of_requests_is_no_conversation(tmp_path: Path) -> None:
     history = written(tmp_path / "history.jsonl", {"display": "hi", "project": "/home/ana"})
-    assert list(SOURCE.files(tmp_path)) == list(SOURCE.files(history)) == []
+    assert list(READER.files(tmp_path)) == list(READER.files(history)) == []
 
 
 def test_reading_opens_no_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -407,8 +407,8 @@ def test_reading_opens_no_other_files(tmp_path: Path, monkeypatch: pytest.Monkey
         return original(path, *arguments, **more)
 
     monkeypatch.setattr(Path, "open", noted)
-    for file in SOURCE.files(home):
-        list(SOURCE.read(file, lambda line: None))
+    for file in READER.files(home):
+        list(READER.read(file, lambda line: None))
     project = home / "projects" / PROJECT.name
     assert {each.relative_to(project).name for each in opened} == {
         *(OLDER.name, MAIN.name, NEWER.name),
@@ -425,7 +425,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     (place / "linked.jsonl").symlink_to(secret)
     (place / "folder").symlink_to(away)
     (place / "agent-s1.jsonl").symlink_to(agents)
-    assert list(SOURCE.files(place)) == [file]
+    assert list(READER.files(place)) == [file]
     (place / ID).symlink_to(away)
     assert [each.native_id for each in read(file)] == [ID]
     (place / ID).unlink()
@@ -445,7 +445,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
 _IDS = st.sampled_from("abcdefgh")
 _NODES = st.lists(
     st.builds(
-        Node,
+        TreeNode,
         id=_IDS,
         parents=st.lists(_IDS, max_size=2).map(tuple),
         is_start=st.booleans(),
@@ -460,7 +460,7 @@ _NODES = st.lists(
 
 @settings(max_examples=150, deadline=None)
 @given(_NODES)
-def test_any_nodes_have_a_path(nodes: list[Node]) -> None:
+def test_any_nodes_have_a_path(nodes: list[TreeNode]) -> None:
     path, branches = chosen(nodes)
     spoken = [node for node in nodes if node.is_said or node.answers] or nodes
     assert path <= {node.id for node in nodes}
@@ -475,8 +475,8 @@ def test_any_nodes_have_a_path(nodes: list[Node]) -> None:
 def test_requests_of_any_tree(steps: list[int]) -> None:
     """Each request follows one that is so many before it; those above the last are the path."""
     parents = {number: max(0, number - 1 - step) for number, step in enumerate(steps, 1)}
-    nodes = [Node("0", is_start=True, is_said=True)]
-    nodes += [Node(str(each), (str(parent),), is_start=True, is_said=True) for each, parent in parents.items()]
+    nodes = [TreeNode("0", is_start=True, is_said=True)]
+    nodes += [TreeNode(str(each), (str(parent),), is_start=True, is_said=True) for each, parent in parents.items()]
     path, at = {0}, len(steps)
     while at:
         path.add(at)

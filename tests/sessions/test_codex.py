@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from convex_evals.records.generation import Usage
 from convex_evals.sessions.conversation import Conversation, session_id
 from convex_evals.sessions.message import ASSISTANT, SYSTEM, TOOL, USER, Message
-from convex_evals.sessions.sources.codex import SOURCE
+from convex_evals.sessions.readers.codex import READER
 
 SAMPLES = Path(__file__).parent / "samples" / "codex"
 PARENT, CHILD = "019a1b2c-3d4e-7f50-8a61-0123456789ab", "019a1b2c-9999-7f50-8a61-0123456789cd"
@@ -29,7 +29,7 @@ def sample(name: str) -> Path:
 def read(file: Path, *expected: str) -> Conversation:
     """What the file holds, all of its records being accounted for, and `expected` standing in the problems."""
     problems: list[str] = []
-    (found,) = SOURCE.read(file, lambda line: problems.append(line))
+    (found,) = READER.read(file, lambda line: problems.append(line))
     assert len(problems) == len(expected), problems
     for part, line in zip(expected, problems, strict=True):
         assert part in line and line.startswith(f"{file}:") and "\n" not in line
@@ -433,7 +433,7 @@ def test_what_is_not_known_is_named_and_kept(tmp_path: Path) -> None:
 
 def test_files_are_rollouts_and_never_credentials(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    sessions, archived = SOURCE.places(home)
+    sessions, archived = READER.places(home)
     shutil.copytree(SAMPLES, home / ".codex")
     for name in ("auth.json", "config.toml", "history.jsonl", "session_index.jsonl", "log/codex-tui.log"):
         (home / ".codex" / name).parent.mkdir(exist_ok=True)
@@ -441,31 +441,31 @@ def test_files_are_rollouts_and_never_credentials(tmp_path: Path) -> None:
     (sessions / "rollout-link.jsonl").symlink_to(home / ".codex" / "auth.json")
     (sessions / "auth.json").write_text("{}")
     expected = [PARENT, CHILD]
-    assert [file.stem[-36:] for file in SOURCE.files(sessions)] == expected
-    assert [file.stem[-36:] for file in SOURCE.files(home / ".codex")] == [
+    assert [file.stem[-36:] for file in READER.files(sessions)] == expected
+    assert [file.stem[-36:] for file in READER.files(home / ".codex")] == [
         *expected,
         next(archived.iterdir()).stem[-36:],
     ]
     for name in ("auth.json", "config.toml", "history.jsonl", "session_index.jsonl"):
-        assert list(SOURCE.files(home / ".codex" / name)) == []
+        assert list(READER.files(home / ".codex" / name)) == []
     (tmp_path / "loose").mkdir()
     for name in ("a.jsonl", "history.jsonl", "auth.json"):
         (tmp_path / "loose" / name).write_text("{}")
-    assert [file.name for file in SOURCE.files(tmp_path / "loose")] == ["a.jsonl"]
+    assert [file.name for file in READER.files(tmp_path / "loose")] == ["a.jsonl"]
 
 
 def test_files_that_are_not_read_are_told(tmp_path: Path) -> None:
     problems: list[str] = []
     packed, gone = tmp_path / "rollout-a.jsonl.zst", tmp_path / "rollout-b.jsonl"
     packed.write_bytes(b"\x28\xb5\x2f\xfd")
-    assert list(SOURCE.files(tmp_path)) == [packed]
+    assert list(READER.files(tmp_path)) == [packed]
     for file in (packed, gone, gone.with_suffix(".json"), tmp_path / "auth.json"):
-        assert list(SOURCE.read(file, lambda line: problems.append(line))) == []
+        assert list(READER.read(file, lambda line: problems.append(line))) == []
     assert len(problems) == 4
     assert "compressed" in problems[0] and "not opened" in problems[3]
     gone.write_text("{}\n")
     (tmp_path / "rollout-a.jsonl").write_text("{}\n")
-    assert [file.name for file in SOURCE.files(tmp_path)] == ["rollout-a.jsonl", "rollout-b.jsonl"]
+    assert [file.name for file in READER.files(tmp_path)] == ["rollout-a.jsonl", "rollout-b.jsonl"]
 
 
 JSON = st.recursive(
@@ -517,7 +517,7 @@ RECORDS = st.lists(
 def test_any_records_are_read_and_accounted_for(tmp_path: Path, records: list[Any]) -> None:
     file = tmp_path / "rollout-x.jsonl"
     file.write_text("".join(json.dumps(each) + "\n" for each in records))
-    found = list(SOURCE.read(file, lambda line: None))
+    found = list(READER.read(file, lambda line: None))
     assert len(found) == (1 if records else 0)
     for conversation in found:
         assert conversation.records.read == len(conversation.raw) == len(records)
@@ -531,5 +531,5 @@ def test_any_records_are_read_and_accounted_for(tmp_path: Path, records: list[An
 def test_any_bytes_are_read(tmp_path: Path, data: bytes) -> None:
     for name in ("rollout-x.jsonl", "rollout-x.json"):
         (tmp_path / name).write_bytes(data)
-        for conversation in SOURCE.read(tmp_path / name, lambda line: None):
+        for conversation in READER.read(tmp_path / name, lambda line: None):
             assert conversation.records.read == len(conversation.raw)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from convex_evals.records.generation import Usage
 from convex_evals.sessions.conversation import Conversation, session_id
 from convex_evals.sessions.message import ASSISTANT, SYSTEM, TOOL, USER, Message
-from convex_evals.sessions.sources.copilot import SOURCE
+from convex_evals.sessions.readers.copilot import READER
 
 SAMPLES = Path(__file__).parent / "samples" / "copilot"
 SESSION = "0cb916db-26aa-40f2-86b5-1ba81b225fd2"
@@ -25,7 +25,7 @@ Data = dict[str, Any]
 def read(file: Path, *expected: str) -> list[Conversation]:
     """What the file holds, all of its records being accounted for, and `expected` standing in the problems."""
     problems: list[str] = []
-    found = list(SOURCE.read(file, lambda line: problems.append(line)))
+    found = list(READER.read(file, lambda line: problems.append(line)))
     assert len(problems) == len(expected), problems
     for part, line in zip(expected, problems, strict=True):
         assert part in line and line.startswith(f"{file}:") and "\n" not in line
@@ -281,7 +281,7 @@ def test_a_workspace_that_cannot_be_used_is_left_alone(tmp_path: Path, text: str
 
 def test_files_are_logs_of_sessions_and_never_credentials(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    (place,) = SOURCE.places(home)
+    (place,) = READER.places(home)
     shutil.copytree(SAMPLES / "session-state", place)
     (place / "S-1.jsonl").write_text("{}")
     others = ("config.json", "mcp-config.json", "auth.json", "config.toml", "history.jsonl", "logs/process.jsonl")
@@ -291,12 +291,12 @@ def test_files_are_logs_of_sessions_and_never_credentials(tmp_path: Path) -> Non
     (place / "S-2.jsonl").symlink_to(home / ".copilot" / "config.json")
     expected = ["session-state/S-1.jsonl", f"session-state/{SESSION}/events.jsonl"]
     for folder in (place, home / ".copilot"):
-        assert [str(file.relative_to(home / ".copilot")) for file in SOURCE.files(folder)] == expected
+        assert [str(file.relative_to(home / ".copilot")) for file in READER.files(folder)] == expected
     for name in others[:-1]:
-        assert list(SOURCE.files(home / ".copilot" / name)) == []
+        assert list(READER.files(home / ".copilot" / name)) == []
     problems: list[str] = []
-    assert list(SOURCE.read(home / ".copilot" / "config.json", lambda line: problems.append(line))) == []
-    assert list(SOURCE.read(place / "gone.jsonl", lambda line: problems.append(line))) == []
+    assert list(READER.read(home / ".copilot" / "config.json", lambda line: problems.append(line))) == []
+    assert list(READER.read(place / "gone.jsonl", lambda line: problems.append(line))) == []
     assert len(problems) == 2 and "not opened" in problems[0]
 
 
@@ -345,7 +345,7 @@ RECORDS = st.lists(
 def test_any_records_are_read_and_accounted_for(tmp_path: Path, records: list[Any]) -> None:
     file = tmp_path / "S.jsonl"
     file.write_text("".join(json.dumps(each) + "\n" for each in records))
-    found = list(SOURCE.read(file, lambda line: None))
+    found = list(READER.read(file, lambda line: None))
     assert sum(len(conversation.raw) for conversation in found) == len(records)
     assert len({conversation.native_id for conversation in found}) == len(found)
     for conversation in found:
@@ -359,5 +359,5 @@ def test_any_records_are_read_and_accounted_for(tmp_path: Path, records: list[An
 @given(data=st.binary(max_size=200))
 def test_any_bytes_are_read(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "events.jsonl").write_bytes(data)
-    for conversation in SOURCE.read(tmp_path / "events.jsonl", lambda line: None):
+    for conversation in READER.read(tmp_path / "events.jsonl", lambda line: None):
         assert conversation.records.read == len(conversation.raw)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from convex_evals.sessions.conversation import Conversation
 from convex_evals.sessions.message import ASSISTANT, TOOL, USER
-from convex_evals.sessions.sources import aider, cursor_database, cursor_sqlite
-from convex_evals.sessions.sources import cursor as cursor_source
-from convex_evals.sessions.sources.cursor import SOURCE
+from convex_evals.sessions.readers import aider, cursor_database, cursor_sqlite
+from convex_evals.sessions.readers import cursor as cursor_source
+from convex_evals.sessions.readers.cursor import READER
 
 SAMPLES = Path(__file__).parent / "samples" / "cursor"
 TRANSCRIPT = SAMPLES / "0f4c2d9e-6a51-4a53-9f4e-1d2a3b4c5d6e.jsonl"
@@ -29,7 +29,7 @@ Data = dict[str, Any]
 def read(file: Path, *expected: str) -> list[Conversation]:
     """What the file holds, all of its records being accounted for, and `expected` standing in the problems."""
     problems: list[str] = []
-    found = list(SOURCE.read(file, lambda line: problems.append(line)))
+    found = list(READER.read(file, lambda line: problems.append(line)))
     assert len(problems) == len(expected), problems
     for part, line in zip(expected, problems, strict=True):
         assert part in line and "\n" not in line and line.startswith(str(file))
@@ -330,7 +330,7 @@ def test_a_database_that_is_cut_off_tells_and_gives_what_is_there(tmp_path: Path
     file = database(tmp_path, many)
     file.write_bytes(file.read_bytes()[: 30 * 4096])
     problems: list[str] = []
-    found = list(SOURCE.read(file, lambda line: problems.append(line)))
+    found = list(READER.read(file, lambda line: problems.append(line)))
     assert len(found) < 40 and any("skipped" in line for line in problems)
 
 
@@ -433,7 +433,7 @@ def test_a_sub_agents_transcript_names_its_parent(tmp_path: Path) -> None:
     export = tmp_path / "exported-id" / "transcript.jsonl"
     export.parent.mkdir()
     export.write_bytes(file.read_bytes())
-    found = [read(each)[0] for each in SOURCE.files(tmp_path)]
+    found = [read(each)[0] for each in READER.files(tmp_path)]
     assert [(each.native_id, each.parent) for each in found] == [("t1", None), ("t2", "t1"), ("exported-id", None)]
 
 
@@ -515,14 +515,14 @@ def test_files_are_those_that_hold_conversations(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
     (tmp_path / "p" / "agent-transcripts" / "link.jsonl").symlink_to(tmp_path / names[0])
-    found = [str(file.relative_to(tmp_path)) for file in SOURCE.files(tmp_path)]
+    found = [str(file.relative_to(tmp_path)) for file in READER.files(tmp_path)]
     assert found == [names[2], names[0], names[1], names[6], names[7]]
-    assert list(SOURCE.files(tmp_path / names[5])) == [tmp_path / names[5]]
-    assert list(SOURCE.files(tmp_path / "none")) == []
+    assert list(READER.files(tmp_path / names[5])) == [tmp_path / names[5]]
+    assert list(READER.files(tmp_path / "none")) == []
 
 
 def test_places_are_those_of_each_system(tmp_path: Path) -> None:
-    places = [str(place.relative_to(tmp_path)) for place in SOURCE.places(tmp_path)]
+    places = [str(place.relative_to(tmp_path)) for place in READER.places(tmp_path)]
     assert places[0] == ".config/Cursor/User/globalStorage/state.vscdb"
     assert "Library/Application Support/Cursor/User/globalStorage/state.vscdb" in places
     assert places[-1] == ".cursor/projects"
@@ -573,7 +573,7 @@ def test_any_rows_are_read_and_counted(tmp_path: Path, composers: Any, bubbles: 
     rows = {f"composerData:{id}": value for id, value in composers.items()}
     rows |= {f"bubbleId:{id}:{name}": value for (id, name), value in bubbles.items()}
     file = database(tmp_path, rows)
-    found = {each.native_id: each for each in SOURCE.read(file, lambda line: None)}
+    found = {each.native_id: each for each in READER.read(file, lambda line: None)}
     for id, value in composers.items():
         stored = [each for (owner, _), each in bubbles.items() if owner == id and each is not None]
         # SQLite has no NaN: it is stored as NULL.

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from convex_evals.sessions import lines
 from convex_evals.sessions.conversation import DETAIL, MESSAGE, OTHER_BRANCH, REPEATED, UNREADABLE, Conversation
 from convex_evals.sessions.message import ASSISTANT, SYSTEM, TOOL, USER
-from convex_evals.sessions.sources.droid import SOURCE
+from convex_evals.sessions.readers.droid import READER
 from tests.sessions import claude_files
 from tests.sessions.claude_files import (
     MESSAGES,
@@ -35,7 +35,7 @@ FORK = "e5f6a7b8-1111-4222-8333-555566667777"
 
 
 def read(file: Path, *expected: str) -> Conversation:
-    (found,) = claude_files.read(file, *expected, source=SOURCE)
+    (found,) = claude_files.read(file, *expected, reader=READER)
     return found
 
 
@@ -283,7 +283,7 @@ def test_lines_that_cannot_be_read_are_told_and_kept(
     before, after = (json.dumps(each) for each in (user("u", "hi"), reply("a", "ho", "u")))
     file.write_bytes(b"\n".join((before.encode(), line, after.encode())))
     problems: list[str] = []
-    (found,) = SOURCE.read(file, problems.append)
+    (found,) = READER.read(file, problems.append)
     check([found])
     assert len(problems) == 1 and problems[0].startswith(f"{file}:2: ") and told in problems[0]
     assert (shape(found), found.raw) == (["hi", "ho"], [before, kept, after])
@@ -297,8 +297,8 @@ def test_a_session_without_a_start_is_named_by_its_file(tmp_path: Path) -> None:
 
 def test_a_file_without_records_holds_no_conversation(tmp_path: Path) -> None:
     file = written(tmp_path / "d0.jsonl", "", " ")
-    assert claude_files.read(file, source=SOURCE) == []
-    assert claude_files.read(tmp_path / "gone.jsonl", "cannot be read: No such file", source=SOURCE) == []
+    assert claude_files.read(file, reader=READER) == []
+    assert claude_files.read(tmp_path / "gone.jsonl", "cannot be read: No such file", reader=READER) == []
 
 
 def test_only_conversations_are_files(tmp_path: Path) -> None:
@@ -314,9 +314,9 @@ def test_only_conversations_are_files(tmp_path: Path) -> None:
     written(project / "d0.settings.json", {"model": "glm-4.6"})
     (project / "linked.jsonl").symlink_to(written(tmp_path / "away" / "secret.jsonl", START))
     (project / "folder").symlink_to(tmp_path / "away")
-    assert list(SOURCE.files(home)) == list(SOURCE.files(home / "sessions")) == [older, file, aside]
-    assert list(SOURCE.files(file)) == [file]
-    assert SOURCE.places(tmp_path) == (home / "sessions",)
+    assert list(READER.files(home)) == list(READER.files(home / "sessions")) == [older, file, aside]
+    assert list(READER.files(file)) == [file]
+    assert READER.places(tmp_path) == (home / "sessions",)
 
 
 RECORDS = any_records(
@@ -336,7 +336,7 @@ RECORDS = any_records(
 def test_any_records_are_all_kept_and_counted(tmp_path: Path, records: list[str]) -> None:
     file = written(tmp_path / "d0.jsonl", *records)
     problems: list[str] = []
-    found = list(SOURCE.read(file, problems.append))
+    found = list(READER.read(file, problems.append))
     check(found)
     assert [line for each in found for line in each.raw] == records
     assert all(line.startswith(f"{file}:") and "\n" not in line for line in problems)
@@ -347,6 +347,6 @@ def test_any_records_are_all_kept_and_counted(tmp_path: Path, records: list[str]
 @given(st.lists(MESSAGES, min_size=1, max_size=6))
 def test_any_messages_are_all_kept_and_counted(tmp_path: Path, messages: list[Data]) -> None:
     records = [{"type": "message", "id": str(number), "message": each} for number, each in enumerate(messages)]
-    (found,) = SOURCE.read(written(tmp_path / "d0.jsonl", *records), lambda line: None)
+    (found,) = READER.read(written(tmp_path / "d0.jsonl", *records), lambda line: None)
     check([found])
     assert len(found.raw) == len(messages)

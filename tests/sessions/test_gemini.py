@@ -24,7 +24,7 @@ from convex_evals.sessions.conversation import (
     session_id,
 )
 from convex_evals.sessions.message import ASSISTANT, SYSTEM, TOOL, USER, Message
-from convex_evals.sessions.sources.gemini import SOURCE
+from convex_evals.sessions.readers.gemini import READER
 
 SAMPLES = Path(__file__).parent / "samples" / "gemini"
 SESSION = "8d3c0d5e-6f1a-4b8e-9a51-2f6f0e2c1a11"
@@ -37,7 +37,7 @@ Data = dict[str, Any]
 def read(file: Path, *expected: str) -> Conversation:
     """What the file holds, all of its records being accounted for, and `expected` standing in the problems."""
     problems: list[str] = []
-    (found,) = SOURCE.read(file, problems.append)
+    (found,) = READER.read(file, problems.append)
     assert len(problems) == len(expected), problems
     for part, line in zip(expected, problems, strict=True):
         assert part in line and "\n" not in line and line.startswith(str(file))
@@ -361,8 +361,8 @@ def test_a_document_that_cannot_be_read(tmp_path: Path, text: str, fate: str) ->
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     problems: list[str] = []
-    assert list(SOURCE.read(tmp_path / "session-x.json", problems.append)) == []
-    assert list(SOURCE.read(tmp_path / "session-x.jsonl", problems.append)) == []
+    assert list(READER.read(tmp_path / "session-x.json", problems.append)) == []
+    assert list(READER.read(tmp_path / "session-x.jsonl", problems.append)) == []
     assert len(problems) == 2 and all("cannot be read" in problem for problem in problems)
 
 
@@ -424,8 +424,8 @@ def test_files(tmp_path: Path) -> None:
         shop / "chats" / "session-9.jsonl",
         shop / "chats" / SESSION / AGENT.name,
     ]
-    assert list(SOURCE.files(home)) == list(SOURCE.files(*SOURCE.places(tmp_path))) == expected
-    assert list(SOURCE.files(expected[0])) == expected[:1]
+    assert list(READER.files(home)) == list(READER.files(*READER.places(tmp_path))) == expected
+    assert list(READER.files(expected[0])) == expected[:1]
 
 
 @pytest.mark.parametrize(
@@ -445,7 +445,7 @@ def test_credentials_are_neither_listed_nor_opened(tmp_path: Path, name: str) ->
     file = tmp_path / name
     file.write_text('{"sessionId": "s", "messages": []}')
     problems: list[str] = []
-    assert not list(SOURCE.files(file)) and not list(SOURCE.read(file, problems.append))
+    assert not list(READER.files(file)) and not list(READER.read(file, problems.append))
     assert problems == [f"{file}: holds credentials or settings; not opened"]
 
 
@@ -499,11 +499,11 @@ def test_any_records_are_accounted_for(tmp_path: Path, records: list[Any]) -> No
     problems: list[str] = []
     file = tmp_path / "session-x.jsonl"
     file.write_text("".join(f"{json.dumps(each)}\n" for each in records))
-    found = list(SOURCE.read(file, problems.append))
+    found = list(READER.read(file, problems.append))
     assert sum(len(each.raw) for each in found) == len(records)
     document = tmp_path / "session-x.json"
     document.write_text(json.dumps({"sessionId": "s", "messages": records}))
-    (whole,) = SOURCE.read(document, problems.append)
+    (whole,) = READER.read(document, problems.append)
     assert len(whole.raw) == len(records) + 1
     for each in (*found, whole):
         check(each)

@@ -18,11 +18,11 @@ from convex_evals.records.generation import Usage
 from convex_evals.records.session import Label, Session
 from convex_evals.sessions.conversation import MESSAGE, Conversation, Problems, RecordCount, session_id
 from convex_evals.sessions.importing.build import cost_of, first_words, shown_folder
-from convex_evals.sessions.importing.choice import Chosen, choose
-from convex_evals.sessions.importing.importer import Import, Imported, Outcome
+from convex_evals.sessions.importing.choice import FoundFile, choose
+from convex_evals.sessions.importing.importer import Import, Imported, ImportOutcome
 from convex_evals.sessions.labels import read_label, write_label
 from convex_evals.sessions.message import Message, ToolCall
-from convex_evals.sessions.sources.registry import NAMES, find_source
+from convex_evals.sessions.readers.registry import NAMES, find_reader
 from convex_evals.sessions.store import RAW, RECORD, SESSIONS, TRAJECTORY, SessionStore
 from tests.sessions.chats import chat, write_chats
 
@@ -78,7 +78,7 @@ def import_all(
     file.parent.mkdir(exist_ok=True)
     file.touch()
     work = Import(store, HOME, ([] if problems is None else problems).append, **how)
-    return list(work.files([Chosen(Given(*found), file)]))
+    return list(work.files([FoundFile(Given(*found), file)]))
 
 
 def files_of(store: SessionStore) -> dict[str, bytes]:
@@ -115,9 +115,9 @@ def test_a_conversation_becomes_a_session(store: SessionStore) -> None:
 
 def test_importing_again_changes_nothing(store: SessionStore) -> None:
     found = said(Message("user", "a"), Message("assistant", "b"))
-    assert importing(store, found).outcome is Outcome.NEW
+    assert importing(store, found).outcome is ImportOutcome.NEW
     before = {path: path.stat().st_mtime_ns for path in (store.root / SESSIONS).rglob("*")}
-    assert importing(store, found).outcome is Outcome.UNCHANGED
+    assert importing(store, found).outcome is ImportOutcome.UNCHANGED
     assert {path: path.stat().st_mtime_ns for path in (store.root / SESSIONS).rglob("*")} == before
 
 
@@ -128,7 +128,7 @@ def test_a_session_that_went_on_is_a_new_revision_and_keeps_its_label(store: Ses
     write_label(store, first.id, label)
     longer = said(Message("user", "a"), Message("assistant", "b"), Message("user", "c"))
     result = importing(store, longer)
-    assert result.outcome is Outcome.UPDATED and result.session is not None
+    assert result.outcome is ImportOutcome.UPDATED and result.session is not None
     assert (result.session.id, result.session.revision, result.session.messages) == (first.id, 2, 3)
     assert read_label(store, first.id) == label
 
@@ -139,13 +139,13 @@ def test_what_an_interrupted_import_left_is_made_whole(store: SessionStore, lost
     importing(store, found)
     before = files_of(store)
     (store.folder(found.session_id) / lost).unlink()
-    assert importing(store, found).outcome in (Outcome.NEW, Outcome.UPDATED)
+    assert importing(store, found).outcome in (ImportOutcome.NEW, ImportOutcome.UPDATED)
     assert files_of(store) == before
 
 
 def test_a_dry_run_writes_nothing(store: SessionStore) -> None:
     result = importing(store, said(Message("user", f"use {KEY}")), dry=True)
-    assert result.outcome is Outcome.NEW and result.session is not None and result.session.redacted
+    assert result.outcome is ImportOutcome.NEW and result.session is not None and result.session.redacted
     assert not (store.root / SESSIONS).exists()
 
 
@@ -203,22 +203,22 @@ def test_a_title_that_cannot_be_scanned_is_not_written(store: SessionStore, monk
 
 
 def test_nothing_that_nobody_said(store: SessionStore) -> None:
-    assert importing(store, said(Message("system", "x"))).outcome is Outcome.EMPTY
+    assert importing(store, said(Message("system", "x"))).outcome is ImportOutcome.EMPTY
     assert not (store.root / SESSIONS).exists()
 
 
 @pytest.mark.parametrize(
     ("how", "outcome"),
     [
-        ({"since": "2026-11-02"}, Outcome.NEW),
-        ({"since": "2026-11-03"}, Outcome.LEFT_OUT),
-        ({"project": "shop"}, Outcome.NEW),
-        ({"project": "~/src/*"}, Outcome.NEW),
-        ({"project": "/home/ana/src/shop"}, Outcome.NEW),
-        ({"project": "bank"}, Outcome.LEFT_OUT),
+        ({"since": "2026-11-02"}, ImportOutcome.NEW),
+        ({"since": "2026-11-03"}, ImportOutcome.LEFT_OUT),
+        ({"project": "shop"}, ImportOutcome.NEW),
+        ({"project": "~/src/*"}, ImportOutcome.NEW),
+        ({"project": "/home/ana/src/shop"}, ImportOutcome.NEW),
+        ({"project": "bank"}, ImportOutcome.LEFT_OUT),
     ],
 )
-def test_conditions(store: SessionStore, how: dict[str, Any], outcome: Outcome) -> None:
+def test_conditions(store: SessionStore, how: dict[str, Any], outcome: ImportOutcome) -> None:
     found = said(Message("user", "a", time="2026-11-02T23:00:00.000Z"), folder="/home/ana/src/shop")
     assert importing(store, found, **how).outcome is outcome
 
@@ -228,7 +228,7 @@ def test_a_file_older_than_since_is_not_read(store: SessionStore, tmp_path: Path
     file.touch()
     os.utime(file, (1_600_000_000, 1_600_000_000))
     work = Import(store, HOME, list[str]().append, since="2026-11-02")
-    assert list(work.files([Chosen(Given(said(Message("user", "a"))), file)])) == []
+    assert list(work.files([FoundFile(Given(said(Message("user", "a"))), file)])) == []
 
 
 def test_a_reader_that_fails_does_not_stop_the_others(store: SessionStore, problems: list[str]) -> None:
@@ -240,8 +240,8 @@ def test_a_reader_that_fails_does_not_stop_the_others(store: SessionStore, probl
     first, second = (said(Message("user", name), native_id=name) for name in ("first", "second"))
     work = Import(store, HOME, problems.append)
     file = store.root / "given"
-    found = list(work.files([Chosen(Failing(first), file), Chosen(Given(second), file)]))
-    assert [each.outcome for each in found] == [Outcome.NEW, Outcome.NEW]
+    found = list(work.files([FoundFile(Failing(first), file), FoundFile(Given(second), file)]))
+    assert [each.outcome for each in found] == [ImportOutcome.NEW, ImportOutcome.NEW]
     assert work.failed_files == [file]
     assert problems == [f"{file}: the reader of given failed (ZeroDivisionError: division); left out, please report it"]
 
@@ -251,14 +251,14 @@ def test_a_damaged_session_is_told_and_left(store: SessionStore, problems: list[
     importing(store, found)
     path = store.folder(found.session_id) / RECORD
     path.write_text("{}")
-    assert importing(store, found, problems=problems).outcome is Outcome.FAILED
+    assert importing(store, found, problems=problems).outcome is ImportOutcome.FAILED
     assert len(problems) == 1 and str(path) in problems[0] and path.read_text() == "{}"
 
 
 def test_figures_that_no_session_can_have_keep_nothing_else_out(store: SessionStore, problems: list[str]) -> None:
     huge = said(Message("user", "a"), cost_usd=1e12)
     first, second = import_all(store, huge, said(Message("user", "b"), native_id="m"), problems=problems)
-    assert (first.outcome, second.outcome) == (Outcome.FAILED, Outcome.NEW)
+    assert (first.outcome, second.outcome) == (ImportOutcome.FAILED, ImportOutcome.NEW)
     assert len(problems) == 1 and "cost_usd: " in problems[0]
 
 
@@ -266,7 +266,7 @@ def test_nothing_is_written_through_a_link(store: SessionStore, problems: list[s
     (tmp_path / "elsewhere").mkdir()
     store.root.mkdir()
     (store.root / SESSIONS).symlink_to(tmp_path / "elsewhere")
-    assert importing(store, said(Message("user", "a")), problems=problems).outcome is Outcome.FAILED
+    assert importing(store, said(Message("user", "a")), problems=problems).outcome is ImportOutcome.FAILED
     assert list((tmp_path / "elsewhere").iterdir()) == [] and "link" in problems[0]
 
 
@@ -334,8 +334,8 @@ def test_a_title_is_the_beginning_of_the_first_request() -> None:
 # --- Which files are read.
 
 
-def names(found: Iterator[Chosen]) -> list[tuple[str, str]]:
-    return [(each.source.name, each.file.name) for each in found]
+def names(found: Iterator[FoundFile]) -> list[tuple[str, str]]:
+    return [(each.reader.name, each.file.name) for each in found]
 
 
 @pytest.fixture
@@ -396,7 +396,7 @@ def test_credentials_are_not_opened(tmp_path: Path, name: str, monkeypatch: pyte
 
 
 def test_all_sources_bear_their_names() -> None:
-    assert [find_source(name).name for name in NAMES] == list(NAMES)
+    assert [find_reader(name).name for name in NAMES] == list(NAMES)
 
 
 def test_sessions_of_all_samples_are_imported(store: SessionStore, samples: Path) -> None:
@@ -411,4 +411,4 @@ def test_sessions_of_all_samples_are_imported(store: SessionStore, samples: Path
         assert sum(session.unknown.values()) == session.records.get("unknown", 0)
     assert work.failed_files == []
     again = list(work.files(list(choose([samples], None, HOME))))
-    assert {each.outcome for each in again} <= {Outcome.UNCHANGED, Outcome.EMPTY}
+    assert {each.outcome for each in again} <= {ImportOutcome.UNCHANGED, ImportOutcome.EMPTY}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from convex_evals.records.generation import Usage
 from convex_evals.sessions.conversation import DETAIL, MESSAGE, UNKNOWN, UNREADABLE, Conversation
 from convex_evals.sessions.message import Message, ToolCall
-from convex_evals.sessions.sources.openai_chat import SOURCE
+from convex_evals.sessions.readers.openai_chat import READER
 from tests.sessions.conversations import MESSAGES, exported, hostile_sessions, labelled
 
 SAMPLE = Path(__file__).parent / "samples" / "openai" / "chats.jsonl"
@@ -22,7 +22,7 @@ SAMPLE = Path(__file__).parent / "samples" / "openai" / "chats.jsonl"
 def read(file: Path, *expected: str) -> list[Conversation]:
     """The conversations of a file, all of its records being accounted for, and `expected` standing in the problems."""
     problems: list[str] = []
-    found = list(SOURCE.read(file, problems.append))
+    found = list(READER.read(file, problems.append))
     assert len(problems) == len(expected), problems
     for part, line in zip(expected, problems, strict=True):
         assert part in line and "\n" not in line and line.startswith(f"{file}:")
@@ -235,22 +235,22 @@ def test_files(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("{}")
     (tmp_path / "link.json").symlink_to(tmp_path / "auth.json")
-    assert list(SOURCE.files(tmp_path)) == [tmp_path / name for name in names]
-    assert SOURCE.places(tmp_path) == ()
-    assert list(SOURCE.files(tmp_path / "notes.txt")) == [tmp_path / "notes.txt"]
+    assert list(READER.files(tmp_path)) == [tmp_path / name for name in names]
+    assert READER.places(tmp_path) == ()
+    assert list(READER.files(tmp_path / "notes.txt")) == [tmp_path / "notes.txt"]
 
 
 @pytest.mark.parametrize("name", ["oauth_creds.json", "auth.json", "google_accounts.json", "settings.json"])
 def test_credentials_are_neither_listed_nor_opened(tmp_path: Path, name: str) -> None:
     file = written(tmp_path, {"messages": HELLO}, name=name)
     problems: list[str] = []
-    assert not list(SOURCE.files(file)) and not list(SOURCE.read(file, problems.append))
+    assert not list(READER.files(file)) and not list(READER.read(file, problems.append))
     assert problems == [f"{file}: holds credentials or settings; not opened"]
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     problems: list[str] = []
-    assert list(SOURCE.read(tmp_path / "a.json", problems.append)) == []
+    assert list(READER.read(tmp_path / "a.json", problems.append)) == []
     assert "cannot be read" in problems[0]
 
 
@@ -263,13 +263,13 @@ LINE = st.fixed_dictionaries(
 @given(st.lists(LINE | JSON | st.lists(LINE | FREE | JSON, max_size=2), max_size=4))
 def test_any_lines_are_accounted_for(tmp_path: Path, lines: list[Any]) -> None:
     problems: list[str] = []
-    found = list(SOURCE.read(written(tmp_path, *map(json.dumps, lines)), problems.append))
+    found = list(READER.read(written(tmp_path, *map(json.dumps, lines)), problems.append))
     check(found)
     several = [each for each in lines if isinstance(each, list) and _has_chats(each)]
     assert len(found) == len(lines) - len(several) + sum(map(len, several))
     document = tmp_path / "chats.json"
     document.write_text(json.dumps(lines, indent=1))
-    check(list(SOURCE.read(document, problems.append)))
+    check(list(READER.read(document, problems.append)))
 
 
 def _has_chats(values: list[Any]) -> bool:

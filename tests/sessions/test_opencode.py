@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from convex_evals.sessions.conversation import Conversation, session_id
 from convex_evals.sessions.message import ASSISTANT, SYSTEM, TOOL, USER
-from convex_evals.sessions.sources import cursor_sqlite
-from convex_evals.sessions.sources.opencode import SOURCE
+from convex_evals.sessions.readers import cursor_sqlite
+from convex_evals.sessions.readers.opencode import READER
 
 SAMPLE = Path(__file__).parent / "samples" / "opencode" / "export.json"
 SESSION = "ses_4f2a1c0d9ffeQwErTyUiOpAsDf"
@@ -31,7 +31,7 @@ def sample() -> Data:
 def read(file: Path, *expected: str) -> list[Conversation]:
     """What the file holds, all of its records being accounted for, and `expected` standing in the problems."""
     problems: list[str] = []
-    found = list(SOURCE.read(file, lambda line: problems.append(line)))
+    found = list(READER.read(file, lambda line: problems.append(line)))
     assert len(problems) == len(expected), problems
     for part, line in zip(expected, problems, strict=True):
         assert part in line and "\n" not in line and str(file.parent.parent.parent) in line
@@ -320,7 +320,7 @@ def test_ids_inside_of_files_lead_nowhere(tmp_path: Path) -> None:
 
 def test_files_are_the_sessions_and_never_credentials(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    (place,) = SOURCE.places(home)
+    (place,) = READER.places(home)
     in_storage(place, sample())
     in_database(place / "opencode.db", sample())
     in_database(place / "opencode-local.db")
@@ -330,11 +330,11 @@ def test_files_are_the_sessions_and_never_credentials(tmp_path: Path) -> None:
     older = place / "storage" / "session" / "5b1e" / "ses_4f2a1fffffff.json"
     older.write_text("{}")
     (older.parent / "ses_link.json").symlink_to(place / "auth.json")
-    found = [str(file.relative_to(place)) for file in SOURCE.files(place)]
+    found = [str(file.relative_to(place)) for file in READER.files(place)]
     session = f"storage/session/5b1e/{SESSION}.json"
     assert found == ["opencode-local.db", "opencode.db", "storage/session/5b1e/ses_4f2a1fffffff.json", session]
-    assert [file.name for file in SOURCE.files(place / "storage")] == [older.name, f"{SESSION}.json"]
-    assert list(SOURCE.files(place / "auth.json")) == []
+    assert [file.name for file in READER.files(place / "storage")] == [older.name, f"{SESSION}.json"]
+    assert list(READER.files(place / "auth.json")) == []
     assert read(place / "auth.json", "not opened") == []
 
 
@@ -343,7 +343,7 @@ def test_exports_are_found_in_any_folder(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("{}")
     (tmp_path / "auth.json").unlink()
-    assert [str(file.relative_to(tmp_path)) for file in SOURCE.files(tmp_path)] == ["b.json", "a/ses_1.json"]
+    assert [str(file.relative_to(tmp_path)) for file in READER.files(tmp_path)] == ["b.json", "a/ses_1.json"]
 
 
 def child() -> Data:
@@ -547,7 +547,7 @@ def test_any_rows_are_read_and_counted(tmp_path: Path, sessions: Any, messages: 
     connection.commit()
     connection.close()
     problems: list[str] = []
-    found = list(SOURCE.read(file, lambda line: problems.append(line)))
+    found = list(READER.read(file, lambda line: problems.append(line)))
     assert len(found) == 1 + len(sessions), problems
     assert all(each.records.read == len(each.raw) for each in found)
     if len({id for id, *_ in messages}) == len(messages):

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from convex_evals.sessions.lines import LIMITS
-from convex_evals.sessions.secrets import Finding, Redactor, scanner
-from convex_evals.sessions.secrets.spans import NOT_SCANNED, Span
+from convex_evals.sessions.secrets import Redactor, SecretCount, scanner
+from convex_evals.sessions.secrets.spans import NOT_SCANNED, SecretSpan
 from tests.sessions.planted import FORMS, PLANTED, Planted, body, left_of
 from tests.sessions.test_secrets import FRAGMENTS, TEXTS
 
@@ -81,7 +81,7 @@ def test_findings_are_counted_by_kind() -> None:
     redactor.text(f"{KEY} and {KEY}")
     redactor.text(f"{KEY} and {KEY}")
     redactor.data({"DB_PASSWORD": PASSWORD})
-    assert redactor.findings == (Finding("anthropic-key", 4), Finding("password", 1))
+    assert redactor.findings == (SecretCount("anthropic-key", 4), SecretCount("password", 1))
 
 
 def test_redactors_apart_count_for_themselves() -> None:
@@ -165,8 +165,8 @@ class TestFailsClosed:
 
     @pytest.mark.parametrize("error", [ValueError("x"), RecursionError(), RuntimeError(KEY), MemoryError()])
     def test_finder_that_raises(self, error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-        def broken(text: str) -> Iterator[Span]:
-            yield Span(0, 1, "token")
+        def broken(text: str) -> Iterator[SecretSpan]:
+            yield SecretSpan(0, 1, "token")
             raise error
 
         monkeypatch.setattr(scanner, "finders_for", lambda text: (broken,))
@@ -188,7 +188,7 @@ class TestFailsClosed:
         assert redacted({"a": Odd(k=KEY)}) == "[NOT SCANNED: RuntimeError]"
 
     def test_text_that_never_settles(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(scanner, "find", lambda text, more, finders: [Span(0, 1, "token")])
+        monkeypatch.setattr(scanner, "find", lambda text, more, finders: [SecretSpan(0, 1, "token")])
         assert Redactor().text(f"use {KEY}") == "[NOT SCANNED: secrets in each other]"
 
 

@@ -16,7 +16,7 @@ from convex_evals.sessions.secrets import Redactor, scanner
 from convex_evals.sessions.secrets.names import is_literal, kind_of_name
 from convex_evals.sessions.secrets.patterns import RULES
 from convex_evals.sessions.secrets.plugins import plugin_finders
-from convex_evals.sessions.secrets.spans import EMAIL, HOME_FOLDER, Span, merged, replaced
+from convex_evals.sessions.secrets.spans import EMAIL, HOME_FOLDER, SecretSpan, merged, replaced
 from tests.sessions.planted import FORMS, MORE_PLANTED, PLANTED, Planted, body, left_of, ordinary
 
 MEGABYTE = 1_000_000
@@ -225,7 +225,7 @@ def test_long_lines_end(piece: str, size: int) -> None:
 
 
 SPANS = st.builds(
-    lambda start, length, kind, rank: Span(start, start + length, kind, rank),
+    lambda start, length, kind, rank: SecretSpan(start, start + length, kind, rank),
     st.integers(0, 40),
     st.integers(1, 10),
     st.sampled_from(["token", EMAIL, HOME_FOLDER]),
@@ -234,7 +234,7 @@ SPANS = st.builds(
 
 
 @given(st.lists(SPANS))
-def test_merged_spans_are_apart_and_cover_the_same(spans: list[Span]) -> None:
+def test_merged_spans_are_apart_and_cover_the_same(spans: list[SecretSpan]) -> None:
     joined = merged(spans)
     assert all(first.end <= second.start for first, second in pairwise(joined))
     covered = {at for span in spans for at in range(span.start, span.end)}

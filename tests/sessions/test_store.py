@@ -12,7 +12,7 @@ from convex_evals.errors import UserError
 from convex_evals.records.hashes import sha256_text
 from convex_evals.records.session import Label, Session, SessionStatus
 from convex_evals.sessions import index as index_module
-from convex_evals.sessions.index import INDEX, Filter, open_index
+from convex_evals.sessions.index import INDEX, SessionFilter, open_index
 from convex_evals.sessions.labels import write_label
 from convex_evals.sessions.message import Message
 from convex_evals.sessions.store import MESSAGES, RECORD, SessionStore, find_home, to_lines
@@ -53,8 +53,8 @@ def time(day: int) -> str:
 
 def found(store: SessionStore, **conditions: Any) -> list[str]:
     with open_index(store) as index:
-        entries = index.find(Filter(**conditions))
-        assert index.count(Filter(**conditions)) == len(entries)
+        entries = index.find(SessionFilter(**conditions))
+        assert index.count(SessionFilter(**conditions)) == len(entries)
         return [each.id for each in entries]
 
 
@@ -86,9 +86,9 @@ def test_conditions(store: SessionStore, conditions: dict[str, Any], ids: list[s
 
 def test_an_entry_says_what_lists_show(store: SessionStore) -> None:
     with open_index(store) as index:
-        (entry,) = index.find(Filter(ready=True))
+        (entry,) = index.find(SessionFilter(ready=True))
         assert index.tags() == {"auth": 2, "crons": 1}
-        assert [each.id for each in index.find(Filter(), limit=1, offset=1)] == [A]
+        assert [each.id for each in index.find(SessionFilter(), limit=1, offset=1)] == [A]
     assert (entry.title, entry.tool, entry.models, entry.status) == (
         "Crons",
         "codex",
@@ -145,7 +145,7 @@ def test_what_cannot_be_read_is_told(store: SessionStore) -> None:
     store.label_path(A).write_text("evalStatus: wonderful\n")
     (store.folder(B) / RECORD).write_text("{}")
     with open_index(store) as index:
-        assert [each.id for each in index.find(Filter())] == [C]
+        assert [each.id for each in index.find(SessionFilter())] == [C]
         assert len(index.problems) == 2
         assert f"{store.label_path(A)}:1" in index.problems[0] and str(store.folder(B)) in index.problems[1]
 

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from convex_evals.errors import UserError
-from convex_evals.sessions.conversation import Source
-from convex_evals.sessions.sources.detection import detect
-from convex_evals.sessions.sources.registry import NAMES, find_source
+from convex_evals.sessions.conversation import Reader
+from convex_evals.sessions.readers.detection import detect
+from convex_evals.sessions.readers.registry import NAMES, find_reader
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class FoundFile:
     """A file with conversations."""
 
-    source: Source
+    reader: Reader
     file: Path
 
 
-def choose(paths: Sequence[Path], name: str | None, home: Path) -> Iterator[Chosen]:
+def choose(paths: Sequence[Path], name: str | None, home: Path) -> Iterator[FoundFile]:
     """The files at and below `paths`, else those that the agents keep below `home`; each once.
 
     Without the name of an agent, files say themselves whose they are. Raises `UserError`.
@@ -33,29 +33,29 @@ def choose(paths: Sequence[Path], name: str | None, home: Path) -> Iterator[Chos
             yield each
 
 
-def _all(paths: Sequence[Path], name: str | None, home: Path) -> Iterator[Chosen]:
-    sources = [find_source(each) for each in ([name] if name else NAMES)]
+def _all(paths: Sequence[Path], name: str | None, home: Path) -> Iterator[FoundFile]:
+    readers = [find_reader(each) for each in ([name] if name else NAMES)]
     if not paths:
-        places = [(source, place) for source in sources for place in source.places(home)]
+        places = [(reader, place) for reader in readers for place in reader.places(home)]
         if not places:
             raise UserError(f"{name}: no agent keeps such files in a place of its own; name a file or a folder")
-        for source, place in places:
+        for reader, place in places:
             if place.exists():
-                yield from (Chosen(source, file) for file in source.files(place))
+                yield from (FoundFile(reader, file) for file in reader.files(place))
     for path in paths:
         if not path.exists():
             raise UserError(f"{path}: no such file or folder")
-        yield from _given(path, sources, is_named=name is not None)
+        yield from _given(path, readers, is_named=name is not None)
 
 
-def _given(path: Path, sources: Sequence[Source], *, is_named: bool) -> Iterator[Chosen]:
+def _given(path: Path, readers: Sequence[Reader], *, is_named: bool) -> Iterator[FoundFile]:
     if is_named:
-        yield from (Chosen(source, file) for source in sources for file in source.files(path))
+        yield from (FoundFile(reader, file) for reader in readers for file in reader.files(path))
     elif path.is_dir():
-        for source in sources:
-            yield from (Chosen(source, file) for file in source.files(path) if detect(file) == source.name)
+        for reader in readers:
+            yield from (FoundFile(reader, file) for file in reader.files(path) if detect(file) == reader.name)
     else:
         found = detect(path)
         if found is None:
             raise UserError(f"{path}: not known whose conversations these are; name the agent with --from")
-        yield Chosen(find_source(found), path)
+        yield FoundFile(find_reader(found), path)

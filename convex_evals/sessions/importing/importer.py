@@ -15,7 +15,7 @@ from convex_evals.errors import UserError
 from convex_evals.records.session import Session
 from convex_evals.sessions.conversation import Conversation, Problems
 from convex_evals.sessions.importing.build import build, ended_at, shown_folder, source_hash
-from convex_evals.sessions.importing.choice import Chosen
+from convex_evals.sessions.importing.choice import FoundFile
 from convex_evals.sessions.importing.redacted import redact
 from convex_evals.sessions.message import ASSISTANT, USER
 from convex_evals.sessions.store import SessionStore
@@ -24,7 +24,7 @@ Progress = Callable[[int, int], None]  # files done, of how many
 _A_DAY = timedelta(days=1)  # that time zones and clocks may differ by
 
 
-class Outcome(StrEnum):
+class ImportOutcome(StrEnum):
     """What an import did with a conversation."""
 
     NEW = "new"
@@ -39,7 +39,7 @@ class Outcome(StrEnum):
 class Imported:
     """One conversation."""
 
-    outcome: Outcome
+    outcome: ImportOutcome
     file: Path
     session: Session | None = None  # that was written, or would be
 
@@ -58,7 +58,7 @@ class Import:
     again: bool = False  # also what has not changed
     failed_files: list[Path] = field(default_factory=list)
 
-    def files(self, files: Iterable[Chosen], progress: Progress = lambda *_: None) -> Iterator[Imported]:
+    def files(self, files: Iterable[FoundFile], progress: Progress = lambda *_: None) -> Iterator[Imported]:
         """What becomes of each conversation in `files`, which are read one after another."""
         left = [each for each in files if not self._is_too_old(each.file)]
         for done, each in enumerate(left):
@@ -66,16 +66,16 @@ class Import:
             yield from self._file(each)
         progress(len(left), len(left))
 
-    def _file(self, chosen: Chosen) -> Iterator[Imported]:
+    def _file(self, chosen: FoundFile) -> Iterator[Imported]:
         try:
-            for found in chosen.source.read(chosen.file, self.problems):
+            for found in chosen.reader.read(chosen.file, self.problems):
                 yield self._conversation(chosen.file, found)
         except OSError as error:
             self._fail(chosen.file, f"cannot be read: {error.strerror}; left out")
         except Exception as error:
             # One file that a reader is not made for must not keep all others from being imported.
             what = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-            self._fail(chosen.file, f"the reader of {chosen.source.name} failed ({what}); left out, please report it")
+            self._fail(chosen.file, f"the reader of {chosen.reader.name} failed ({what}); left out, please report it")
 
     def _fail(self, file: Path, what: str) -> None:
         self.failed_files.append(file)
@@ -83,20 +83,20 @@ class Import:
 
     def _conversation(self, file: Path, found: Conversation) -> Imported:
         if not any(each.role in (USER, ASSISTANT) for each in found.messages):
-            return Imported(Outcome.EMPTY, file)
+            return Imported(ImportOutcome.EMPTY, file)
         if not self._is_wanted(found):
-            return Imported(Outcome.LEFT_OUT, file)
+            return Imported(ImportOutcome.LEFT_OUT, file)
         try:
             return self._wanted(file, found)
         except (UserError, ValidationError) as error:
             what = error if isinstance(error, UserError) else f"{_fault(error)}; left out, please report it"
             self._fail(file, f"session {found.session_id}: {what}")
-            return Imported(Outcome.FAILED, file)
+            return Imported(ImportOutcome.FAILED, file)
 
     def _wanted(self, file: Path, found: Conversation) -> Imported:
         known = self.store.find(found.session_id)
         if known is not None and not self.again and self._is_current(known, found):
-            return Imported(Outcome.UNCHANGED, file, known)
+            return Imported(ImportOutcome.UNCHANGED, file, known)
         shown = replace(found, folder=shown_folder(found.folder, self.store.root, self.home))
         redacted = redact(shown, self.home, keep=self.keep_secrets)
         revision = 1 if known is None else known.revision + (known.source_sha256 != source_hash(found))
@@ -104,7 +104,7 @@ class Import:
         if not self.dry:
             trajectory = built.trajectory(redacted.conversation.messages)
             self.store.write(built.session, built.messages, built.raw, trajectory)
-        return Imported(Outcome.NEW if known is None else Outcome.UPDATED, file, built.session)
+        return Imported(ImportOutcome.NEW if known is None else ImportOutcome.UPDATED, file, built.session)
 
     def _is_current(self, known: Session, found: Conversation) -> bool:
         return (

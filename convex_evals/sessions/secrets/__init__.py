@@ -1,5 +1,5 @@
 """Finds secrets in conversations and removes them before anything of a session is written."""
 
-from convex_evals.sessions.secrets.redaction import Finding, Redactor
+from convex_evals.sessions.secrets.redaction import Redactor, SecretCount
 
-__all__ = ["Finding", "Redactor"]
+__all__ = ["Redactor", "SecretCount"]

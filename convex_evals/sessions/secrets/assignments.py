@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from convex_evals.sessions.secrets.names import is_literal, kind_of_name
-from convex_evals.sessions.secrets.spans import MARKER, MARKER_STARTS, Span
+from convex_evals.sessions.secrets.spans import MARKER, MARKER_STARTS, SecretSpan
 
 _RANK = 3
 _BLANKS = r"[ \t]{0,20}+"
@@ -49,7 +49,7 @@ _COMMAND = re.compile(
 )
 
 
-def find_assigned(text: str) -> Iterator[Span]:
+def find_assigned(text: str) -> Iterator[SecretSpan]:
     """Literal values of names of secrets. Takes time that is linear in the text."""
     at = 0
     while match := _NAME.search(text, at):
@@ -71,7 +71,7 @@ def find_assigned(text: str) -> Iterator[Span]:
         yield from _value(text, match.end(), kind, form, is_variable)
 
 
-def find_passwords_of_commands(text: str) -> Iterator[Span]:
+def find_passwords_of_commands(text: str) -> Iterator[SecretSpan]:
     if " -" not in text:
         return
     at = 0
@@ -105,7 +105,7 @@ def _is_flag(text: str, start: int) -> bool:
     return text.startswith("-", start) and text[start : start + 3].strip("-") != ""
 
 
-def _value(text: str, at: int, kind: str, form: str, is_variable: bool) -> Iterator[Span]:
+def _value(text: str, at: int, kind: str, form: str, is_variable: bool) -> Iterator[SecretSpan]:
     quote = _QUOTE.match(text, at)
     if quote is not None and form != "element":
         start, end = quote.end(), _closing(text, quote.end(), quote[1])
@@ -128,7 +128,7 @@ def _value(text: str, at: int, kind: str, form: str, is_variable: bool) -> Itera
     if form in ("comma", "prose", "cell", "setting") and not any(map(str.isdigit, value)):
         return
     if is_literal(value, kind, quoted=is_quoted):
-        yield Span(start, start + len(value), kind, _RANK)
+        yield SecretSpan(start, start + len(value), kind, _RANK)
 
 
 def _stands_out(value: str) -> bool:

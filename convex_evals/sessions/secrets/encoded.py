@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from convex_evals.sessions.secrets.spans import HOME_FOLDER, Span
+from convex_evals.sessions.secrets.spans import HOME_FOLDER, SecretSpan
 
 _RANK = 6
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
@@ -25,7 +25,7 @@ _GLANCE = 24  # characters, which say whether this is text
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DecodedPart:
     """What a part of a text says, decoded."""
 
     start: int
@@ -33,17 +33,17 @@ class Part:
     text: str
     escapes: tuple[int, ...] | None = None  # places in `text` that took three characters; None where all is one
 
-    def outer(self, span: Span) -> Span:
+    def outer(self, span: SecretSpan) -> SecretSpan:
         """Where a secret of this part stands in the text around it: all of the part, where it cannot be told."""
         if self.escapes is None:
             # A part that is no path any more is no folder.
             kind = "encoded-text" if span.kind == HOME_FOLDER else span.kind
-            return Span(self.start, self.end, kind, span.rank + _RANK)
+            return SecretSpan(self.start, self.end, kind, span.rank + _RANK)
         start, end = (self.start + at + 2 * bisect_left(self.escapes, at) for at in (span.start, span.end))
         return span._replace(start=start, end=end)
 
 
-def encoded_parts(text: str) -> Iterator[Part]:
+def encoded_parts(text: str) -> Iterator[DecodedPart]:
     """All parts that hold another text. Takes time that is linear in the text."""
     if "%" in text and _ESCAPE.search(text):
         for word in _WORD.finditer(text):
@@ -52,13 +52,13 @@ def encoded_parts(text: str) -> Iterator[Part]:
     for run in _BASE64.finditer(text):
         if _is_text(run[0][:_GLANCE]):
             encoded = _LINE_END.sub("", run[0]).rstrip("=")
-            yield Part(*run.span(), _decoded(encoded).decode("utf-8", "replace"))
+            yield DecodedPart(*run.span(), _decoded(encoded).decode("utf-8", "replace"))
 
 
-def _percent_encoded(word: re.Match[str]) -> Iterator[Part]:
+def _percent_encoded(word: re.Match[str]) -> Iterator[DecodedPart]:
     places = tuple(escape.start() - 2 * number for number, escape in enumerate(_ESCAPE.finditer(word[0])))
     if places:
-        yield Part(*word.span(), _ESCAPE.sub(lambda escape: chr(int(escape[0][1:], 16)), word[0]), places)
+        yield DecodedPart(*word.span(), _ESCAPE.sub(lambda escape: chr(int(escape[0][1:], 16)), word[0]), places)
 
 
 def _is_text(encoded: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from convex_evals.sessions.secrets.names import is_literal, is_placeholder, kind_of_name
 from convex_evals.sessions.secrets.patterns import has_digit
-from convex_evals.sessions.secrets.spans import MARKERS, Span
+from convex_evals.sessions.secrets.spans import MARKERS, SecretSpan
 
 _RANK = 2
 _AUTHORIZATION = re.compile(
@@ -28,7 +28,7 @@ _ADDRESS = re.compile(
 )
 
 
-def find_authorization(text: str) -> Iterator[Span]:
+def find_authorization(text: str) -> Iterator[SecretSpan]:
     """What is behind `Authorization:`, and what is behind `Bearer` anywhere."""
     for match in _AUTHORIZATION.finditer(text):
         value = match["value"]
@@ -39,14 +39,14 @@ def find_authorization(text: str) -> Iterator[Span]:
             yield from _checked(match, 1, "authorization")
 
 
-def _checked(match: re.Match[str], group: int | str, kind: str, weak: bool = False) -> Iterator[Span]:
+def _checked(match: re.Match[str], group: int | str, kind: str, weak: bool = False) -> Iterator[SecretSpan]:
     value = match[group]
     is_secret = is_literal(value, kind) if weak else not is_placeholder(value) and (has_digit(value) or len(value) > 12)
     if is_secret and not re.fullmatch(r"(?:[A-Za-z_]+\.)+[A-Za-z_]+", value):
-        yield Span(*match.span(group), kind, _RANK)
+        yield SecretSpan(*match.span(group), kind, _RANK)
 
 
-def find_cookies(text: str) -> Iterator[Span]:
+def find_cookies(text: str) -> Iterator[SecretSpan]:
     """Values of cookies in `Cookie:` and `Set-Cookie:` that name a session, or look like nothing else."""
     at = 0
     while found := _COOKIE.search(text, at):
@@ -57,10 +57,10 @@ def find_cookies(text: str) -> Iterator[Span]:
             if name.lower() in _ATTRIBUTES or is_placeholder(value) or MARKERS.fullmatch(value) or "(" in value:
                 continue
             if (_SESSION.search(name) and has_digit(value)) or is_literal(value, kind_of_name(name) or "cookie"):
-                yield Span(*pair.span(2), "cookie", _RANK)
+                yield SecretSpan(*pair.span(2), "cookie", _RANK)
 
 
-def find_addresses(text: str) -> Iterator[Span]:
+def find_addresses(text: str) -> Iterator[SecretSpan]:
     """Passwords and tokens in addresses: `postgres://user:password@host`."""
     for match in _ADDRESS.finditer(text):
         group = "password" if match["password"] else "token"
@@ -68,7 +68,7 @@ def find_addresses(text: str) -> Iterator[Span]:
         if group == "token" and not has_digit(value):
             continue
         if not is_placeholder(value) and not MARKERS.fullmatch(value) and value not in ("pw", "port"):
-            yield Span(*match.span(group), "url-password", _RANK)
+            yield SecretSpan(*match.span(group), "url-password", _RANK)
 
 
 _EDGE = re.compile(r"-{4,5} ?(BEGIN|END)[A-Z0-9 ]{0,40}? PRIVATE KEY(?: BLOCK)? ?-{4,5}")
@@ -84,7 +84,7 @@ _PUTTY_END = re.compile(r"Private-MAC: ?[0-9a-f]{8,}+")
 _PUTTY_KEY = re.compile(r"Private-Lines: ?\d+")
 
 
-def find_private_keys(text: str) -> Iterator[Span]:
+def find_private_keys(text: str) -> Iterator[SecretSpan]:
     """Blocks of private keys, also escaped in JSON, behind line numbers, or cut off."""
     if "PRIVATE KEY" in text:
         yield from _blocks(text)
@@ -98,10 +98,10 @@ def find_private_keys(text: str) -> Iterator[Span]:
             end = _PUTTY_END.match(text, done)
             done = end.end() if end else done
             if _RANDOM.search(text, match.end(), done):
-                yield Span(match.end(), done, "private-key", 0)
+                yield SecretSpan(match.end(), done, "private-key", 0)
 
 
-def _blocks(text: str) -> Iterator[Span]:
+def _blocks(text: str) -> Iterator[SecretSpan]:
     begin: re.Match[str] | None = None
     for edge in _EDGE.finditer(text):
         if edge[1] == "BEGIN":
@@ -112,15 +112,15 @@ def _blocks(text: str) -> Iterator[Span]:
             if edge.end() - begin.start() > _LONGEST_KEY:
                 yield from _cut(text, begin)
             elif _RANDOM.search(text, begin.end(), edge.start()):
-                yield Span(begin.start(), edge.end(), "private-key", 0)
+                yield SecretSpan(begin.start(), edge.end(), "private-key", 0)
             begin = None
     if begin is not None:
         yield from _cut(text, begin)
 
 
-def _cut(text: str, begin: re.Match[str]) -> Iterator[Span]:
+def _cut(text: str, begin: re.Match[str]) -> Iterator[SecretSpan]:
     """A key whose end is not there."""
     body = _BODY.match(text, begin.end())
     end = body.end() if body else begin.end()
     if _RANDOM.search(text, begin.end(), end):
-        yield Span(begin.start(), end, "private-key", 0)
+        yield SecretSpan(begin.start(), end, "private-key", 0)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from convex_evals.sessions.secrets.spans import Span
+from convex_evals.sessions.secrets.spans import SecretSpan
 
 _HEX, _ALNUM, _WORD = "[0-9A-Fa-f]", "[A-Za-z0-9]", r"[\w-]"
 _BASE64 = "[A-Za-z0-9+/=_-]"
@@ -14,7 +14,7 @@ _MASK = frozenset("x*.-_0#")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SecretPattern:
     """A form of secrets."""
 
     kind: str
@@ -23,14 +23,14 @@ class Rule:
     group: int = 0  # of the pattern: the secret itself
     accept: Callable[[str], bool] | None = None
 
-    def find(self, text: str) -> Iterator[Span]:
+    def find(self, text: str) -> Iterator[SecretSpan]:
         """Each place of such a secret. Takes time that is linear in the text."""
         if not any(hint in text for hint in self.hints):
             return
         for match in self.pattern.finditer(text):
             secret = match[self.group]
             if not is_mask(secret, self.hints) and (self.accept is None or self.accept(secret)):
-                yield Span(*match.span(self.group), self.kind)
+                yield SecretSpan(*match.span(self.group), self.kind)
 
 
 def is_mask(secret: str, prefixes: tuple[str, ...] = ()) -> bool:
@@ -39,12 +39,12 @@ def is_mask(secret: str, prefixes: tuple[str, ...] = ()) -> bool:
     return _MASK.issuperset(body) or ("your" in body and not any(map(str.isdigit, body)))
 
 
-def rule(kind: str, prefix: str, body: str, accept: Callable[[str], bool] | None = None) -> Rule:
+def rule(kind: str, prefix: str, body: str, accept: Callable[[str], bool] | None = None) -> SecretPattern:
     """For tokens whose prefix stands nowhere else."""
-    return Rule(kind, (prefix,), re.compile(re.escape(prefix) + body, re.ASCII), accept=accept)
+    return SecretPattern(kind, (prefix,), re.compile(re.escape(prefix) + body, re.ASCII), accept=accept)
 
 
-def word_rule(kind: str, prefix: str, body: str, accept: Callable[[str], bool] | None = None) -> Rule:
+def word_rule(kind: str, prefix: str, body: str, accept: Callable[[str], bool] | None = None) -> SecretPattern:
     """For tokens whose prefix may be the end of a word: `task-`.
 
     An escaped line end or an encoded character before it is no part of a word. The prefix comes first in the pattern,
@@ -61,7 +61,7 @@ def word_rule(kind: str, prefix: str, body: str, accept: Callable[[str], bool] |
             rf"(?<=\x1b\[\d\dm{literal})",
         )
     )
-    return Rule(kind, (prefix,), re.compile(f"{literal}(?:{before}){body}", re.ASCII), accept=accept)
+    return SecretPattern(kind, (prefix,), re.compile(f"{literal}(?:{before}){body}", re.ASCII), accept=accept)
 
 
 def has_digit(secret: str) -> bool:
@@ -78,11 +78,11 @@ def _has_random_end(secret: str) -> bool:
     return has_digit(secret.rpartition("|")[2])
 
 
-def _plain(kind: str, body: str, *prefixes: str) -> list[Rule]:
+def _plain(kind: str, body: str, *prefixes: str) -> list[SecretPattern]:
     return [rule(kind, prefix, body) for prefix in prefixes]
 
 
-def _words(kind: str, body: str, *prefixes: str) -> list[Rule]:
+def _words(kind: str, body: str, *prefixes: str) -> list[SecretPattern]:
     return [word_rule(kind, prefix, body) for prefix in prefixes]
 
 
@@ -117,7 +117,7 @@ _CONVEX = [
         for kind in ("prod", "dev", "preview", "project", "local")
     ),
     # Of a deployment that people host themselves: longer than the hashes that stand in tables.
-    Rule("convex-deploy-key", ("|",), re.compile(r"\|(?<=[\w-]\|)([0-9a-f]{72,})", re.ASCII), group=1),
+    SecretPattern("convex-deploy-key", ("|",), re.compile(r"\|(?<=[\w-]\|)([0-9a-f]{72,})", re.ASCII), group=1),
     *_plain("convex-deploy-key", _BASE64 + "{20,}", "eyJ2MiI6"),  # without its deployment
     *_words("convex-api-key", _WORD + "{16,}", "osk_"),
 ]
@@ -141,7 +141,7 @@ _CODE = [
 _CLOUDS = [
     *_plain("aws-session-token", _BASE64 + "{50,}", "IQoJb3JpZ2lu", "FwoGZXIvYXdz", "FQoGZXIvYXdz"),
     *_words("aws-bedrock-key", _BASE64 + "{90,}", "ABSK"),
-    Rule(
+    SecretPattern(
         "aws-secret-key",
         ("AKIA", "ASIA"),
         re.compile(r"A[KS]IA[0-9A-Z]{16}(?:[\s,;:\"'|]|\\{1,4}[nrt\"]){1,12}+([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"),
@@ -161,8 +161,8 @@ _CLOUDS = [
     *_words("vault-token", _WORD + "{20,}", "hvs.", "hvb."),
     *_words("tailscale-key", _WORD + "{16,}", "tskey-"),
     *_words("pulumi-token", _HEX + "{40,}", "pul-"),
-    Rule("terraform-token", (".atlasv1.",), re.compile(r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{50,}", re.ASCII)),
-    Rule("azure-client-secret", ("Q~",), re.compile(r"[\w~.]{3}\dQ~[\w~.-]{31,34}", re.ASCII)),
+    SecretPattern("terraform-token", (".atlasv1.",), re.compile(r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{50,}", re.ASCII)),
+    SecretPattern("azure-client-secret", ("Q~",), re.compile(r"[\w~.]{3}\dQ~[\w~.-]{31,34}", re.ASCII)),
     *_plain("age-key", "[0-9A-Z]{40,}", "AGE-SECRET-KEY-1"),
 ]
 _SERVICES = [
@@ -180,13 +180,13 @@ _SERVICES = [
     *_words("new-relic-key", "[0-9A-Za-z-]{20,}", "NRAK-", "NRII-", "NRJS-"),
     *_words("shopify-token", _HEX + "{32,}", "shpat_", "shpca_", "shppa_", "shpss_"),
     *_words("grafana-token", r"[\w+/=]{32,}", "glsa_", "glc_"),
-    Rule("url-signature", ("sig=",), re.compile(r"[?&;]sig=([\w%+/=-]{40,})", re.ASCII), group=1),
+    SecretPattern("url-signature", ("sig=",), re.compile(r"[?&;]sig=([\w%+/=-]{40,})", re.ASCII), group=1),
     *(
-        Rule("url-signature", (name,), re.compile(f"{name}(?:=|%3D)({_HEX}{{40,}})"), group=1)
+        SecretPattern("url-signature", (name,), re.compile(f"{name}(?:=|%3D)({_HEX}{{40,}})"), group=1)
         for name in ("X-Amz-Signature", "X-Goog-Signature")
     ),
     # The private part of a JSON web key.
-    Rule(
+    SecretPattern(
         "private-key",
         ('"d', ";d&"),
         re.compile(r'[";]d(?:\\{0,16}+"|&quot;)[ ]?:[ ]?(?:\\{0,16}+"|&quot;)([\w-]{40,})', re.ASCII),
@@ -196,18 +196,18 @@ _SERVICES = [
     *_words("posthog-key", _ALNUM + "{30,}", "phx_"),
     *_plain("square-secret", _WORD + "{22,}", "sq0atp-", "sq0csp-"),
 ]
-RULES: tuple[Rule, ...] = (*_MODELS, *_CONVEX, *_CODE, *_CLOUDS, *_SERVICES)
+RULES: tuple[SecretPattern, ...] = (*_MODELS, *_CONVEX, *_CODE, *_CLOUDS, *_SERVICES)
 
 
 # Never fails once it has begun, so that no part of the text is read twice.
 _DOTTED = re.compile(r"eyJ[\w=-]*+(?:\.[\w=-]*+)*+", re.ASCII)
 
 
-def find_jwt(text: str) -> Iterator[Span]:
+def find_jwt(text: str) -> Iterator[SecretSpan]:
     """JSON web tokens, cut ones included: a header and a part of what it is about."""
     if "eyJ" not in text:
         return
     for match in _DOTTED.finditer(text):
         parts = match[0].split(".")
         if len(parts) > 1 and len(parts[0]) >= 10 and len(parts[1]) >= 8:
-            yield Span(match.start(), match.end() - (len(match[0]) - len(match[0].rstrip("."))), "jwt")
+            yield SecretSpan(match.start(), match.end() - (len(match[0]) - len(match[0].rstrip("."))), "jwt")

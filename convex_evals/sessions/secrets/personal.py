@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from convex_evals.sessions.secrets.spans import EMAIL, HOME_FOLDER, Span
+from convex_evals.sessions.secrets.spans import EMAIL, HOME_FOLDER, SecretSpan
 from convex_evals.sessions.secrets.vocabulary import words
 
 _RANK = 5
@@ -23,7 +23,7 @@ _EXAMPLE_HOSTS = ("example.com", "example.org", "example.net")
 _NOBODY = frozenset(("noreply@anthropic.com", "noreply@github.com", "no-reply@github.com"))
 
 
-def find_emails(text: str) -> Iterator[Span]:
+def find_emails(text: str) -> Iterator[SecretSpan]:
     """E-mail addresses of people: none of examples, of Git remotes, or of versions of packages."""
     for at in _AT.finditer(text):
         host = _HOST.match(text, at.end(), at.end() + 255)
@@ -33,7 +33,7 @@ def find_emails(text: str) -> Iterator[Span]:
         if local[:1] in ("n", "r", "t") and text.endswith("\\", 0, start):
             local, start = local[1:], start + 1
         if host and local.strip(".%+-_") and _is_personal(local, host[0]) and not _is_in_address(text, start):
-            yield Span(start, host.end(), EMAIL, _RANK)
+            yield SecretSpan(start, host.end(), EMAIL, _RANK)
 
 
 def _is_personal(local: str, host: str) -> bool:
@@ -65,16 +65,16 @@ _NOBODYS = words(
 _CODE = re.compile(r"\.(?:ts|js|tsx|jsx|py|html|css|vue|svelte|json|md)\Z")
 
 
-def find_homes(text: str) -> Iterator[Span]:
+def find_homes(text: str) -> Iterator[SecretSpan]:
     """Home folders of people, as paths of any system and as Claude Code's names of folders."""
     for match in _HOME.finditer(text):
         name = match["name"].rstrip(".- ")
         start = _start_of_home(text, match)
         if start is not None and name.lower() not in _NOBODYS and not _CODE.search(name):
-            yield Span(start, match.start("name") + len(name), HOME_FOLDER, _RANK)
+            yield SecretSpan(start, match.start("name") + len(name), HOME_FOLDER, _RANK)
     for match in _DASHED.finditer(text):
         if match["name"].lower() not in _NOBODYS:
-            yield Span(match.start(), match.end(), HOME_FOLDER, _RANK)
+            yield SecretSpan(match.start(), match.end(), HOME_FOLDER, _RANK)
 
 
 def _start_of_home(text: str, match: re.Match[str]) -> int | None:
@@ -108,7 +108,7 @@ class HomeFolder:
         is_personal = path not in ("", "/root") and len(path) > 3
         self._pattern = re.compile(rf"(?<![\w.])(?:{'|'.join(dict.fromkeys(forms))})(?![\w])") if is_personal else None
 
-    def find(self, text: str) -> Iterator[Span]:
+    def find(self, text: str) -> Iterator[SecretSpan]:
         if self._pattern is not None:
             for match in self._pattern.finditer(text):
-                yield Span(*match.span(), HOME_FOLDER, _RANK)
+                yield SecretSpan(*match.span(), HOME_FOLDER, _RANK)

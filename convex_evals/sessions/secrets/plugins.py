@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
-from convex_evals.sessions.secrets.spans import Span
+from convex_evals.sessions.secrets.spans import SecretSpan
 
 _PACKAGE = "detect_secrets.plugins"
 _TAIL = re.compile(r"[A-Za-z0-9_-]*+")
@@ -44,7 +44,7 @@ class PluginFinder:
     hints: re.Pattern[str]
     patterns: tuple[re.Pattern[str], ...]
 
-    def find(self, text: str) -> Iterator[Span]:
+    def find(self, text: str) -> Iterator[SecretSpan]:
         use = self.use
         done = 0  # what was looked at already
         for hint in self.hints.finditer(text):
@@ -55,7 +55,7 @@ class PluginFinder:
                     start, end = match.span(use.group)
                     tail = _TAIL.match(text, end)
                     done = end if tail is None else tail.end()
-                    yield Span(start, done, use.kind, _RANK)
+                    yield SecretSpan(start, done, use.kind, _RANK)
 
 
 _QUOTED_40 = r"[\"'](?=[0-9A-Za-z/+]{40}[\"'])"

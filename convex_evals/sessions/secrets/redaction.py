@@ -30,7 +30,7 @@ _HEADERS = frozenset(("authorization", "proxy-authorization", "cookie", "set-coo
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SecretCount:
     """How many secrets of one kind were found."""
 
     kind: str
@@ -70,9 +70,9 @@ class Redactor:
         return other
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[SecretCount, ...]:
         """All that was found, by kind."""
-        return tuple(Finding(kind, count) for kind, count in sorted(self.counts.items()) if count)
+        return tuple(SecretCount(kind, count) for kind, count in sorted(self.counts.items()) if count)
 
     def text(self, text: str) -> str:
         """Any text: a title, a path, a message."""

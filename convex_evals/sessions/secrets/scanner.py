@@ -14,7 +14,7 @@ from convex_evals.sessions.secrets.headers import find_addresses, find_authoriza
 from convex_evals.sessions.secrets.patterns import RULES, find_jwt
 from convex_evals.sessions.secrets.personal import find_emails, find_homes
 from convex_evals.sessions.secrets.plugins import plugin_finders
-from convex_evals.sessions.secrets.spans import Finder, Span, merged
+from convex_evals.sessions.secrets.spans import Finder, SecretSpan, merged
 
 LONGEST_TEXT = 8 * 1024 * 1024  # characters
 MOST_SECONDS = 30.0  # of the processor, for one text; an ordinary one of the longest takes a tenth
@@ -67,7 +67,7 @@ def _detectors() -> _Detectors:
     )
 
 
-def find(text: str, more: Sequence[Finder] = (), finders: Sequence[Finder] | None = None) -> list[Span]:
+def find(text: str, more: Sequence[Finder] = (), finders: Sequence[Finder] | None = None) -> list[SecretSpan]:
     """Secrets in `text`, in order and apart; `more` looks for what else is to be removed.
 
     `finders` are those for this text, or for one that it is a part of. Raises `ScanError` where the text is too long,
@@ -79,7 +79,9 @@ def find(text: str, more: Sequence[Finder] = (), finders: Sequence[Finder] | Non
     return merged(_in_time(_found(text, more, finders, 0), end))
 
 
-def _found(text: str, more: Sequence[Finder], finders: Sequence[Finder] | None, encoded: int) -> Iterator[Span | None]:
+def _found(
+    text: str, more: Sequence[Finder], finders: Sequence[Finder] | None, encoded: int
+) -> Iterator[SecretSpan | None]:
     """All spans, and None wherever time is worth a look; `encoded`: how many texts this one is encoded in."""
     if len(text) < _SHORTEST:
         return
@@ -92,7 +94,7 @@ def _found(text: str, more: Sequence[Finder], finders: Sequence[Finder] | None, 
                 yield span and part.outer(span)
 
 
-def _in_time(found: Iterator[Span | None], end: float) -> Iterator[Span]:
+def _in_time(found: Iterator[SecretSpan | None], end: float) -> Iterator[SecretSpan]:
     for number, span in enumerate(found):
         if span is None or number % _SPANS_AT_ONCE == 0:
             _check(end)

@@ -13,7 +13,7 @@ MARKERS = re.compile(f"(?:{_MARKER})+")
 MARKER_STARTS = ("[REDACTED:", "[NOT SCANNED:")
 
 
-class Span(NamedTuple):
+class SecretSpan(NamedTuple):
     """A secret in a text."""
 
     start: int
@@ -26,7 +26,7 @@ class Span(NamedTuple):
         return "~" if self.kind == HOME_FOLDER else redacted(self.kind)
 
 
-Finder = Callable[[str], Iterator[Span]]
+Finder = Callable[[str], Iterator[SecretSpan]]
 
 
 def redacted(kind: str) -> str:
@@ -37,20 +37,20 @@ def not_scanned(reason: str) -> str:
     return f"[NOT SCANNED: {reason}]"
 
 
-def merged(spans: Iterable[Span]) -> list[Span]:
+def merged(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
     """In order, those that overlap joined, so that nothing of any of them is left."""
-    joined: list[Span] = []
+    joined: list[SecretSpan] = []
     for span in sorted(spans):
         if joined and span.start < joined[-1].end:
             last = joined[-1]
             kind, rank = min((last.rank, last.kind), (span.rank, span.kind))[::-1]
-            joined[-1] = Span(last.start, max(last.end, span.end), kind, rank)
+            joined[-1] = SecretSpan(last.start, max(last.end, span.end), kind, rank)
         else:
             joined.append(span)
     return joined
 
 
-def replaced(text: str, spans: Iterable[Span]) -> str:
+def replaced(text: str, spans: Iterable[SecretSpan]) -> str:
     """`text` with each of `spans`, which are in order and apart, replaced."""
     parts: list[str] = []
     at = 0

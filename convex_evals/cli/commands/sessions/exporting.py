@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from convex_evals.cli.commands.sessions.shared import Chosen, filter_options, open_store, opened_index
+from convex_evals.cli.commands.sessions.shared import Conditions, filter_options, open_store, opened_index
 from convex_evals.cli.options import collect
 from convex_evals.render.output import say, say_bytes
 
@@ -29,13 +29,13 @@ FORMATS = ("deepeval", "openai", "text", "atif", "inspect", "promptfoo", "hf")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Default: stdout."
 )
-@collect("chosen", Chosen)
+@collect("chosen", Conditions)
 @click.pass_context
 def export(
     ctx: click.Context,
     names: tuple[str, ...],
     form: str,
-    chosen: Chosen,
+    chosen: Conditions,
     everything: bool,
     limit: int | None,
     output: Path | None,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from convex_evals.sessions.importing.importer import Import, Imported
     from convex_evals.sessions.store import SessionStore
 
-# As in sessions/sources/registry.py, which is not imported for help; a test compares them.
+# As in sessions/readers/registry.py, which is not imported for help; a test compares them.
 AGENTS = (
     *("claude-code", "codex", "opencode", "gemini", "cursor", "droid", "aider", "copilot"),
     *("openai", "atif"),
@@ -97,11 +97,11 @@ def _confirm_secrets() -> None:
 
 def _section(found: list[Imported], store: SessionStore, work: Import, any_files: bool) -> Section:
     from convex_evals.render.model import Section
-    from convex_evals.sessions.importing.importer import Outcome
+    from convex_evals.sessions.importing.importer import ImportOutcome
     from convex_evals.text import counted
 
     outcomes = Counter(each.outcome for each in found)
-    written = [each for each in found if each.outcome in (Outcome.NEW, Outcome.UPDATED)]
+    written = [each for each in found if each.outcome in (ImportOutcome.NEW, ImportOutcome.UPDATED)]
     table = _table(written[:_MOST_ROWS])
     lines = [
         f"{counted(len(written) - _MOST_ROWS, 'more session')} not shown." if len(written) > _MOST_ROWS else "",

@@ -12,7 +12,7 @@ import click
 
 from convex_evals.cli.commands.sessions.shared import (
     STATUSES,
-    Chosen,
+    Conditions,
     filter_options,
     open_store,
     opened_index,
@@ -91,11 +91,11 @@ class LabelOptions:
 @filter_options("of-")
 @click.option("--yes", is_flag=True, help="Change all that the conditions choose. Without this, only show them.")
 @output_option
-@collect("chosen", Chosen)
+@collect("chosen", Conditions)
 @collect("options", LabelOptions)
 @click.pass_context
 def label(
-    ctx: click.Context, names: tuple[str, ...], yes: bool, form: str, chosen: Chosen, options: LabelOptions
+    ctx: click.Context, names: tuple[str, ...], yes: bool, form: str, chosen: Conditions, options: LabelOptions
 ) -> None:
     """Say what you think of sessions: status, tags, notes, expected output.
 

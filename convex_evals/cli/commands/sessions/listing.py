@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import click
 
-from convex_evals.cli.commands.sessions.shared import Chosen, filter_options, open_store, opened_index
-from convex_evals.cli.options import collect, output_option, print_result
+from convex_evals.cli.commands.sessions.shared import Conditions, filter_options, open_store, opened_index
+from convex_evals.cli.options import collect, output_option, print_lines, print_result
 from convex_evals.render.formats import FORMATS
-from convex_evals.render.output import say, say_json
 
 _MOST = 50
 
@@ -20,10 +19,10 @@ _MOST = 50
     metavar="N",
     help=f"At most so many. Default: {_MOST} for people, all for machines.",
 )
-@collect("chosen", Chosen)
+@collect("chosen", Conditions)
 @output_option
 @click.pass_context
-def list_(ctx: click.Context, chosen: Chosen, limit: int | None, form: str) -> None:
+def list_(ctx: click.Context, chosen: Conditions, limit: int | None, form: str) -> None:
     """List sessions, the newest first.
 
     \b
@@ -54,31 +53,26 @@ def list_(ctx: click.Context, chosen: Chosen, limit: int | None, form: str) -> N
 
 @click.command()
 @click.argument("name", metavar="ID")
-@click.option("--full", is_flag=True, help="Also what tools were told and answered, and reasoning, in full.")
-@click.option("--json", "as_json", is_flag=True, help="The session, its label and all messages as JSON.")
+@click.option("--full", is_flag=True, help="On a terminal: what tools were told and answered, and reasoning, in full.")
+@output_option
 @click.pass_context
-def show(ctx: click.Context, name: str, full: bool, as_json: bool) -> None:
+def show(ctx: click.Context, name: str, full: bool, form: str) -> None:
     """Show a session: where it is from, its label, and what was said.
 
     ID is the beginning of a session's id, at least four digits. Calls of tools and their results are one line each.
+    As JSON: the session, its label and all messages; as CSV: the messages.
 
     \b
     Examples:
       cli sessions show 3fa1
       cli sessions show 3fa1 --full
+      cli sessions show 3fa1 --json | jq .conversation
     """
-    import json
-
     from convex_evals.sessions.labels import read_label
-    from convex_evals.sessions.transcript import head_lines, message_lines, session_to_data
+    from convex_evals.sessions.transcript import head_lines, message_lines, messages_table, session_to_data
 
     store = open_store(ctx)
     session = store.read(store.resolve(name))
-    label, messages = read_label(store, session.id), store.messages(session.id)
-    if as_json:
-        say_json(json.dumps(session_to_data(session, label, messages), ensure_ascii=False, indent=2))
-        return
-    for line in head_lines(session, label):
-        say(line)
-    for line in message_lines(messages, full=full):
-        say(line)
+    label, messages = read_label(store, session.id), list(store.messages(session.id))
+    lines = [*head_lines(session, label), *message_lines(messages, full=full)]
+    print_lines(form, lines, messages_table(messages), lambda: session_to_data(session, label, messages))

@@ -16,7 +16,7 @@ from convex_evals.render.output import complain
 from convex_evals.text import and_more
 
 if TYPE_CHECKING:
-    from convex_evals.sessions.index import Filter, Index
+    from convex_evals.sessions.index import Index, SessionFilter
     from convex_evals.sessions.store import SessionStore
 
 STATUSES = ("golden", "correct", "incorrect", "needs_review")
@@ -61,7 +61,7 @@ def tell(problems: Sequence[str]) -> None:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Conditions:
     """What `filter_options` say."""
 
     of_status: str | None
@@ -75,13 +75,13 @@ class Chosen:
 
     @property
     def is_empty(self) -> bool:
-        return self == Chosen(None, (), None, None, None, None, None, None)
+        return self == Conditions(None, (), None, None, None, None, None, None)
 
-    def filter(self, *, ready_by_default: bool = False) -> Filter:
+    def filter(self, *, ready_by_default: bool = False) -> SessionFilter:
         from convex_evals.records.session import SessionStatus
-        from convex_evals.sessions.index import Filter
+        from convex_evals.sessions.index import SessionFilter
 
-        return Filter(
+        return SessionFilter(
             status=SessionStatus(self.of_status) if self.of_status else None,
             tags=self.of_tags,
             ready=True if self.of_ready is None and ready_by_default else self.of_ready,
@@ -104,7 +104,7 @@ def day(ctx: click.Context, option: click.Parameter, value: str | None) -> str |
 
 
 def filter_options(prefix: str = "") -> Callable[[F], F]:
-    """Which sessions are meant, as `Chosen`; with a prefix, as in `--of-status`, where `--status` is another option."""
+    """Which sessions are meant, as `Conditions`; `prefix` as in `--of-status`, where `--status` is another option."""
 
     def decorate(command: F) -> F:
         for option in reversed(_options(prefix)):
