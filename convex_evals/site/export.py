@@ -18,6 +18,7 @@ from pathlib import Path
 
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
+from convex_evals.process.interrupts import interrupts_held
 from convex_evals.site import urls
 from convex_evals.site.assets import CONTENT_TYPES, read_asset
 from convex_evals.site.badge import best_badge
@@ -226,7 +227,9 @@ def _all(
         gc.freeze()  # what is shared stays shared
     with ProcessPoolExecutor(options.processes, context, _start, (workspace, options, tree)) as pool:
         try:
-            yield from pool.map(_do, jobs)
+            with interrupts_held():
+                parts = pool.map(_do, jobs)
+            yield from parts
         except BaseException:
             pool.shutdown(cancel_futures=True)  # and wait: after a shutdown without, leaving the block does not either
             raise

@@ -18,6 +18,7 @@ from pathlib import Path
 from convex_evals.config import cache_dir
 from convex_evals.errors import UserError, write_advice
 from convex_evals.inputs.bounded_json import Limits, decode
+from convex_evals.process.interrupts import interrupts_held
 
 MANIFEST = ".convex-evals-site.json"
 _NEW = ".site-new"
@@ -86,7 +87,8 @@ class SiteTree:
             return
         # Not a thread: it would get its turn between two files only now and then.
         with ProcessPoolExecutor(1, initializer=_ignore_interrupts) as pool:
-            check = pool.submit(_intact, self.out, self.before)
+            with interrupts_held():
+                check = pool.submit(_intact, self.out, self.before)
             yield lambda: replace(self, intact=check.result())
 
     def is_as(self, whole: str) -> bool:

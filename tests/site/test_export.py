@@ -426,6 +426,34 @@ def test_ctrl_c_leaves_the_old_site(suite: Path, invoke: Invoke, tmp_path: Path)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out", "suite"]
 
 
+INTERRUPTED_START = """
+import multiprocessing.process, os, runpy, signal, sys
+start = multiprocessing.process.BaseProcess.start
+def start_and_interrupt(self):
+    start(self)
+    os.kill(os.getpid(), signal.SIGINT)
+multiprocessing.process.BaseProcess.start = start_and_interrupt
+del sys.argv[0]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+@pytest.mark.full
+def test_ctrl_c_while_processes_start_ends_them(suite: Path, tmp_path: Path) -> None:
+    for n in range(20):
+        add_run(suite / "runs", "acme/beta", f"2026-03-{n + 10}", ["ppp", "pff", "ppp"])
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_START, str(ROOT / "cli.py"), "site", str(tmp_path / "out")],
+        cwd=suite,
+        capture_output=True,
+        text=True,
+        timeout=patience.seconds(60),
+        check=False,
+    )
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (130, "interrupted")
+    assert [p.name for p in tmp_path.iterdir()] == ["suite"]
+
+
 @pytest.mark.full
 def test_a_folder_that_cannot_be_written_is_one_line(suite: Path, invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
