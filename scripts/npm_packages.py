@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from convex_evals.errors import UserError
@@ -14,15 +15,18 @@ from convex_evals.grading.once import make_once
 _SECONDS = 300
 
 
-async def install_packages(project: Path, cache: Path, node: Node) -> Path:
-    """The folder `node_modules` of the lockfile in `project`; installed into `cache` at first use."""
+async def install_packages(project: Path, cache: Path, node: Node, options: Sequence[str] = ()) -> Path:
+    """The folder `node_modules` of the lockfile in `project`; installed into `cache` at first use.
+
+    `options` are those of `npm ci`.
+    """
     lock = hashlib.sha256((project / "package-lock.json").read_bytes()).hexdigest()
     target = cache / "scripts" / f"{project.name}-{lock[:12]}"
 
     async def install(folder: Path) -> None:
         for name in ("package.json", "package-lock.json"):
             shutil.copyfile(project / name, folder / name)
-        failure = await npm(node, ["ci"], cwd=folder, timeout=_SECONDS)
+        failure = await npm(node, ["ci", *options], cwd=folder, timeout=_SECONDS)
         if failure:
             raise UserError(f"cannot install the packages of {project}: {failure.advice(folder)}")
 
