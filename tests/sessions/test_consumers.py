@@ -140,7 +140,7 @@ def test_datasets_reads_rows(export: Exported, python: Path) -> None:
 def test_openai_takes_the_messages(export: Exported) -> None:
     """By the types of its library, which say what a chat request and a line of fine-tuning data hold.
 
-    They know no answer of a tool that nobody called, which some agents record (docs/sessions.md).
+    They allow no tool result without a call, which some agents record (docs/sessions.md).
     """
     from openai.types.chat import ChatCompletionMessageParam
 

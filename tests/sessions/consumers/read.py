@@ -21,11 +21,11 @@ def deepeval(file: str) -> Any:
     cases, goldens = EvaluationDataset(), EvaluationDataset()
     cases.add_test_cases_from_json_file(file, *DEEPEVAL_KEYS)
     goldens.add_goldens_from_json_file(file)
-    return [[{key: getattr(each, key) for key in DEEPEVAL_KEYS} for each in cases.test_cases], _goldens(goldens)]
+    return [_fields(cases.test_cases), _fields(goldens.goldens)]
 
 
-def _goldens(dataset: Any) -> list[dict[str, Any]]:
-    return [{key: getattr(each, key) for key in DEEPEVAL_KEYS} for each in dataset.goldens]
+def _fields(found: list[Any]) -> list[dict[str, Any]]:
+    return [{key: getattr(each, key) for key in DEEPEVAL_KEYS} for each in found]
 
 
 def inspect(file: str) -> Any:
