@@ -23,6 +23,7 @@ class ExitCode(IntEnum):
     USAGE = 2
     BUG = 3
     EVALS_FAILED = 4
+    PENDING = 5
     INTERRUPTED = 130
 
 

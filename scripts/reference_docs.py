@@ -26,6 +26,7 @@ from convex_evals.guidelines.document import read_guidelines
 from convex_evals.guidelines.editor_files import EDITOR_FILES, TOOLS
 from convex_evals.models.faults import Fault
 from convex_evals.records import EvalConfig, FileRecord, GenerationFile, GradeFile, Pruned, Record, RunPlan, Summary
+from convex_evals.records.batch import BatchFile
 from convex_evals.records.benchmark import Benchmark
 from convex_evals.records.journal import JournalEntry
 from convex_evals.records.models import ModelsFile
@@ -46,6 +47,7 @@ FILES: dict[str, type[Record]] = {
     "runs/PROVIDER/MODEL/DATE/RUN/evals/CATEGORY/NAME/grade.KEY8.json": GradeFile,
     "runs/PROVIDER/MODEL/DATE/RUN/summary.json": Summary,
     "runs/PROVIDER/MODEL/DATE/RUN/pruned.json": Pruned,
+    "runs/PROVIDER/MODEL/DATE/RUN/batches/TOKEN.json": BatchFile,
     "runs/PROVIDER/MODEL/DATE/RUN/published/DEPLOYMENT.json": Publication,
     "benchmarks/NAME.yaml": Benchmark,
     "runs/PROVIDER/MODEL/DATE/validation-ID/validation.json": ValidationRecord,

@@ -42,10 +42,10 @@ class RoundRunner:
     only: Stage | None = None
     hands_over: bool = False  # the rest is for a command that does the other half
 
-    def do(self, batches: Sequence[Sequence[RunRequest]], fresh: bool) -> Sequence[Run] | None:
+    def do(self, groups: Sequence[Sequence[RunRequest]], fresh: bool) -> Sequence[Run] | None:
         """The runs of all requests; None where one of them was not finished, which is told."""
         space, store = self.rounds.workspace, self.rounds.store
-        work = carry_out(space, store, self.containment, self.workers, *batches, fresh=fresh, only=self.only)
+        work = carry_out(space, store, self.containment, self.workers, *groups, fresh=fresh, only=self.only)
         for line in work.stopped:
             self.complain(line)
         left = any(f.summary is None for f in work.done)
@@ -63,7 +63,7 @@ class Recipe:
 
     rounds: Rounds
     agree: Callable[[Sequence[str], int], None]  # told what so many calls are for; raises where that is not agreed to
-    # Batches, one after the other, perhaps with new replies only: the runs of all; None where one was not finished.
+    # Groups, one after the other, perhaps with new replies only: the runs of all; None where one was not finished.
     do: Callable[[Sequence[Sequence[RunRequest]], bool], Sequence[Run] | None]
 
     def validate(
@@ -113,13 +113,13 @@ class Recipe:
         rounds = replace(self.rounds, budget=budget, resolver=make_resolver(self.rounds.workspace, budget))
         asked = [rounds.confirming(one) for one in screened]
         # Round by round, that of all questions together.
-        batches = [[r for own in asked if own for r in own[number]] for number in range(rounds.again)]
+        groups = [[r for own in asked if own for r in own[number]] for number in range(rounds.again)]
         runs: Sequence[Run] | None = []
         if any(asked):
-            price = rounds.price([request for batch in batches for request in batch], fresh=True)
+            price = rounds.price([request for group in groups for request in group], fresh=True)
             flips = sum(len(one.flipped) for one in screened)
             self.agree([f"Flipped, to be asked again: {flips} evals. {price.words}"], price.calls)
-            runs = self.do(batches, True)
+            runs = self.do(groups, True)
         if runs is None:
             return None
         left = iter(runs)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from convex_evals.records import Attempt
 from convex_evals.records.reply import LoggedReply, Reply, TrialReply
+from convex_evals.store.batches import BatchFolder
 from convex_evals.suite.prompt import Prompt
 from convex_evals.suite.suite import Eval
 
@@ -20,6 +21,8 @@ class Ask:
     trial: int
     generation_key: str
     prompt: Prompt
+    batches: BatchFolder | None = None  # of the run; None: requests are sent one by one
+    used: Collection[str] = ()  # tokens of batches whose answers for this trial are known from earlier commands
 
 
 class ReplyLog(Protocol):
@@ -56,4 +59,4 @@ class Solver(Protocol):
         """Send nothing more; what is under way goes on to its end."""
 
     async def respond(self, ask: Ask, log: ReplyLog) -> TrialReply:
-        """Raises `ModelStopped` where asking this model again makes no sense."""
+        """Raises `ModelStopped` where asking this model again makes no sense, and `ReplyPending` where it goes on."""

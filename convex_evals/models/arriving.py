@@ -56,8 +56,10 @@ class ArrivingReply:
     def take(self, chunk: Any) -> None:
         """Raises `ProviderFault` for a text that is too long, or quotes a key."""
         text = self._facts.take(chunk)
-        if not text:
-            return
+        if text:
+            self._take_text(text)
+
+    def _take_text(self, text: str) -> None:
         self._size += len(text)
         if self._size > self._guard.most_text:
             self._guard.refuse(Fault.OVER_LIMIT, f"a text of more than {self._guard.most_text:,} characters")
@@ -66,6 +68,16 @@ class ArrivingReply:
         self._first = self._first or time.monotonic()
         self._pieces.append(text)
         self._on_text(text)
+
+    def whole(self, response: Any, *, refused: bool) -> Reply:
+        """The reply that LiteLLM's `response` has in one piece. Raises `ProviderFault` as `take` and `end` do."""
+        choice = next(iter(response.choices), None)
+        if choice is None:
+            raise ProviderFault(Fault.MALFORMED, "an answer without choices")
+        self._facts.count(getattr(response, "usage", None))
+        self._facts.refusal = "refusal" if refused else None
+        self._take_text(str(choice.message.content or ""))
+        return self.end(choice.finish_reason)
 
     def end(self, said: object) -> Reply:
         """The reply; `said` is the provider's own word for why it ended. Raises `ProviderFault` where it did not."""
@@ -118,7 +130,7 @@ class _Facts:
         self.cited = False
 
     def take(self, chunk: Any) -> str:
-        self._usage(getattr(chunk, "usage", None))
+        self.count(getattr(chunk, "usage", None))
         if not chunk.choices:
             return ""
         delta = chunk.choices[0].delta
@@ -134,7 +146,8 @@ class _Facts:
         """As the provider counts them. One that counts none and cites pages has searched at least once."""
         return self.counted_searches or (self.events.searches if self.events else 0) or int(self.cited)
 
-    def _usage(self, usage: Any) -> None:
+    def count(self, usage: Any) -> None:
+        """Keep what the provider counted."""
         if usage is None:
             return
         prompt, output = (

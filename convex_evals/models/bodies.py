@@ -11,7 +11,7 @@ from convex_evals.inputs.bounded_json import Limits, TooLarge, check
 from convex_evals.models.faults import Fault
 
 _LARGEST_ERROR = 64 * 1024  # bytes
-_VALUES = 50_000  # of the JSON of one event
+_VALUES_OF_ERROR = 50_000
 _DEPTH = 64
 # Python's readers of lines take these for line ends, which JSON does not: within one line there would be two documents,
 # and the first could hide the second. Escaped they mean the same to JSON; control characters mean nothing to it.
@@ -30,6 +30,10 @@ class BodyLimits(Protocol):
     def most_bytes(self) -> int: ...
     @property
     def most_events(self) -> int: ...
+    @property
+    def most_values(self) -> int:
+        """In the JSON of one event, or of a body in one piece."""
+
     @property
     def most_of_one(self) -> int:
         """Bytes of one event, and of a body in one piece."""
@@ -149,7 +153,7 @@ class ErrorBody:
 
     def end(self) -> Iterator[bytes]:
         try:
-            check(bytes(self._data), Limits(_LARGEST_ERROR, _VALUES, _DEPTH))
+            check(bytes(self._data), Limits(_LARGEST_ERROR, _VALUES_OF_ERROR, _DEPTH))
         except TooLarge:
             return
         yield bytes(self._data)
@@ -183,6 +187,6 @@ class Decompressed:
 
 def _check_json(limits: BodyLimits, data: bytes) -> None:
     try:
-        check(data, Limits(len(data), _VALUES, _DEPTH))
+        check(data, Limits(len(data), limits.most_values, _DEPTH))
     except TooLarge as error:
         limits.refuse(Fault.OVER_LIMIT, str(error))

@@ -56,5 +56,17 @@ class Budget:
             async with self._changed:
                 self._changed.notify_all()
 
+    @asynccontextmanager
+    async def taken_up(self, worst: float) -> AsyncIterator[Reservation]:
+        """For a request that was sent before, and is part of what is `spent` at its worst price."""
+        reservation = Reservation(worst)
+        try:
+            yield reservation
+        finally:
+            if reservation.spent is not None and self.limit is not None:
+                self.spent += reservation.spent - worst
+            async with self._changed:
+                self._changed.notify_all()
+
     def _fits(self, worst: float) -> bool:
         return self.limit is None or self.spent + self.reserved + worst <= self.limit + _ROUNDING

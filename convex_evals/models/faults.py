@@ -42,6 +42,9 @@ class Fault(Enum):
     FILTERED = _Row("content_filter", "the provider's filter held the reply back", Meaning.RETRY)
     CONTEXT = _Row("context_overflow", "the prompt is longer than the model takes", Meaning.RETRY)
     REQUEST = _Row("bad_request", "the provider refuses the request as it is", Meaning.RETRY)
+    UNPROCESSED = _Row(
+        "unprocessed", "a batch ended, expired or was cancelled before the request's turn came", Meaning.RETRY
+    )
     INTERRUPTED = _Row("interrupted", "we were stopped while it streamed", Meaning.RETRY)
     BUDGET = _Row("budget", "not sent: its worst price does not fit into what is left", Meaning.WAIT, "raise --budget")
     AUTH = _Row("auth", "no key, or one that the provider does not take", Meaning.STOP, "check the key")
@@ -93,11 +96,20 @@ BY_WORD = {fault.word: fault for fault in Fault}
 class ProviderFault(Exception):
     """A request that brought no reply."""
 
-    def __init__(self, fault: Fault, message: str, retry_after: float | None = None) -> None:
+    def __init__(self, fault: Fault, message: str, retry_after: float | None = None, batch: str | None = None) -> None:
         super().__init__(message)
         self.fault = fault
         self.retry_after = retry_after  # seconds, where the provider said so
+        self.batch = batch  # token of the batch that the request was in
 
 
 class ModelStopped(Exception):
     """No further request to this model makes sense; the message says why and what to do."""
+
+
+class NothingSent(ModelStopped):
+    """The same, and the request was not even sent."""
+
+
+class ReplyPending(Exception):
+    """The request is in a batch that goes on without us; a later command takes its reply up."""

@@ -40,6 +40,9 @@ class Guard:
     most_bytes: int  # of the body, decompressed
     most_events: int
     asks: Callable[[str], bool]  # whether a request may go to this address
+    most_values: int = 50_000  # of the JSON of one event
+    by_line: bool = False  # bodies are lines of JSON, whatever they are called
+    stand_in: Callable[[httpx.Request], httpx.Response] | None = None  # for the server: nothing is sent
     fault: ProviderFault | None = None
     responses: list[httpx.Response] = field(default_factory=list)  # of clients that do not block
 
@@ -82,7 +85,7 @@ class Guard:
             inner = ErrorBody()
         elif _BINARY_STREAM in kind:
             inner = Counted(self)
-        elif any(word in kind for word in _STREAMS):
+        elif self.by_line or any(word in kind for word in _STREAMS):
             inner = EventStream(self, by_line="event-stream" not in kind)
         else:
             inner = WholeBody(self)
@@ -175,7 +178,11 @@ def _guarded_async(
         if guard is None:
             return await send(client, request, stream=stream, **options)
         guard.let_out(request)
-        response = await send(client, request, stream=True, **{**options, "follow_redirects": False})
+        if guard.stand_in:
+            response = guard.stand_in(request)
+            response.request = request
+        else:
+            response = await send(client, request, stream=True, **{**options, "follow_redirects": False})
         guard.responses.append(response)
         try:
             assert isinstance(response.stream, httpx.AsyncByteStream)

@@ -49,6 +49,25 @@ def tariff_of(entry: ModelEntry) -> Tariff:
     return _tariff(_known(entry))
 
 
+def batch_tariff_of(entry: ModelEntry) -> Tariff:
+    """Of requests in batches: what LiteLLM's price map says of them, else half of what single requests cost."""
+    single = tariff_of(entry).price
+    if single is None:
+        return Tariff(None)
+    known = {} if entry.price else _known(entry)
+    per_input, per_output = known.get("input_cost_per_token_batches"), known.get("output_cost_per_token_batches")
+    if per_input and per_output:
+        half = single.cached if single.cached is None else single.cached / 2
+        return Tariff(Price(input=per_input * 1e6, output=per_output * 1e6, cached=half))
+    return Tariff(
+        Price(
+            input=single.input / 2,
+            output=single.output / 2,
+            cached=single.cached if single.cached is None else single.cached / 2,
+        )
+    )
+
+
 def tariff_named(name: str) -> Tariff:
     """From LiteLLM's price map, of a model as others name it: with its provider, or without."""
     costs = price_map()

@@ -53,7 +53,7 @@ async def stream(entry: ModelEntry, call: Call, on_text: Callable[[str], None]) 
             asyncio.timeout(LONGEST_WAIT + SECONDS_PER_TOKEN * call.max_output_tokens),
             asyncio.timeout(FIRST_BYTE_SECONDS) as limit,
         ):
-            response = arriving.listen(await litellm.acompletion(**_arguments(entry, call)))
+            response = arriving.listen(await litellm.acompletion(**arguments_of(entry, call)))
             async for chunk in response:
                 limit.reschedule(asyncio.get_running_loop().time() + BETWEEN_SECONDS)
                 arriving.take(chunk)
@@ -66,7 +66,8 @@ async def stream(entry: ModelEntry, call: Call, on_text: Callable[[str], None]) 
     return arriving.end(getattr(response, "received_finish_reason", None))
 
 
-def _arguments(entry: ModelEntry, call: Call) -> dict[str, Any]:
+def arguments_of(entry: ModelEntry, call: Call, *, stream: bool = True) -> dict[str, Any]:
+    """What LiteLLM is called with. Raises `ProviderFault` where there is no key."""
     name = entry.litellm_name
     if entry.api == "responses":
         provider, _, rest = name.partition("/")
@@ -86,8 +87,8 @@ def _arguments(entry: ModelEntry, call: Call) -> dict[str, Any]:
         "model": name,
         "messages": call.messages,
         "max_tokens": call.max_output_tokens,
-        "stream": True,
-        "stream_options": {"include_usage": True},
+        "stream": stream,
+        **({"stream_options": {"include_usage": True}} if stream else {}),
         "timeout": FIRST_BYTE_SECONDS,
         "num_retries": 0,
         "max_retries": 0,

@@ -5,25 +5,32 @@ from __future__ import annotations
 import asyncio
 import random
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from convex_evals.models import Ask, ReplyLog
+from convex_evals.models.batching.following import Following
 from convex_evals.models.budget import Budget, Reservation
 from convex_evals.models.charge import charge, estimated_usage
-from convex_evals.models.faults import HOPELESS, Fault, Meaning, ModelStopped, ProviderFault
+from convex_evals.models.faults import HOPELESS, Fault, Meaning, ModelStopped, NothingSent, ProviderFault
 from convex_evals.models.interfaces import send
 from convex_evals.models.keys import key_of
 from convex_evals.models.limits import ProviderLimit
 from convex_evals.models.price import Tariff
 from convex_evals.models.provider import Call
 from convex_evals.records import Attempt, Usage
+from convex_evals.records.batch import BatchedRequest
 from convex_evals.records.models import ModelEntry
 from convex_evals.records.reply import Reply, TrialReply
+from convex_evals.store.batches import BatchFolder, Ticket
 from convex_evals.suite.prompt import Prompt
 from convex_evals.suite.suite import Eval
+
+if TYPE_CHECKING:
+    from convex_evals.models.batching.batcher import Batcher
 
 ATTEMPTS = 5  # for one reply in one command
 _FIRST_PAUSE = 1.0  # seconds
@@ -43,6 +50,8 @@ class ModelSolver:
     web_search: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
     first_pause: float = _FIRST_PAUSE
+    following: Following = field(default_factory=Following)
+    batched: bool = False  # by the provider's batch interface; `tariff` is that of batches
     stopped: ModelStopped | None = None
     halted: asyncio.Event = field(default_factory=asyncio.Event)  # set with `stopped`: ends pauses
 
@@ -51,6 +60,13 @@ class ModelSolver:
     @property
     def model(self) -> str:
         return self.entry.slug
+
+    @cached_property
+    def batcher(self) -> Batcher:
+        """Gathers the requests of this model; made where one is sent that way."""
+        from convex_evals.models.batching.batcher import Batcher
+
+        return Batcher(self.entry, self.halted, self.following)
 
     def inputs(self, ev: Eval, prompt: Prompt) -> Mapping[str, Any]:
         entry = self.entry
@@ -88,6 +104,7 @@ class _Attempts:
     cost: float = 0.0
     estimated: bool = False
     allowed: int = 0  # output tokens
+    ticket: Ticket | None = None  # of a request that an earlier command left in a batch
 
     async def run(self) -> TrialReply:
         self.allowed = self.model.entry.parameters.max_output_tokens
@@ -117,6 +134,12 @@ class _Attempts:
         logged = self.log.read()
         self.attempts = list(logged.attempts)
         self.cost = sum(a.cost_usd for a in self.attempts)
+        self.ticket = self._left_behind()
+        if self.ticket is not None:
+            self.attempts = list(longer(self.ticket.request.attempts, logged.attempts))
+            self.cost = sum(a.cost_usd for a in self.attempts)
+            self.allowed = self.ticket.request.max_output_tokens
+            return None
         if logged.reply is not None:
             self.allowed = self.attempts[-1].max_output_tokens or self.allowed
             self.estimated = logged.reply.cost_usd is None
@@ -126,7 +149,57 @@ class _Attempts:
             self._over(self._faulty(fault, logged.text, 0), None)
         return logged.reply
 
+    def _left_behind(self) -> Ticket | None:
+        ask = self.ask
+        if ask.batches is None:
+            return None
+        used = {*ask.used, *(a.batch for a in self.attempts if a.batch)}
+        return ask.batches.find(ask.ev.id, ask.trial, ask.generation_key, used)
+
     async def _attempt(self) -> Reply:
+        if self.ask.batches is not None and (self.model.batched or self.ticket):
+            return await self._batched_attempt(self.ask.batches)
+        return await self._single_attempt()
+
+    async def _batched_attempt(self, folder: BatchFolder) -> Reply:
+        model, ticket, prompt = self.model, self.ticket, self.ask.prompt
+        self.ticket = None
+        worst = model.tariff.worst(prompt.text, self.allowed)
+        holding = model.budget.reserve(worst) if ticket is None else model.budget.taken_up(worst)
+        async with holding as reservation:
+            call = Call(prompt.messages(), self.allowed, model.web_search, model.extra)
+            try:
+                if ticket is None:
+                    found = await model.batcher.ask(folder, self._request(), call)
+                else:
+                    found = await model.batcher.rejoin(folder, ticket, call)
+            except NothingSent:
+                reservation.settle(0)
+                raise
+            except ProviderFault as fault:
+                if fault.fault in _FREE or fault.fault in (Fault.SERVER, Fault.CONNECTION, Fault.UNPROCESSED):
+                    reservation.settle(0)
+                self.log.begin(self.allowed)
+                attempt = Attempt(
+                    fault=fault.fault.word, message=str(fault), max_output_tokens=self.allowed, batch=fault.batch
+                )
+                self._over(attempt, None)
+                raise
+            self.log.begin(self.allowed)
+            self.log.text(found.reply.text)
+            return self._settle(found.reply, reservation, _fault_of(found.reply), found.token)
+
+    def _request(self) -> BatchedRequest:
+        ask = self.ask
+        return BatchedRequest(
+            eval=ask.ev.id,
+            trial=ask.trial,
+            generation_key=ask.generation_key,
+            max_output_tokens=self.allowed,
+            attempts=tuple(self.attempts),
+        )
+
+    async def _single_attempt(self) -> Reply:
         model, prompt = self.model, self.ask.prompt
         text: list[str] = []
 
@@ -154,13 +227,15 @@ class _Attempts:
         await model.limit.went_well()
         return reply
 
-    def _settle(self, reply: Reply, reservation: Reservation, fault: ProviderFault | None) -> Reply:
+    def _settle(
+        self, reply: Reply, reservation: Reservation, fault: ProviderFault | None, batch: str | None = None
+    ) -> Reply:
         """The reply with figures that can be.
 
         Raises `fault`, once what the reply cost is noted: the provider charges for its tokens all the same.
         """
         if fault and reply.cost_usd is None and reply.usage == Usage():
-            self._over(self._faulty(fault, reply.text, reply.duration_ms), None)
+            self._over(self._faulty(fault, reply.text, reply.duration_ms, batch), None)
             raise fault
         charged = charge(
             *(reply.text, reply.usage, reply.cost_usd),
@@ -177,6 +252,7 @@ class _Attempts:
             max_output_tokens=self.allowed,
             cost_usd=charged.dollars,
             duration_ms=reply.duration_ms,
+            batch=batch,
         )
         if fault:
             self._over(attempt, None)
@@ -189,7 +265,7 @@ class _Attempts:
         self.cost += attempt.cost_usd
         self.log.end(attempt, reply)
 
-    def _faulty(self, fault: ProviderFault, text: str, duration_ms: int) -> Attempt:
+    def _faulty(self, fault: ProviderFault, text: str, duration_ms: int, batch: str | None = None) -> Attempt:
         """What arrived before the fault was paid for, as far as we can tell."""
         cost = 0.0
         if text or fault.fault in (Fault.INTERRUPTED, Fault.TIMEOUT, Fault.CUT):
@@ -202,6 +278,7 @@ class _Attempts:
             max_output_tokens=self.allowed,
             cost_usd=cost,
             duration_ms=duration_ms,
+            batch=batch,
         )
 
     async def _after(self, fault: ProviderFault, *, last: bool) -> None:
@@ -250,6 +327,11 @@ class _Attempts:
             cost_usd=round(self.cost, 8),
             cost_estimated=self.estimated,
         )
+
+
+def longer(one: Sequence[Attempt], other: Sequence[Attempt]) -> Sequence[Attempt]:
+    """Return the list that knows of more attempts."""
+    return one if len(one) > len(other) else other
 
 
 def _fault_of(reply: Reply) -> ProviderFault | None:

@@ -9,11 +9,12 @@ from typing import Any
 
 from convex_evals.errors import UserError
 from convex_evals.models import Solver
+from convex_evals.models.batching.providers import refuse_unbatched
 from convex_evals.models.budget import Budget
 from convex_evals.models.catalog import Catalog, find_model
 from convex_evals.models.keys import refuse_missing_keys
 from convex_evals.models.limits import ProviderLimit
-from convex_evals.models.price import can_search, most_output_tokens, tariff_of
+from convex_evals.models.price import batch_tariff_of, can_search, most_output_tokens, tariff_of
 from convex_evals.models.reference import SLUG, ReferenceSolver
 from convex_evals.models.replay import DEMO_SLUG, open_demo, open_replay
 from convex_evals.models.retries import ModelSolver
@@ -50,18 +51,23 @@ class SolverFactory:
             return open_replay(Path(name.removeprefix(REPLAY)))
         return None
 
-    def model(self, name: str, *, web_search: bool, extra: Mapping[str, Any]) -> ModelSolver:
-        """A model under one experiment. Raises `UserError`."""
+    def model(self, name: str, *, web_search: bool, extra: Mapping[str, Any], at_once: bool = False) -> ModelSolver:
+        """Make the solver of a model under one experiment; `at_once`: never in batches. Raises `UserError`."""
         entry = find_model(name, self.models)
         refuse_stranger(entry)
-        tariff = tariff_of(entry)
+        refuse_unbatched(entry)
+        # No provider says that its batches search the web.
+        batched = entry.batch and not web_search and not at_once
+        tariff = batch_tariff_of(entry) if batched else tariff_of(entry)
         if self.budget.limit is not None and tariff.price is None:
             raise UserError(
                 f"-m {entry.slug}: its price is not known, so --budget cannot be enforced; "
                 f"give `price: {{input: ..., output: ...}}` in models.yaml, or leave --budget out"
             )
         limit = self._limits.setdefault(entry.provider, ProviderLimit(self.concurrency))
-        return ModelSolver(entry, tariff, most_output_tokens(entry), limit, self.budget, web_search, dict(extra))
+        return ModelSolver(
+            entry, tariff, most_output_tokens(entry), limit, self.budget, web_search, dict(extra), batched=batched
+        )
 
     def searches(self, name: str) -> bool:
         """Whether this model has its provider's web search."""

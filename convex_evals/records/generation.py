@@ -27,7 +27,8 @@ class Attempt(Record):
     message: Quoted = Field(default=None, description="what the provider said, without keys")
     max_output_tokens: Positive | None = Field(default=None, description="the limit that was sent")
     cost_usd: Dollars = Field(default=0.0, description="dollars")
-    duration_ms: Natural = Field(default=0, description="wall clock")
+    duration_ms: Natural = Field(default=0, description="wall clock; 0 in a batch")
+    batch: Identity | None = Field(default=None, description="batch that the request was in, by its token")
 
 
 class Generation(Record):

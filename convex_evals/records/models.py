@@ -60,6 +60,9 @@ class ModelEntry(Record):
         default=None, ge=1, description="the model's maximum, for a reply that was cut off; default: LiteLLM's figure"
     )
     price: Price | None = Field(default=None, description="default: LiteLLM's price map")
+    batch: bool = Field(
+        default=False, description="ask by the provider's batch interface: half the price, within 24 hours"
+    )
     web_search: bool | None = Field(default=None, description="can search the web; default: what LiteLLM says")
     first_seen: date | None = Field(default=None, description="day on which it was added")
     tags: tuple[str, ...] = Field(default=(), description="free words to select by")

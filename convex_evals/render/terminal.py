@@ -106,6 +106,10 @@ class Display:
             self._last_progress = time.monotonic()
             self._line(f"so far: {line}")
 
+    def note(self, message: str) -> None:
+        """Say on a line of its own what is no reason to worry."""
+        self._line(message)
+
     def warn(self, message: str) -> None:
         self._line(f"warning: {message}")
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from convex_evals.errors import UserError
 from convex_evals.inputs import confined
 from convex_evals.records.grading_inputs import grade_name
+from convex_evals.store.batches import BatchFolder
 from convex_evals.store.paths import VALIDATION
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
@@ -20,12 +21,15 @@ from convex_evals.store.validations import find_validation, validations
 RUNS = "runs"
 
 
-def sources(folder: Path) -> list[Path]:
-    """The folders of runs in `folder`: its own `runs/`, or that of each folder in it. Raises `UserError`."""
+def sources(folder: Path, *, may_be_none: bool = False) -> list[Path]:
+    """List the folders of runs in `folder`: its own `runs/`, or that of each folder in it.
+
+    Raises `UserError` if there is none, unless there `may_be_none`.
+    """
     inside = sorted(name for name, kind in confined.entries(folder, folder).items() if kind == "folder")
     found = [folder / RUNS] if RUNS in inside else [folder / name / RUNS for name in inside]
     there = [place for place in found if confined.entries(place, folder)]
-    if not there:
+    if not there and not may_be_none:
         raise UserError(f"{folder}: has no results; --from takes a folder with runs/, or with folders that have one")
     return there
 
@@ -46,6 +50,12 @@ def collect_run(run: Run, places: Iterable[Path]) -> int:
             run.write_eval(generation, {trial: text for trial, text in replies.items() if text is not None}, grade)
             taken += 1
     return taken
+
+
+def collect_batches(run: Run, places: Iterable[Path]) -> int:
+    """Take in the batches that other machines submitted for `run`; return how many. Raises `UserError`."""
+    folder = BatchFolder(run)
+    return sum(folder.take_in(BatchFolder(Run(p / run.folder.relative_to(run.root), run.plan)).files()) for p in places)
 
 
 def collect_validations(store: RunStore, places: Iterable[Path]) -> int:

@@ -7,11 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from convex_evals.models.price import Tariff
-from convex_evals.models.retries import ModelSolver
+from convex_evals.models.retries import ModelSolver, longer
 from convex_evals.models.tokens import usual_tokens
 from convex_evals.records import Generation, Usage
 from convex_evals.render.numbers import dollars
 from convex_evals.runs.plan import RunRequest
+from convex_evals.store.batches import BatchFolder
 from convex_evals.store.journal import Journal
 from convex_evals.store.run import Run
 from convex_evals.suite.prompt import Prompt
@@ -84,10 +85,11 @@ def _sum(amounts: Iterable[float | None]) -> float | None:
 def spent_on(run: Run, journal: Journal, only: Collection[str], prompts: Mapping[str, Prompt], tariff: Tariff) -> float:
     """Dollars for the evals `only`: what this run paid, not what it took from others.
 
-    A request whose reply has no end counts with its worst price.
+    A request whose reply has no end counts with its worst price, and so does one in a batch that goes on.
     """
+    batches = BatchFolder(run)
     return sum(
-        _written(run, e) if run.has_generation(e) else _journalled(run, journal, e, prompts[e].text, tariff)
+        _written(run, e) if run.has_generation(e) else _journalled(run, journal, batches, e, prompts[e].text, tariff)
         for e in only
     )
 
@@ -96,7 +98,7 @@ def _written(run: Run, eval_id: str) -> float:
     return sum(_paid(generation) for generation in run.generation(eval_id).trials)
 
 
-def _journalled(run: Run, journal: Journal, eval_id: str, prompt: str, tariff: Tariff) -> float:
+def _journalled(run: Run, journal: Journal, batches: BatchFolder, eval_id: str, prompt: str, tariff: Tariff) -> float:
     key = run.plan.evals[eval_id].generation_key
     total = 0.0
     for trial in range(1, run.plan.trials + 1):
@@ -104,8 +106,16 @@ def _journalled(run: Run, journal: Journal, eval_id: str, prompt: str, tariff: T
         if entry is not None and entry.generation_key == key:
             total += _paid(entry.generation)
         left = journal.reply_log(eval_id, trial, key).read()
-        total += sum(a.cost_usd for a in left.attempts)
-        if left.unfinished is not None:
+        earlier = entry.generation.attempts if entry is not None else ()
+        if entry is not None and entry.generation.received:
+            continue
+        used = [a.batch for a in (*earlier, *left.attempts) if a.batch]
+        ticket = batches.find(eval_id, trial, key, used)
+        attempts = left.attempts if ticket is None else longer(ticket.request.attempts, left.attempts)
+        total += sum(a.cost_usd for a in attempts)
+        if ticket is not None:
+            total += tariff.worst(prompt, ticket.request.max_output_tokens)
+        elif left.unfinished is not None:
             total += tariff.worst(prompt, left.unfinished)
     return total
 

@@ -11,6 +11,7 @@ from convex_evals.records import Counts
 from convex_evals.records.validation import ValidationRecord
 from convex_evals.render.numbers import percent
 from convex_evals.runs.shard import Shard
+from convex_evals.store.batches import BatchFolder
 from convex_evals.store.run import SUMMARY_NAME, Run
 from convex_evals.store.summary import summarize
 from convex_evals.store.validations import VALIDATION_NAME
@@ -30,7 +31,8 @@ class Delivery:
     def deliver(self, runs: Sequence[Run], verb: str = "add", shard: Shard | None = None) -> list[str]:
         """Commit (and push) the files of `runs`; lines that say what was done. Raises `UserError`.
 
-        A run that scored nothing says nothing of its model, and is not committed unless it is a plan.
+        A run that scored nothing says nothing of its model, and is not committed unless it is a plan or waits for
+        batches.
         """
         if not runs:
             return []
@@ -99,7 +101,7 @@ def message(runs: Sequence[Run], verb: str, shard: Shard | None) -> str:
 def _says_nothing(run: Run, shard: Shard | None) -> bool:
     """Whether there was something to do, and nothing came of it. The share of a shard may be empty."""
     share = run.plan.evals if shard is None else shard.share(run.plan.evals)
-    return bool(share) and not _counts(run, shard).scored
+    return bool(share) and not _counts(run, shard).scored and not BatchFolder(run).pending()
 
 
 def _counts(run: Run, shard: Shard | None) -> Counts:
@@ -107,5 +109,7 @@ def _counts(run: Run, shard: Shard | None) -> Counts:
 
 
 def _rate(counts: Counts) -> str:
+    if not counts.scored and not counts.unscored:
+        return "no result yet"
     unscored = f", {counts.unscored} unscored" if counts.unscored else ""
     return f"{counts.passed}/{counts.scored} passed ({percent(counts)}){unscored}"

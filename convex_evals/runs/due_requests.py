@@ -6,19 +6,26 @@ from dataclasses import replace
 
 from convex_evals.analysis.due import Due
 from convex_evals.config import Workspace
+from convex_evals.errors import UserError
 from convex_evals.models.solvers import SolverFactory
 from convex_evals.runs.costs import estimate
 from convex_evals.runs.options import RunOptions
 from convex_evals.runs.plan import RunRequest
 from convex_evals.runs.request import Resolved, resolve
 from convex_evals.runs.schedule import find_due, within
+from convex_evals.store.batches import BatchFolder
+from convex_evals.store.run import Run
+from convex_evals.store.runs import RunStore
+
+_KEPT_S = 28 * 86_400  # Anthropic keeps results for 29 days, OpenAI for 30
 
 
 def resolve_due(options: RunOptions, workspace: Workspace, solvers: SolverFactory) -> Resolved:
-    """The runs that are due, the most needed first. Raises `UserError`.
+    """Resolve the runs that are due, the most needed first, after those whose batches go on. Raises `UserError`.
 
     What a run costs is what earlier ones did, else what its prompts usually cost.
     """
+    leftovers = _leftovers(workspace, solvers)
     due = [each for each in find_due(workspace) if each.is_due]
     skipped: list[str] = []
     requests: dict[tuple[str, str], RunRequest] = {}
@@ -29,7 +36,30 @@ def resolve_due(options: RunOptions, workspace: Workspace, solvers: SolverFactor
         requests |= {(request.solver.model, name): request for request in found.requests}
     able = [each for each in due if _key(each) in requests]
     chosen = within([(each, _cost(each, requests[_key(each)])) for each in able], options.budget)
-    return Resolved([requests[_key(each)] for each in chosen.due], [*skipped, *chosen.left_out])
+    wanted = [*leftovers.requests, *(requests[_key(each)] for each in chosen.due)]
+    return Resolved(wanted, [*leftovers.skipped, *skipped, *chosen.left_out])
+
+
+def _leftovers(workspace: Workspace, solvers: SolverFactory) -> Resolved:
+    """Resolve runs that earlier commands left while their batches went on."""
+    found = Resolved([], [])
+    for run, summary in RunStore(workspace.runs_dir).readable()[0]:
+        if (summary is not None and not summary.missing) or not _goes_on(run):
+            continue
+        try:
+            (request,) = resolve(RunOptions(runs=(run.plan.run_id,)), workspace, solvers).requests
+        except UserError as error:
+            found.skipped.append(f"skipped, though its batches go on: {error}")
+        else:
+            found.requests.append(replace(request, leftover=True))
+    return found
+
+
+def _goes_on(run: Run) -> bool:
+    """Whether trials wait for batches whose results the provider still has."""
+    folder = BatchFolder(run)
+    files = folder.files()
+    return bool(files) and files[0].age_s() < _KEPT_S and folder.pending() > 0
 
 
 def _key(due: Due) -> tuple[str, str]:

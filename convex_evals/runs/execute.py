@@ -12,6 +12,7 @@ from convex_evals.errors import UserError
 from convex_evals.grading.sandbox.choice import REVIEWED, Containment
 from convex_evals.grading.service import GradingService
 from convex_evals.grading.setup import ready_service
+from convex_evals.models.batching.following import Following
 from convex_evals.models.retries import ModelSolver
 from convex_evals.models.solvers import REVIEWED_MODELS, refuse_without_keys
 from convex_evals.records import Summary
@@ -22,6 +23,7 @@ from convex_evals.render.verdicts import headline
 from convex_evals.runs.costs import spent_on
 from convex_evals.runs.interruption import first_ctrl_c
 from convex_evals.runs.options import RunOptions
+from convex_evals.runs.pending import pending_line
 from convex_evals.runs.plan import RunRequest, make_plan, refuse_other_work
 from convex_evals.runs.progress import Progress
 from convex_evals.runs.runner import Runner, TrialDone
@@ -44,6 +46,7 @@ class Finished:
     share: tuple[str, ...]  # the evals that were to be done
     journalled: Mapping[str, Sequence[JournalEntry]] = field(default_factory=dict)  # by eval that is not written
     without_reply: int = 0  # trials that could not be graded, where no model was to be asked
+    pending: int = 0  # trials whose requests are in batches that go on
 
     @cached_property
     def totals(self) -> Summary:
@@ -69,6 +72,7 @@ class Work:
     retry_unscored: bool = False
     shard: Shard | None = None  # None: everything
     only: Stage | None = None
+    batch_wait_s: float | None = None  # for which batches are followed; None: to their end
     final: bool = False  # what has no verdict after this is written as it is
     done: list[Finished] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)  # why models were asked nothing more
@@ -78,14 +82,14 @@ class Work:
     _progress: Progress = field(default_factory=lambda: Progress(0))
     _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
-    async def do(self, *batches: Sequence[RunRequest]) -> None:
-        """All requests of a batch at the same time, one batch after the other, while models may be asked.
+    async def do(self, *groups: Sequence[RunRequest]) -> None:
+        """All requests of a group at the same time, one group after the other, while models may be asked.
 
         Raises `KeyboardInterrupt` once they ended after a Ctrl-C, and `UserError` where a key is missing, before
         anything is begun.
         """
         space, display = self.workspace, self.display
-        requests = [request for batch in batches for request in batch]
+        requests = [request for group in groups for request in group]
         if self.only is None or self.only.asks:
             refuse_without_keys(r.solver for r in requests if not (r.planned and r.planned.is_complete))
         executes = self.only is None or self.only.executes
@@ -98,26 +102,42 @@ class Work:
         ) as service:
             self._progress = Progress(sum(len(self._share(r)) * r.trials for r in requests))
             display.start("trials", self._progress.total)
+            self._follow_batches(requests)
             with first_ctrl_c(self._interrupt):
-                async with asyncio.TaskGroup() as group:
-                    opening = [group.create_task(self._open(request, service)) for request in requests]
+                async with asyncio.TaskGroup() as work:
+                    opening = [work.create_task(self._open(request, service)) for request in requests]
                 opened = iter([task.result() for task in opening])
-                for batch in batches:
-                    async with asyncio.TaskGroup() as group:
-                        tasks = [group.create_task(self._one(request, next(opened), service)) for request in batch]
+                for group in groups:
+                    async with asyncio.TaskGroup() as work:
+                        pairs = [(request, run) for request in group if (run := next(opened))]
+                        tasks = [work.create_task(self._one(request, run, service)) for request, run in pairs]
                     self.done += [task.result() for task in tasks]
                     if self.interrupted or self.stopped:
                         break
         if self.interrupted:
             raise KeyboardInterrupt
 
+    def _follow_batches(self, requests: Sequence[RunRequest]) -> None:
+        for request in requests:
+            if isinstance(request.solver, ModelSolver):
+                request.solver.following = Following(self.batch_wait_s, self.display.note, self.display.progress)
+
     def _share(self, request: RunRequest) -> tuple[str, ...]:
         ids = [e.id for e in request.evals]
         return self.shard.share(ids) if self.shard else tuple(ids)
 
-    async def _open(self, request: RunRequest, service: GradingService) -> Run:
-        """The run for `request`. What earlier commands paid for it is taken from the budget before a model is asked."""
-        run = await open_run(request, service, self.store, fresh=self.fresh, retry_unscored=self.retry_unscored)
+    async def _open(self, request: RunRequest, service: GradingService) -> Run | None:
+        """Open the run for `request`; None where it is a leftover that can no longer be resumed.
+
+        What earlier commands paid for it is taken from the budget before a model is asked.
+        """
+        try:
+            run = await open_run(request, service, self.store, fresh=self.fresh, retry_unscored=self.retry_unscored)
+        except UserError as error:
+            if not request.leftover:
+                raise
+            self.display.warn(f"skipped, though its batches go on: {error}")
+            return None
         solver = request.solver
         # A validation pays for all of its runs, though one command may have done the screening.
         counts = request.within is not None or not run.is_complete
@@ -154,7 +174,8 @@ class Work:
             self.faults.append(str(runner.stopped))
         if runner.over_budget:
             self.unasked[f"{run.plan.model} {run.plan.experiment}"] = runner.over_budget
-        return Finished(run, summary, share, {} if summary else _journalled(run, journal), runner.without_reply)
+        journalled = {} if summary else _journalled(run, journal)
+        return Finished(run, summary, share, journalled, runner.without_reply, runner.pending)
 
     def _show(self, request: RunRequest, done: TrialDone) -> None:
         verdict = done.verdict
@@ -192,6 +213,11 @@ class Work:
         return lines
 
     @property
+    def pending(self) -> list[str]:
+        """What waits for batches that go on, a line for each run."""
+        return [pending_line(f.run, f.pending) for f in self.done if f.pending]
+
+    @property
     def all_passed(self) -> bool:
         """Whether every trial of this command's share passed."""
         return all(_all_passed(f.run, f.totals) for f in self.done)
@@ -213,6 +239,7 @@ def make_work(options: RunOptions, workspace: Workspace, display: Display, conta
         retry_unscored=options.retry_unscored,
         shard=options.shard,
         only=options.only,
+        batch_wait_s=None if options.batch_wait is None else options.batch_wait * 60,
         # A machine that only grades hands on what it made: it asks for nothing later.
         final=options.commit or options.push or options.only is Stage.GRADE,
     )
@@ -223,16 +250,16 @@ def carry_out(
     store: RunStore,
     containment: Containment,
     workers: int | None,
-    *batches: Sequence[RunRequest],
+    *groups: Sequence[RunRequest],
     fresh: bool = False,
     only: Stage | None = None,
 ) -> Work:
-    """Do `batches`, shown on a display of their own; the same command resumes them."""
+    """Do `groups`, shown on a display of their own; the same command resumes them."""
     with Display() as display:
         final = only is Stage.GRADE
         work = Work(workspace, store, display, containment, workers=workers, fresh=fresh, only=only, final=final)
         try:
-            asyncio.run(work.do(*batches))
+            asyncio.run(work.do(*groups))
         except KeyboardInterrupt:
             display.warn("stopped; the same command resumes it")
             raise
@@ -241,13 +268,16 @@ def carry_out(
 
 async def plan_runs(
     requests: Sequence[RunRequest], workspace: Workspace, display: Display, *, fresh: bool
-) -> list[Run]:
-    """The runs that `Work` would resume or create, each with its run.json; no model is asked."""
-    store = RunStore(workspace.runs_dir)
+) -> list[tuple[Run, RunRequest]]:
+    """Open the runs that `Work` would resume or create, each with its run.json; no model is asked.
+
+    A leftover that can no longer be resumed is left out.
+    """
+    work = Work(workspace, RunStore(workspace.runs_dir), display, fresh=fresh)
     async with ready_service(
         workspace.suite, workspace.config, 1, display.preparing, display.warn, REVIEWED
     ) as service:
-        return [await open_run(r, service, store, fresh=fresh, retry_unscored=False) for r in requests]
+        return [(run, request) for request in requests if (run := await work._open(request, service))]
 
 
 async def open_run(

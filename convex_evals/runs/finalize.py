@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from convex_evals.errors import UserError
 from convex_evals.records import Summary
 from convex_evals.runs.options import resume
+from convex_evals.store.batches import BatchFolder
 from convex_evals.store.journal import Journal
 from convex_evals.store.run import Run
 from convex_evals.store.summary import summarize
@@ -30,12 +32,32 @@ def finish_run(run: Run, journal_dir: Path) -> Summary:
     return summary
 
 
-def finish_runs(runs: Iterable[Run], journal_dir: Path) -> tuple[list[tuple[Run, Summary]], list[str]]:
-    """`finish_run` for each of `runs`: those that have a summary now, and why others have none."""
-    finished, errors = [], []
+@dataclass(frozen=True)
+class Finishing:
+    """What came of finishing several runs."""
+
+    finished: tuple[tuple[Run, Summary], ...]
+    pending: tuple[tuple[Run, int], ...]  # runs whose batches go on, and trials that wait for them
+    errors: tuple[str, ...]  # why runs have no summary, a line for each
+
+    @property
+    def without_results(self) -> list[Run]:
+        """The runs of which nothing is there but batches that go on."""
+        written = {run.folder for run, _ in self.finished}
+        return [run for run, _ in self.pending if run.folder not in written]
+
+
+def finish_runs(runs: Iterable[Run], journal_dir: Path) -> Finishing:
+    """Write the summary of each of `runs` that has results."""
+    finished, pending, errors = [], [], []
     for run in runs:
+        trials = BatchFolder(run).pending()
+        if trials:
+            pending.append((run, trials))
+        if trials and not any(map(run.is_written, run.plan.evals)):
+            continue
         try:
             finished.append((run, finish_run(run, journal_dir)))
         except UserError as error:
             errors.append(str(error))
-    return finished, errors
+    return Finishing(tuple(finished), tuple(pending), tuple(errors))

@@ -37,6 +37,7 @@ _FLAGS = {
     "shard": "--shard",
     "only": "--only",
     "budget": "--budget",
+    "batch_wait": "--batch-wait",
     "concurrency": "--concurrency",
     "workers": "--workers",
     "sandbox": "--sandbox",
@@ -70,6 +71,7 @@ class RunOptions:
     shard: Shard | None = None
     only: Stage | None = None  # None: replies are asked for and graded
     budget: float | None = None  # dollars, of all shards together
+    batch_wait: float | None = None  # minutes for which batches are followed; None: to their end
     concurrency: int | None = None
     workers: int | None = None
     sandbox: str | None = None

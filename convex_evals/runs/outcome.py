@@ -62,10 +62,13 @@ class AskedFor:
     share: int  # trials that were to be asked for
     received: int
     unreceived: Mapping[str, int]  # trials that got no reply, by the fault
+    pending: int  # trials whose requests are in batches that go on
     cost_usd: float
 
     @classmethod
-    def of(cls, run: Run, share: Collection[str], journalled: Mapping[str, Sequence[JournalEntry]]) -> AskedFor:
+    def of(
+        cls, run: Run, share: Collection[str], journalled: Mapping[str, Sequence[JournalEntry]], pending: int = 0
+    ) -> AskedFor:
         """`share` are evals; of those that are written, everything was received."""
         entries = [entry for e in share for entry in journalled.get(e, ())]
         written = sum(run.plan.trials for e in share if run.is_written(e))
@@ -75,16 +78,18 @@ class AskedFor:
             len(share) * run.plan.trials,
             written + sum(e.generation.received for e in entries),
             dict(sorted(faults.items())),
+            pending,
             sum(e.generation.cost_usd for e in entries if e.generation.reused_from is None),
         )
 
     def to_section(self) -> Section:
         plan = self.run.plan
-        left = self.share - self.received - sum(self.unreceived.values())
+        left = self.share - self.received - self.pending - sum(self.unreceived.values())
         cost = f"; {dollars(self.cost_usd)}" if self.cost_usd else ""
         return Section.of(
             f"{plan.model}  {plan.experiment}: replies to {self.received} of {counted(self.share, 'trial')}{cost}",
             *(f"no reply: {n} x {why}" for why, n in self.unreceived.items()),
+            f"In batches that go on: {counted(self.pending, 'trial')}." if self.pending else None,
             f"Not asked: {counted(left, 'trial')}; run the same command again to resume." if left else None,
             f"Grade them: {replace(resume(plan), only=Stage.GRADE).command()}",
         )
@@ -99,6 +104,7 @@ class AskedFor:
             "trials": self.share,
             "received": self.received,
             "unreceived": dict(self.unreceived),
+            "pending": self.pending,
             "cost_usd": self.cost_usd,
             "go_on": replace(resume(plan), only=Stage.GRADE).command(),
         }

@@ -53,6 +53,7 @@ class RunRequest:
     suite_commit: str | None
     named: bool = False  # exactly this id and day are meant: the run is opened where it is there
     planned: Run | None = None  # the run that these words were read from
+    leftover: bool = False  # an earlier command left it, with batches that go on; it may no longer be resumable
     within: ValidationFolder | None = None  # whose run it is; None: one of its own
 
 

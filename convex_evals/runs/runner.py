@@ -3,6 +3,7 @@
 A reply costs money and minutes, and any moment may be the last one: Ctrl-C, `kill -9`, a full disk, a provider that is
 down. So what is known of a trial is a state on disk, and all that the runner does is to take each trial to its next:
 
+    batched    a file in the run's folder, if the model is asked by its provider's batch interface (models/batching/)
     asked      the reply's log: attempts that ended, and the text as far as it came
     received   a journal entry without a verdict; also where all attempts failed, with the reason
     graded     a journal entry with a verdict, which may be that the trial is unscored
@@ -39,10 +40,11 @@ from convex_evals.grading.judge import judge
 from convex_evals.grading.service import GradingService
 from convex_evals.grading.verdict import unscored
 from convex_evals.models import Ask, Solver
-from convex_evals.models.faults import Fault, ModelStopped
+from convex_evals.models.faults import Fault, ModelStopped, ReplyPending
 from convex_evals.records import Generation, GenerationFile, GradeFile, Outcome, Summary, TrialGrade, Verdict
 from convex_evals.records.journal import MAX_COMMANDS, JournalEntry
 from convex_evals.runs.stage import Stage
+from convex_evals.store.batches import BatchFolder
 from convex_evals.store.files import remove_temporary
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
@@ -85,8 +87,13 @@ class Runner:
     # In the grading service: a trial that waits for one when the user stops us is not graded.
     places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     over_budget: int = 0  # trials that were not asked because the money would not do
+    pending: int = 0  # trials whose requests are in batches that go on
     without_reply: int = 0  # trials that were not asked because this command only grades
     _asking: bool = field(default=True)
+    batches: BatchFolder = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.batches = BatchFolder(self.run)
 
     def stop_asking(self) -> None:
         """Send nothing more; what is being graded is finished."""
@@ -210,10 +217,14 @@ class Runner:
             return None
         key = self.run.plan.evals[ev.id].generation_key
         log = self.journal.reply_log(ev.id, trial, key)
+        used = [a.batch for a in before.generation.attempts if a.batch] if before else []
         try:
-            reply = await self.solver.respond(Ask(ev, trial, key, self.prompts[ev.id]), log)
+            reply = await self.solver.respond(Ask(ev, trial, key, self.prompts[ev.id], self.batches, used), log)
         except ModelStopped as stop:
             self.stopped = stop
+            return None
+        except ReplyPending:
+            self.pending += 1
             return None
         finally:
             log.close()

@@ -13,6 +13,8 @@ from convex_evals.records import Outcome, Summary
 from convex_evals.records.journal import JournalEntry
 from convex_evals.render.model import Section, apart
 from convex_evals.runs.options import RunOptions, repeat, resume
+from convex_evals.runs.pending import pending_line
+from convex_evals.store.batches import BatchFolder
 from convex_evals.store.journal import Journal
 from convex_evals.store.run import Run
 from convex_evals.store.summary import given_up, summarize
@@ -27,6 +29,7 @@ class Status:
     in_part: bool  # `cli finish` summed up what there was
     busy: bool  # a process is at it now
     graded: int  # trials with a verdict in the journal, of evals that are not written yet
+    pending: int  # trials whose requests are in batches
     waiting: dict[str, int]  # trials that the next command tries again, by the reason
     command: str | None  # resumes the run; None where there is nothing left, a process is at it, or evals are gone
     gone: tuple[str, ...] = ()  # evals that it planned and the suite no longer has, where it is not complete
@@ -39,6 +42,7 @@ class Status:
             "under_way": self.busy,
             "evals": {"planned": len(self.run.plan.evals), "written": len(self.summary.evals)},
             "journal": {"graded": self.graded, "waiting": self.waiting},
+            "pending": self.pending,
             "go_on": self.command,
             "gone": list(self.gone),
         }
@@ -49,6 +53,7 @@ class Status:
         head = [f"{plan.model}  {plan.experiment}  {plan.date}  {plan.run_id}{synthetic}", self._progress()]
         waiting = ", ".join(f"{n} x {why}" for why, n in self.waiting.items())
         rest = [
+            f"in batches: {pending_line(self.run, self.pending).partition(': ')[2]}" if self.pending else None,
             f"to be tried again: {waiting}" if waiting else None,
             f"Resume: {self.command}" if self.command else None,
             self.obstacle,
@@ -110,6 +115,7 @@ def status_of(run: Run, journal: Journal, suite_evals: Sequence[str], experiment
         in_part=written is not None and found is None,
         busy=busy,
         graded=sum(e.verdict is not None and e.verdict.outcome is not Outcome.UNSCORED for e in entries),
+        pending=0 if found else BatchFolder(run).pending(),
         waiting=dict(sorted(waiting.items())),
         command=rest.command() if rest else None,
         gone=gone,

@@ -53,12 +53,12 @@ def answering(status: int, body: str) -> Iterator[tuple[str, list[str]]]:
 @pytest.fixture
 def ask(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Reply]:
     """A request that is the provider's in all but its address."""
-    arguments = provider_module._arguments
+    arguments = provider_module.arguments_of
     for asked in ASKED.values():
         monkeypatch.delenv(asked.key, raising=False)
 
     def request(provider: str, url: str) -> Reply:
-        monkeypatch.setattr(provider_module, "_arguments", lambda *given: {**arguments(*given), "api_base": url})
+        monkeypatch.setattr(provider_module, "arguments_of", lambda *given: {**arguments(*given), "api_base": url})
         monkeypatch.setenv(f"{provider.upper()}_API_BASE", url)
         call = Call([{"role": "user", "content": "x"}], 100, False, {})
         return asyncio.run(stream(ModelEntry(slug=ASKED[provider].model), call, lambda piece: None))

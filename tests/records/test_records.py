@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from convex_evals.errors import UserError
 from convex_evals.grading.verdict import failed_reply, unscored
 from convex_evals.records import (
+    Attempt,
     EvalConfig,
     FileRecord,
     GenerationFile,
@@ -22,6 +23,7 @@ from convex_evals.records import (
     StepName,
     Summary,
 )
+from convex_evals.records.batch import BatchedRequest, BatchFile
 from convex_evals.records.human import parse_human
 from convex_evals.records.journal import JournalEntry
 from convex_evals.records.validation import ValidationRecord
@@ -44,6 +46,21 @@ EXAMPLES: dict[str, FileRecord] = {
     "generation.1.json": make_generation_file(),
     "grade.1.json": make_grade_file(verdict=FAILED),
     "pruned.1.json": Pruned(date="2026-01-31", responses=3, bytes=4096),
+    "batch.1.json": BatchFile(
+        token="0123456789abcdef",
+        model="openai/gpt-5",
+        submitted_at="2026-01-31T10:00:00.000+00:00",
+        batch="batch_68d2",
+        requests=(
+            BatchedRequest(
+                eval="000-fundamentals/000-example",
+                trial=2,
+                generation_key="5" * 64,
+                max_output_tokens=16_000,
+                attempts=(Attempt(fault="unprocessed", max_output_tokens=16_000, batch="fedcba9876543210"),),
+            ),
+        ),
+    ),
     "validation.1.json": make_validation(
         [EvalPair("a/flipped", 0, 3, 3, 3), EvalPair("a/lost", 0, 3, 2, 3), EvalPair("a/same", 3, 3, 3, 3)],
         [EvalPair("a/flipped", 1, 10, 10, 10)],

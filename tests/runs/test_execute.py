@@ -62,7 +62,8 @@ def do(suite: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> tuple[Work, Fi
         return run
 
     async def both(at: Work) -> Finished:
-        return await at._one(request, await at._open(request, cast(GradingService, None)), cast(GradingService, None))
+        assert await at._open(request, cast(GradingService, None)) == run
+        return await at._one(request, run, cast(GradingService, None))
 
     monkeypatch.setattr(work, "open_run", opened)
     plan, evals = run.plan, load_suite(suite).evals

@@ -46,6 +46,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "shard": optional(shards),
     "only": optional(st.sampled_from([Stage.ASK, Stage.GRADE])),
     "budget": optional(st.floats(0, allow_nan=False)),
+    "batch_wait": optional(st.floats(0, allow_nan=False)),
     "concurrency": optional(st.integers(1, 1000)),
     "workers": optional(st.integers(1, 64)),
     "sandbox": optional(st.sampled_from(["strict", "landlock", "container"])),

@@ -38,7 +38,7 @@ def finish(
     """Write a run's summary.json from what its shards delivered, and list what is missing.
 
     RUN is a run's id or a prefix of it, its folder, or `last`. A run without any results does not keep the others from
-    being finished; the exit code is then 1.
+    being finished; the exit code is then 1. A run whose batches go on is finished as far as it is.
 
     \b
     Examples:
@@ -50,9 +50,11 @@ def finish(
     from convex_evals.config import open_workspace
     from convex_evals.errors import ExitCode
     from convex_evals.render.model import apart
-    from convex_evals.runs.collect import collect_run, sources
+    from convex_evals.runs.collect import collect_batches, collect_run, sources
     from convex_evals.runs.finalize import finish_runs
     from convex_evals.runs.outcome import run_section
+    from convex_evals.runs.pending import pending_line
+    from convex_evals.store.batches import BatchFolder
     from convex_evals.store.runs import RunStore
     from convex_evals.text import counted
 
@@ -60,16 +62,27 @@ def finish(
     store = RunStore(workspace.runs_dir)
     chosen = {run.folder: run for run in map(store.find, names)}.values()
     delivery = open_delivery(workspace.runs_dir, commit, push)
-    places = sources(source) if source else []
+    # While batches go on, a command may have brought nothing.
+    pending = all(BatchFolder(run).pending() for run in chosen)
+    places = sources(source, may_be_none=pending) if source else []
     for run in chosen if places else ():
-        say(f"{run.plan.run_id}: took in {counted(collect_run(run, places), 'eval')} from {source}", err=True)
-    finished, errors = finish_runs(chosen, workspace.journal_dir)
-    if finished or form == "json":
-        section = apart(*(run_section(r, s) for r, s in finished))
-        print_result(form, section, lambda: [run_to_data(r, s) for r, s in finished])
-    for line in errors:
+        taken = counted(collect_run(run, places), "eval")
+        batches = collect_batches(run, places)
+        also = f" and {batches} batch{'es' * (batches > 1)}" if batches else ""
+        say(f"{run.plan.run_id}: took in {taken}{also} from {source}", err=True)
+    ends = finish_runs(chosen, workspace.journal_dir)
+    if ends.finished or form == "json":
+        waiting = {run.folder: trials for run, trials in ends.pending}
+        rows = [*ends.finished, *((run, None) for run in ends.without_results)]
+        section = apart(*(run_section(r, s) for r, s in ends.finished))
+        print_result(
+            form, section, lambda: [{**run_to_data(r, s), "pending": waiting.get(r.folder, 0)} for r, s in rows]
+        )
+    for line in ends.errors:
         complain(line)
+    for run, trials in ends.pending:
+        complain(pending_line(run, trials), "pending")
     if delivery:
-        for line in delivery.deliver([run for run, _ in finished], "finish"):
+        for line in delivery.deliver([*(run for run, _ in ends.finished), *ends.without_results], "finish"):
             say(line, err=form != DEFAULT)
-    return ExitCode.USER_ERROR if errors else ExitCode.OK
+    return ExitCode.USER_ERROR if ends.errors else ExitCode.OK

@@ -84,9 +84,10 @@ def plan(options: RunOptions, outputs: Path | None, most_shards: int) -> None:
         if options.due and not resolved.requests:
             display.warn("nothing of what is due can be run" if resolved.skipped else "nothing is due")
         delivery = open_delivery(workspace.runs_dir, options.commit, options.push)
-        runs = asyncio.run(plan_runs(resolved.requests, workspace, display, fresh=options.fresh))
+        planned = asyncio.run(plan_runs(resolved.requests, workspace, display, fresh=options.fresh))
+    runs = [run for run, _ in planned]
     print_lines(options.form, (line for run in runs for line in _lines(run)), _table(runs))
-    left = [(run, request) for run, request in zip(runs, resolved.requests, strict=True) if not run.is_complete]
+    left = [(run, request) for run, request in planned if not run.is_complete]
     if delivery:
         for line in delivery.deliver([run for run, _ in left], "plan"):
             say(line, err=options.form != DEFAULT)

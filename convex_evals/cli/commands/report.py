@@ -156,7 +156,7 @@ def _solver(workspace: Workspace, model: str, budget: float | None) -> ModelSolv
     from convex_evals.models.solvers import refuse_without_keys
     from convex_evals.runs.request import make_solvers
 
-    solver = make_solvers(workspace, Budget(budget)).model(model, web_search=False, extra={})
+    solver = make_solvers(workspace, Budget(budget)).model(model, web_search=False, extra={}, at_once=True)
     refuse_without_keys([solver])
     return solver
 

@@ -48,6 +48,13 @@ if TYPE_CHECKING:
 @shard_option
 @only_option(Stage.ASK, Stage.GRADE)
 @click.option("--budget", type=click.FloatRange(0), metavar="USD", help="Hard limit on spending.")
+@click.option(
+    "--batch-wait",
+    type=click.FloatRange(0),
+    metavar="MINUTES",
+    help="How long to wait for models with `batch: true`; default: to the end of their batches. Exits with 5 if "
+    "batches are left, whose replies the same command takes up later.",
+)
 @click.option("--concurrency", type=click.IntRange(1, 1000), metavar="N", help="Concurrent requests per provider.")
 @workers_option
 @containment_options
@@ -74,6 +81,7 @@ def run(options: RunOptions) -> int:
       cli run --run default-1a2b3c4d --shard 3/8 --budget 40 --commit --push
       cli run --due --budget 40 --commit --push
       cli run --run default-1a2b3c4d --only ask --budget 40
+      cli run -m gpt-5 --batch-wait 30
       cli run --run default-1a2b3c4d --only grade --sandbox strict
       cli -C ../other-suite run -m reference --runs-dir elsewhere/runs
     """
@@ -127,9 +135,7 @@ def _run(options: RunOptions, workspace: Workspace, solvers: SolverFactory, cont
             return ExitCode.OK
         delivery = open_delivery(workspace.runs_dir, options.commit, options.push)
         work = make_work(options, workspace, display, containment)
-        # What is due is asked in its order: the budget may not be enough for all of it.
-        batches = [[request] for request in resolved.requests] if options.due else [resolved.requests]
-        _do(work, batches, options)
+        _do(work, _in_order(resolved.requests) if options.due else [resolved.requests], options)
     _report(work, options)
     if delivery:
         runs = [f.run for f in work.done]
@@ -138,14 +144,27 @@ def _run(options: RunOptions, workspace: Workspace, solvers: SolverFactory, cont
             say(line, err=options.form != DEFAULT)
     if work.stopped:
         return ExitCode.USER_ERROR
+    if work.pending:
+        return ExitCode.PENDING
     return ExitCode.EVALS_FAILED if options.fail_on_failure and not work.all_passed else ExitCode.OK
 
 
-def _do(work: Work, batches: list[list[RunRequest]], options: RunOptions) -> None:
+def _in_order(requests: list[RunRequest]) -> list[list[RunRequest]]:
+    """What is asked together: one model after the other, since the budget may not be enough for all of them.
+
+    Models that are asked in batches come last and together: each takes hours.
+    """
+    from convex_evals.models.retries import ModelSolver
+
+    slow = [r for r in requests if isinstance(r.solver, ModelSolver) and r.solver.batched]
+    return [*([r] for r in requests if r not in slow), *([slow] if slow else [])]
+
+
+def _do(work: Work, groups: list[list[RunRequest]], options: RunOptions) -> None:
     import asyncio
 
     try:
-        asyncio.run(work.do(*batches))
+        asyncio.run(work.do(*groups))
     except KeyboardInterrupt:
         rest = options.after_interruption([runner.run.plan.run_id for runner in work.runners])
         how = "the same command" if rest is None else f"`{rest.command()}`"
@@ -158,12 +177,14 @@ def _report(work: Work, options: RunOptions) -> None:
     from convex_evals.runs.outcome import AskedFor
 
     if work.only is Stage.ASK:
-        asked = [AskedFor.of(f.run, f.share, f.journalled) for f in work.done]
+        asked = [AskedFor.of(f.run, f.share, f.journalled, f.pending) for f in work.done]
         print_result(options.form, apart(*(a.to_section() for a in asked)), lambda: [a.to_data() for a in asked])
     else:
         print_result(options.form, apart(*_sections(work, options)), lambda: _data(work, options))
     for line in work.stopped:
         complain(line)
+    for line in work.pending:
+        complain(line, "pending")
 
 
 def _data(work: Work, options: RunOptions) -> list[dict[str, Any]]:
@@ -178,6 +199,7 @@ def _data(work: Work, options: RunOptions) -> list[dict[str, Any]]:
             row["go_on"] = retry_command(finished.run, finished.summary, options)
         if work.only:
             row["without_reply"] = finished.without_reply
+        row["pending"] = finished.pending
     return rows
 
 
