@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from convex_evals.records import Attempt
 from convex_evals.records.reply import LoggedReply, Reply, TrialReply
-from convex_evals.store.batches import BatchFolder
+from convex_evals.store.batches import BatchFolder, Ticket
 from convex_evals.suite.prompt import Prompt
 from convex_evals.suite.suite import Eval
 
@@ -22,7 +22,16 @@ class Ask:
     generation_key: str
     prompt: Prompt
     batches: BatchFolder | None = None  # of the run; None: requests are sent one by one
-    used: Collection[str] = ()  # tokens of batches whose answers for this trial are known from earlier commands
+    left: LeftBehind | None = None  # what an earlier command submitted for this trial
+
+
+@dataclass(frozen=True)
+class LeftBehind:
+    """A request in a batch that goes on, or went on while no command ran."""
+
+    folder: BatchFolder
+    ticket: Ticket
+    is_counted: bool  # in what is spent of the budget
 
 
 class ReplyLog(Protocol):

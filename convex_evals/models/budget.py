@@ -57,13 +57,15 @@ class Budget:
                 self._changed.notify_all()
 
     @asynccontextmanager
-    async def taken_up(self, worst: float) -> AsyncIterator[Reservation]:
-        """For a request that was sent before, and is part of what is `spent` at its worst price."""
+    async def taken_up(self, worst: float, *, is_counted: bool) -> AsyncIterator[Reservation]:
+        """For a request that was sent before; `is_counted` if its worst price is part of what is `spent`."""
+        if not is_counted:
+            self.spent += worst
         reservation = Reservation(worst)
         try:
             yield reservation
         finally:
-            if reservation.spent is not None and self.limit is not None:
+            if reservation.spent is not None:
                 self.spent += reservation.spent - worst
             async with self._changed:
                 self._changed.notify_all()

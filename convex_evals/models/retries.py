@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from convex_evals.models import Ask, ReplyLog
+from convex_evals.models import Ask, LeftBehind, ReplyLog
 from convex_evals.models.batching.following import Following
 from convex_evals.models.budget import Budget, Reservation
 from convex_evals.models.charge import charge, estimated_usage
@@ -25,7 +25,7 @@ from convex_evals.records import Attempt, Usage
 from convex_evals.records.batch import BatchedRequest
 from convex_evals.records.models import ModelEntry
 from convex_evals.records.reply import Reply, TrialReply
-from convex_evals.store.batches import BatchFolder, Ticket
+from convex_evals.store.batches import BatchFolder
 from convex_evals.suite.prompt import Prompt
 from convex_evals.suite.suite import Eval
 
@@ -104,7 +104,7 @@ class _Attempts:
     cost: float = 0.0
     estimated: bool = False
     allowed: int = 0  # output tokens
-    ticket: Ticket | None = None  # of a request that an earlier command left in a batch
+    left: LeftBehind | None = None  # until it is taken up
 
     async def run(self) -> TrialReply:
         self.allowed = self.model.entry.parameters.max_output_tokens
@@ -134,11 +134,12 @@ class _Attempts:
         logged = self.log.read()
         self.attempts = list(logged.attempts)
         self.cost = sum(a.cost_usd for a in self.attempts)
-        self.ticket = self._left_behind()
-        if self.ticket is not None:
-            self.attempts = list(longer(self.ticket.request.attempts, logged.attempts))
+        left = self.ask.left
+        if left is not None and left.ticket.file.token not in {a.batch for a in self.attempts}:
+            self.left, request = left, left.ticket.request
+            self.attempts = list(longer(request.attempts, logged.attempts))
             self.cost = sum(a.cost_usd for a in self.attempts)
-            self.allowed = self.ticket.request.max_output_tokens
+            self.allowed = request.max_output_tokens
             return None
         if logged.reply is not None:
             self.allowed = self.attempts[-1].max_output_tokens or self.allowed
@@ -149,30 +150,23 @@ class _Attempts:
             self._over(self._faulty(fault, logged.text, 0), None)
         return logged.reply
 
-    def _left_behind(self) -> Ticket | None:
-        ask = self.ask
-        if ask.batches is None:
-            return None
-        used = {*ask.used, *(a.batch for a in self.attempts if a.batch)}
-        return ask.batches.find(ask.ev.id, ask.trial, ask.generation_key, used)
-
     async def _attempt(self) -> Reply:
-        if self.ask.batches is not None and (self.model.batched or self.ticket):
+        if self.ask.batches is not None and (self.model.batched or self.left):
             return await self._batched_attempt(self.ask.batches)
         return await self._single_attempt()
 
     async def _batched_attempt(self, folder: BatchFolder) -> Reply:
-        model, ticket, prompt = self.model, self.ticket, self.ask.prompt
-        self.ticket = None
+        model, left, prompt = self.model, self.left, self.ask.prompt
+        self.left = None
         worst = model.tariff.worst(prompt.text, self.allowed)
-        holding = model.budget.reserve(worst) if ticket is None else model.budget.taken_up(worst)
+        holding = model.budget.taken_up(worst, is_counted=left.is_counted) if left else model.budget.reserve(worst)
         async with holding as reservation:
             call = Call(prompt.messages(), self.allowed, model.web_search, model.extra)
             try:
-                if ticket is None:
-                    found = await model.batcher.ask(folder, self._request(), call)
+                if left:
+                    found = await model.batcher.rejoin(left.folder, left.ticket, call)
                 else:
-                    found = await model.batcher.rejoin(folder, ticket, call)
+                    found = await model.batcher.ask(folder, self._request(), call)
             except NothingSent:
                 reservation.settle(0)
                 raise

@@ -47,7 +47,7 @@ def _leftovers(workspace: Workspace, solvers: SolverFactory) -> Resolved:
         if (summary is not None and not summary.missing) or not _goes_on(run):
             continue
         try:
-            (request,) = resolve(RunOptions(runs=(run.plan.run_id,)), workspace, solvers).requests
+            (request,) = resolve(RunOptions(runs=(str(run.folder),)), workspace, solvers).requests
         except UserError as error:
             found.skipped.append(f"skipped, though its batches go on: {error}")
         else:

@@ -28,9 +28,11 @@ def run_section(
     so_far: Summary | None = None,
     again: list[str] | None = None,
     *,
+    pending: int = 0,
     alone: bool = True,
 ) -> Section:
     """The totals and where they are; `so_far` is what there is of a run without a summary, `again` more to say.
+    `pending` trials wait for batches.
 
     Where the run is not `alone`, what resumes it is left to `closing_section`.
     """
@@ -46,6 +48,7 @@ def run_section(
         # The same command would start over with --fresh.
         how = f"`{resume(plan).command()}` resumes it" if plan.fresh else "run the same command again to resume"
         unscored = "Some trials could not be scored, or were not asked"
+        unscored = f"{counted(pending, 'trial')} in batches that go on" if pending else unscored
         rest = [f"{unscored}; {how}." if alone else f"{unscored}.", f"How far it is: cli status {plan.run_id}"]
     else:
         rest = [*_missing(run, summary), *(again or [])]

@@ -39,7 +39,7 @@ from dataclasses import dataclass, field
 from convex_evals.grading.judge import judge
 from convex_evals.grading.service import GradingService
 from convex_evals.grading.verdict import unscored
-from convex_evals.models import Ask, Solver
+from convex_evals.models import Ask, LeftBehind, Solver
 from convex_evals.models.faults import Fault, ModelStopped, ReplyPending
 from convex_evals.records import Generation, GenerationFile, GradeFile, Outcome, Summary, TrialGrade, Verdict
 from convex_evals.records.journal import MAX_COMMANDS, JournalEntry
@@ -217,9 +217,9 @@ class Runner:
             return None
         key = self.run.plan.evals[ev.id].generation_key
         log = self.journal.reply_log(ev.id, trial, key)
-        used = [a.batch for a in before.generation.attempts if a.batch] if before else []
+        ask = Ask(ev, trial, key, self.prompts[ev.id], self.batches, self._left_behind(ev, trial, before))
         try:
-            reply = await self.solver.respond(Ask(ev, trial, key, self.prompts[ev.id], self.batches, used), log)
+            reply = await self.solver.respond(ask, log)
         except ModelStopped as stop:
             self.stopped = stop
             return None
@@ -243,6 +243,16 @@ class Runner:
         self.journal.write(ev.id, entry)
         log.drop()
         return entry
+
+    def _left_behind(self, ev: Eval, trial: int, before: JournalEntry | None) -> LeftBehind | None:
+        """The request that an earlier command submitted for this trial, of this run or of one that it continues."""
+        key = self.run.plan.evals[ev.id].generation_key
+        used = [a.batch for a in before.generation.attempts if a.batch] if before else []
+        ticket = self.batches.find(ev.id, trial, key, used)
+        if ticket is not None:
+            return LeftBehind(self.batches, ticket, is_counted=True)
+        found = self.earlier and self.earlier.find_batch(ev.id, trial, key, used)
+        return LeftBehind(*found, is_counted=False) if found else None
 
     def _write(self, ev: Eval, entries: list[JournalEntry]) -> None:
         planned = self.run.plan.evals[ev.id]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from convex_evals.records import Generation, Outcome, Verdict
 from convex_evals.records.grading_inputs import grade_name
 from convex_evals.records.journal import MAX_COMMANDS
 from convex_evals.records.reply import TrialReply
+from convex_evals.store.batches import BatchFolder, Ticket
 from convex_evals.store.journal import Journal
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
@@ -38,6 +39,7 @@ class EarlierRuns:
     journals: Path
     _runs: list[Run] | None = None
     _by_key: dict[tuple[str, str], list[Run]] = field(default_factory=dict)
+    _batches: dict[Path, BatchFolder] = field(default_factory=dict)
 
     def find(self, eval_id: str, trial: int, generation_key: str, grading_key: str) -> EarlierTrial | None:
         """The newest trial with the same generation key: one that was received if there is any.
@@ -79,6 +81,19 @@ class EarlierRuns:
             valid = run.plan.evals[eval_id].grading_key == grading_key
             if Journal(self.journals, run.plan).hand_over(eval_id, trial, generation_key, to, with_verdict=valid):
                 return
+
+    def find_batch(
+        self, eval_id: str, trial: int, generation_key: str, used: Collection[str]
+    ) -> tuple[BatchFolder, Ticket] | None:
+        """The newest request that another run submitted in a batch, and never came to write the reply to."""
+        for run in self._candidates(eval_id, generation_key):
+            folder = self._batches.setdefault(run.folder, BatchFolder(run))
+            if run.has_generation(eval_id) or not folder.files() or Journal(self.journals, run.plan).is_busy():
+                continue
+            ticket = folder.find(eval_id, trial, generation_key, used)
+            if ticket is not None:
+                return folder, ticket
+        return None
 
     def _candidates(self, eval_id: str, generation_key: str) -> list[Run]:
         key = (eval_id, generation_key)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convex_evals.models import Ask, servers
+from convex_evals.models import Ask, LeftBehind, servers
 from convex_evals.models.batching import batcher
 from convex_evals.models.batching.following import Following
 from convex_evals.models.batching.http import BatchClient
@@ -96,7 +96,10 @@ class Bench:
     async def ask(self, solver: ModelSolver, trial: int, folder: BatchFolder | None = None) -> TrialReply:
         log = ReplyFile(self.root / "logs" / f"{trial}.jsonl")
         prompt = Prompt("Be brief.", f"task {trial}")
-        ask = Ask(self.ev, trial, GENERATION_KEY, prompt, folder or BatchFolder(self.run))
+        folder = folder or BatchFolder(self.run)
+        ticket = folder.find(self.ev.id, trial, GENERATION_KEY)
+        left = LeftBehind(folder, ticket, is_counted=False) if ticket else None
+        ask = Ask(self.ev, trial, GENERATION_KEY, prompt, folder, left)
         try:
             return await solver.respond(ask, log)
         finally:

@@ -91,6 +91,21 @@ def test_a_batch_that_is_not_waited_for(suite: Path, provider: BatchProvider) ->
     assert len(provider.bodies) == EVALS
 
 
+def test_a_run_with_other_graders_takes_up_the_batch(suite: Path, provider: BatchProvider) -> None:
+    provider.hold = True
+    first = run(suite, "--batch-wait", "0", status=5)
+    grader = suite / "evals" / "000-fundamentals" / "002-eval" / "grader.test.ts"
+    grader.write_text(grader.read_text() + "\n// another grader\n")
+    provider.hold = False
+    second = run(suite, "--budget", "1")
+    assert second["run_id"] != first["run_id"] and len(provider.bodies) == EVALS
+    assert second["summary"]["counts"]["failed"] == EVALS
+    assert second["summary"]["cost_usd"] == pytest.approx(EVALS * 0.003)
+
+    third = run(suite, "--fresh")
+    assert third["summary"]["counts"]["failed"] == EVALS and len(provider.bodies) == 2 * EVALS
+
+
 def test_what_is_pending_counts_at_its_worst_price(suite: Path, provider: BatchProvider) -> None:
     """A request may cost 0.005 for its reply, and a little for its prompt; there is money for each once."""
     provider.hold = True

@@ -107,7 +107,8 @@ def show(ctx: click.Context, name: str, form: str) -> None:
 def _lines(data: Mapping[str, Any], price: Price | None) -> Iterator[str]:
     for key, value in data.items():
         if key == "price":
-            value = f"${price.input:g} in, ${price.output:g} out, per million tokens" if price else "not known"
+            half = "; in batches half of it" if data["batch"] else ""
+            value = f"${price.input:g} in, ${price.output:g} out, per million tokens{half}" if price else "not known"
         elif key == "key":
             value = f"{value['variable']}: {'set' if value['set'] else 'missing'}" if value["variable"] else None
         if isinstance(value, dict):

@@ -214,6 +214,7 @@ def _sections(work: Work, options: RunOptions) -> list[Section]:
             run_section(
                 *(f.run, f.summary, f.so_far),
                 retry_lines(f.run, f.summary, options, alone=alone),
+                pending=f.pending,
                 alone=alone,
             )
             for f in work.done
