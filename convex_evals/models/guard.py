@@ -42,7 +42,7 @@ class Guard:
     asks: Callable[[str], bool]  # whether a request may go to this address
     most_values: int = 50_000  # of the JSON of one event
     by_line: bool = False  # bodies are lines of JSON, whatever they are called
-    stand_in: Callable[[httpx.Request], httpx.Response] | None = None  # for the server: nothing is sent
+    responder: Callable[[httpx.Request], httpx.Response] | None = None  # takes the server's place: nothing is sent
     fault: ProviderFault | None = None
     responses: list[httpx.Response] = field(default_factory=list)  # of clients that do not block
 
@@ -178,8 +178,8 @@ def _guarded_async(
         if guard is None:
             return await send(client, request, stream=stream, **options)
         guard.let_out(request)
-        if guard.stand_in:
-            response = guard.stand_in(request)
+        if guard.responder:
+            response = guard.responder(request)
             response.request = request
         else:
             response = await send(client, request, stream=True, **{**options, "follow_redirects": False})

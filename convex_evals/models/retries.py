@@ -63,7 +63,7 @@ class ModelSolver:
 
     @cached_property
     def batcher(self) -> Batcher:
-        """Gathers the requests of this model; made where one is sent that way."""
+        """Make what gathers the requests of this model, once one is sent that way."""
         from convex_evals.models.batching.batcher import Batcher
 
         return Batcher(self.entry, self.halted, self.following)

@@ -42,7 +42,7 @@ class BatchFolder:
     _newest: dict[_Trial, Ticket] | None = field(default=None, repr=False)
 
     def files(self) -> list[BatchFile]:
-        """The newest first. Raises `UserError` for one that cannot be read."""
+        """List the batches, the newest first. Raises `UserError` for one that cannot be read."""
         return sorted(self._by_token().values(), key=lambda file: file.submitted_at, reverse=True)
 
     def pending(self) -> int:
@@ -51,7 +51,7 @@ class BatchFolder:
         return sum(not self.run.is_written(eval_id) for eval_id, _ in trials)
 
     def find(self, eval_id: str, trial: int, generation_key: str, used: Collection[str] = ()) -> Ticket | None:
-        """The newest request for a trial, unless it is in one of the batches `used`: what came of it is known."""
+        """Return the newest request for a trial, unless it is in a batch `used` before: what came of it is known."""
         if self._newest is None:
             self._newest = _newest_of(self.files())
         found = self._newest.get((eval_id, trial, generation_key))
@@ -65,7 +65,7 @@ class BatchFolder:
         self._newest = None
 
     def remove(self, token: str) -> None:
-        """Of a batch that the provider does not have."""
+        """Drop the file of a batch that the provider does not have."""
         files = self._by_token()
         confined.remove_file(self.path(token), self.run.root)
         files.pop(token, None)
@@ -75,7 +75,7 @@ class BatchFolder:
         return self.run.folder / _FOLDER / f"{token}{_SUFFIX}"
 
     def take_in(self, others: Iterable[BatchFile]) -> int:
-        """Write those of `others` that are not here and belong to this run; how many those were."""
+        """Write those of `others` that are not here, and return how many. Raises `UserError` for another run's."""
         taken = 0
         for file in others:
             here = self._by_token().get(file.token)

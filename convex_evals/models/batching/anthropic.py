@@ -32,7 +32,7 @@ _CLOCKS = 600.0  # seconds by which the provider's clock may differ from ours
 
 
 class AnthropicBatches:
-    """Batches of the server that results requests at `url`, like https://api.anthropic.com/v1/messages."""
+    """Submits batches to the server that answers requests at `url`, like https://api.anthropic.com/v1/messages."""
 
     most_requests = 2_000
     most_bytes = 100 * MIB

@@ -1,8 +1,8 @@
 """Prepare one request of a batch and understand its result, both through LiteLLM.
 
 LiteLLM knows the bodies of each provider's requests and responses, but has no batch interface for most of them. So it
-is called as for a single request, with a stand-in for the server: one that keeps what was to be sent, and later one
-that responds with what the batch brought.
+is called as for a single request, and something else takes the server's place: it keeps what was to be sent, and later
+responds with what the batch brought.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class SingleRequest:
     body: dict[str, Any]
 
 
-class _NotSent(Exception):
-    pass
+class _NotSent(BaseException):
+    """Ends a request before it is sent; LiteLLM takes its time with ordinary exceptions."""
 
 
 async def prepare(entry: ModelEntry, call: Call) -> SingleRequest:
-    """What a single request for `call` would be. Raises `ProviderFault`."""
+    """Return what a single request for `call` would be. Raises `ProviderFault`."""
     kept: list[httpx.Request] = []
 
     def keep(request: httpx.Request) -> httpx.Response:
@@ -58,9 +58,10 @@ async def prepare(entry: ModelEntry, call: Call) -> SingleRequest:
     guard = _guard(entry, call, keep)
     try:
         await _complete(entry, call, guard)
+    except _NotSent:
+        pass
     except Exception as error:
-        if not kept:
-            raise guard.fault or fault_of(error, entry) from None
+        raise guard.fault or fault_of(error, entry) from None
     request = kept[0]
     body = json.loads(request.content)
     body.pop("stream", None)
@@ -69,7 +70,7 @@ async def prepare(entry: ModelEntry, call: Call) -> SingleRequest:
 
 
 async def understand(entry: ModelEntry, call: Call, result: BatchResult) -> Reply:
-    """The reply in the result of `call`. Raises `ProviderFault` where there is none."""
+    """Return the reply in the result of `call`. Raises `ProviderFault` if there is none."""
     if result.body is None:
         raise ProviderFault(Fault.UNPROCESSED, result.message)
     data = json.dumps(result.body).encode()
@@ -91,14 +92,14 @@ async def _complete(entry: ModelEntry, call: Call, guard: Guard) -> Any:
         return await litellm.acompletion(**arguments_of(entry, call, stream=False))
 
 
-def _guard(entry: ModelEntry, call: Call, stand_in: Callable[[httpx.Request], httpx.Response]) -> Guard:
+def _guard(entry: ModelEntry, call: Call, responder: Callable[[httpx.Request], httpx.Response]) -> Guard:
     guard = Guard.of_tokens(call.max_output_tokens, web_search=call.web_search, asks=partial(asks_its_own, entry))
-    guard.stand_in = stand_in
+    guard.responder = responder
     return guard
 
 
 def _is_refusal(body: dict[str, Any]) -> bool:
-    """By OpenAI's mark, which LiteLLM leaves out of the reply."""
+    """Look for OpenAI's mark, which LiteLLM leaves out of the reply."""
     choices, output = body.get("choices"), body.get("output")
     messages = [each.get("message") for each in _objects(choices)]
     parts = [part for item in _objects(output) for part in _objects(item.get("content"))]

@@ -18,7 +18,7 @@ _MOST_PAGES = 200
 
 
 class GeminiBatches:
-    """Batches of the server that results requests at `url`, like https://.../v1beta/models/NAME:generateContent."""
+    """Submits batches to the server that answers requests at `url`, like https://.../v1beta/models/NAME:generateContent."""
 
     most_requests = 500
     most_bytes = 15 * MIB  # 20 MB is Gemini's limit for requests in line

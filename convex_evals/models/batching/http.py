@@ -33,15 +33,15 @@ class BatchClient:
     most_output_tokens: int  # of one reply
 
     async def get(self, url: str, query: Mapping[str, str] | None = None, requests: int = 0) -> dict[str, Any]:
-        """A JSON object, with the results of so many requests. Raises `ProviderFault` and `BatchGone`."""
+        """Return a JSON object, with the results of so many requests. Raises `ProviderFault` and `BatchGone`."""
         return await self._json("GET", url, self._guard(requests), params=dict(query or {}))
 
     async def post(self, url: str, **content: Any) -> dict[str, Any]:
-        """`content` is what httpx takes: json, data, files. Raises `ProviderFault` and `BatchGone`."""
+        """Send `content`, as httpx takes it, and return a JSON object. Raises `ProviderFault` and `BatchGone`."""
         return await self._json("POST", url, self._guard(0), **content)
 
     async def lines(self, url: str, requests: int) -> AsyncGenerator[dict[str, Any], None]:
-        """A file of JSON objects, each on a line: with the results of so many requests.
+        """Yield the JSON objects of a file, a line each, with the results of so many requests.
 
         Raises `ProviderFault` and `BatchGone`.
         """

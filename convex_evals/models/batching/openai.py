@@ -23,7 +23,7 @@ _MOST_PAGES = 50
 
 
 class OpenAIBatches:
-    """Batches of the server that results requests at `url`, like https://api.openai.com/v1/chat/completions."""
+    """Submits batches to the server that answers requests at `url`, like https://api.openai.com/v1/chat/completions."""
 
     most_requests = 2_000
     most_bytes = 100 * MIB
