@@ -59,6 +59,7 @@ def batch_files(suite: Path) -> list[BatchFile]:
     return [read_record(path, BatchFile) for path in suite.glob("runs/stub/model/*/*/batches/*.json")]
 
 
+@pytest.mark.full
 def test_a_run_by_batch(suite: Path, provider: BatchProvider) -> None:
     out, err = cli(suite, "run", "-m", "model")
     assert "0%" in out or "failed" in out
@@ -91,6 +92,7 @@ def test_a_batch_that_is_not_waited_for(suite: Path, provider: BatchProvider) ->
     assert len(provider.bodies) == EVALS
 
 
+@pytest.mark.full
 def test_a_run_with_other_graders_takes_up_the_batch(suite: Path, provider: BatchProvider) -> None:
     provider.hold = True
     first = run(suite, "--batch-wait", "0", status=5)
@@ -106,6 +108,7 @@ def test_a_run_with_other_graders_takes_up_the_batch(suite: Path, provider: Batc
     assert third["summary"]["counts"]["failed"] == EVALS and len(provider.bodies) == 2 * EVALS
 
 
+@pytest.mark.full
 def test_what_is_pending_counts_at_its_worst_price(suite: Path, provider: BatchProvider) -> None:
     """A request may cost 0.005 for its reply, and a little for its prompt; there is money for each once."""
     provider.hold = True
@@ -135,6 +138,7 @@ def test_the_price_that_is_announced(suite: Path, provider: BatchProvider) -> No
     assert half == pytest.approx(full / 2, rel=0.01) and provider.log == []
 
 
+@pytest.mark.full
 def test_results_travel_between_machines(suite: Path, provider: BatchProvider, tmp_path: Path) -> None:
     """One asks, another delivers, a third takes up the replies: by files of the repository alone."""
     (suite / ".gitignore").write_text(".cache/\n.env\n")
