@@ -56,16 +56,12 @@ def batch_tariff_of(entry: ModelEntry) -> Tariff:
         return Tariff(None)
     known = {} if entry.price else _known(entry)
     per_input, per_output = known.get("input_cost_per_token_batches"), known.get("output_cost_per_token_batches")
-    if per_input and per_output:
-        half = single.cached if single.cached is None else single.cached / 2
-        return Tariff(Price(input=per_input * 1e6, output=per_output * 1e6, cached=half))
-    return Tariff(
-        Price(
-            input=single.input / 2,
-            output=single.output / 2,
-            cached=single.cached if single.cached is None else single.cached / 2,
-        )
+    half = Price(
+        input=single.input / 2, output=single.output / 2, cached=None if single.cached is None else single.cached / 2
     )
+    if per_input and per_output:
+        half = half.model_copy(update={"input": per_input * 1e6, "output": per_output * 1e6})
+    return Tariff(half)
 
 
 def tariff_named(name: str) -> Tariff:

@@ -35,7 +35,12 @@ if TYPE_CHECKING:
 ATTEMPTS = 5  # for one reply in one command
 _FIRST_PAUSE = 1.0  # seconds
 _LONGEST_PAUSE = 60.0
-_FREE = frozenset({Fault.RATE_LIMIT, Fault.AUTH, Fault.QUOTA, Fault.UNKNOWN_MODEL, Fault.REQUEST, Fault.CONTEXT})
+_FREE = frozenset(
+    {
+        *(Fault.RATE_LIMIT, Fault.AUTH, Fault.QUOTA, Fault.UNKNOWN_MODEL, Fault.REQUEST, Fault.CONTEXT),
+        Fault.UNPROCESSED,
+    }
+)
 
 
 @dataclass
@@ -171,7 +176,7 @@ class _Attempts:
                 reservation.settle(0)
                 raise
             except ProviderFault as fault:
-                if fault.fault in _FREE or fault.fault in (Fault.SERVER, Fault.CONNECTION, Fault.UNPROCESSED):
+                if _is_free(fault.fault):
                     reservation.settle(0)
                 self.log.begin(self.allowed)
                 attempt = Attempt(
@@ -214,7 +219,7 @@ class _Attempts:
             except ProviderFault as fault:
                 duration = round((asyncio.get_running_loop().time() - started) * 1000)
                 self._over(self._faulty(fault, "".join(text), duration), None)
-                if fault.fault in _FREE or (fault.fault in (Fault.SERVER, Fault.CONNECTION) and not text):
+                if _is_free(fault.fault, "".join(text)):
                     reservation.settle(0)
                 raise
             reply = self._settle(reply, reservation, _fault_of(reply))
@@ -321,6 +326,11 @@ class _Attempts:
             cost_usd=round(self.cost, 8),
             cost_estimated=self.estimated,
         )
+
+
+def _is_free(fault: Fault, text: str = "") -> bool:
+    """Whether nothing is charged for a request that ended so; `text` is what had arrived."""
+    return fault in _FREE or (fault in (Fault.SERVER, Fault.CONNECTION) and not text)
 
 
 def longer(one: Sequence[Attempt], other: Sequence[Attempt]) -> Sequence[Attempt]:

@@ -59,9 +59,9 @@ class BatchFile(FileRecord):
     requests: tuple[BatchedRequest, ...] = Field(description="in the order in which they were sent")
 
     def custom_id(self, number: int) -> str:
-        """What the provider calls one of the requests by, counted from 0."""
+        """Return what the provider calls a request by its number, counted from 0."""
         return f"{self.token}-{number}"
 
-    def age_s(self, now: datetime | None = None) -> float:
-        """Seconds since it was submitted."""
-        return ((now or datetime.now(UTC)) - datetime.fromisoformat(self.submitted_at)).total_seconds()
+    def age_s(self) -> float:
+        """Return the seconds since it was submitted."""
+        return (datetime.now(UTC) - datetime.fromisoformat(self.submitted_at)).total_seconds()

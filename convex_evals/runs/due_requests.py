@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from convex_evals.analysis.due import Due
 from convex_evals.config import Workspace
-from convex_evals.errors import UserError
+from convex_evals.errors import NewerFormat, UserError, WrongFigures
 from convex_evals.models.solvers import SolverFactory
 from convex_evals.runs.costs import estimate
 from convex_evals.runs.options import RunOptions
 from convex_evals.runs.plan import RunRequest
 from convex_evals.runs.request import Resolved, resolve
 from convex_evals.runs.schedule import find_due, within
-from convex_evals.store.batches import BatchFolder
-from convex_evals.store.run import Run
+from convex_evals.store.batches import BatchFolder, has_batches
+from convex_evals.store.run import Run, open_run
 from convex_evals.store.runs import RunStore
 
 _KEPT_S = 28 * 86_400  # Anthropic keeps results for 29 days, OpenAI for 30
@@ -43,9 +44,7 @@ def resolve_due(options: RunOptions, workspace: Workspace, solvers: SolverFactor
 def _leftovers(workspace: Workspace, solvers: SolverFactory) -> Resolved:
     """Resolve runs that earlier commands left while their batches went on."""
     found = Resolved([], [])
-    for run, summary in RunStore(workspace.runs_dir).readable()[0]:
-        if (summary is not None and not summary.missing) or not _goes_on(run):
-            continue
+    for run in _left_behind(RunStore(workspace.runs_dir)):
         try:
             (request,) = resolve(RunOptions(runs=(str(run.folder),)), workspace, solvers).requests
         except UserError as error:
@@ -53,6 +52,19 @@ def _leftovers(workspace: Workspace, solvers: SolverFactory) -> Resolved:
         else:
             found.requests.append(replace(request, leftover=True))
     return found
+
+
+def _left_behind(store: RunStore) -> Iterator[Run]:
+    """Yield the incomplete runs whose batches go on. Of the others, which are nearly all, nothing is read."""
+    for folder in store.folders():
+        if has_batches(folder, store.root):
+            try:
+                run = open_run(folder)
+                is_left = not run.is_complete and _goes_on(run)
+            except (NewerFormat, WrongFigures):
+                continue
+            if is_left:
+                yield run
 
 
 def _goes_on(run: Run) -> bool:

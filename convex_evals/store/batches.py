@@ -111,6 +111,11 @@ class BatchFolder:
         return file
 
 
+def has_batches(folder: Path, root: Path) -> bool:
+    """Whether the run in `folder` has any, told without reading it."""
+    return confined.kind_of(folder / _FOLDER, root) == "folder"
+
+
 def _newest_of(files: Sequence[BatchFile]) -> dict[_Trial, Ticket]:
     """Return the last request for each trial; `files` are the newest first.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +19,9 @@ from convex_evals.cli.options import (
 )
 from convex_evals.render.formats import DEFAULT
 from convex_evals.render.output import complain, say
+
+if TYPE_CHECKING:
+    from convex_evals.store.run import Run
 
 
 @click.command()
@@ -50,26 +55,17 @@ def finish(
     from convex_evals.config import open_workspace
     from convex_evals.errors import ExitCode
     from convex_evals.render.model import apart
-    from convex_evals.runs.collect import collect_batches, collect_run, sources
     from convex_evals.runs.finalize import finish_runs
     from convex_evals.runs.outcome import run_section
     from convex_evals.runs.pending import pending_line
-    from convex_evals.store.batches import BatchFolder
     from convex_evals.store.runs import RunStore
-    from convex_evals.text import counted
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     store = RunStore(workspace.runs_dir)
     chosen = {run.folder: run for run in map(store.find, names)}.values()
     delivery = open_delivery(workspace.runs_dir, commit, push)
-    # While batches go on, a command may have brought nothing.
-    pending = all(BatchFolder(run).pending() for run in chosen)
-    places = sources(source, may_be_none=pending) if source else []
-    for run in chosen if places else ():
-        taken = counted(collect_run(run, places), "eval")
-        batches = collect_batches(run, places)
-        also = f" and {batches} batch{'es' * (batches > 1)}" if batches else ""
-        say(f"{run.plan.run_id}: took in {taken}{also} from {source}", err=True)
+    if source:
+        _take_in(chosen, source)
     ends = finish_runs(chosen, workspace.journal_dir)
     if ends.finished or form == "json":
         waiting = {run.folder: trials for run, trials in ends.pending}
@@ -86,3 +82,18 @@ def finish(
         for line in delivery.deliver([*(run for run, _ in ends.finished), *ends.without_results], "finish"):
             say(line, err=form != DEFAULT)
     return ExitCode.USER_ERROR if ends.errors else ExitCode.OK
+
+
+def _take_in(runs: Collection[Run], source: Path) -> None:
+    """Take in what other machines made of `runs`. Raises `UserError`."""
+    from convex_evals.runs.collect import collect_batches, collect_run, sources
+    from convex_evals.store.batches import BatchFolder
+    from convex_evals.text import counted
+
+    # While batches go on, a command may have brought nothing.
+    places = sources(source, may_be_none=all(BatchFolder(run).pending() for run in runs))
+    for run in runs if places else ():
+        taken = counted(collect_run(run, places), "eval")
+        batches = collect_batches(run, places)
+        also = f" and {batches} batch{'es' * (batches > 1)}" if batches else ""
+        say(f"{run.plan.run_id}: took in {taken}{also} from {source}", err=True)

@@ -150,14 +150,18 @@ def _run(options: RunOptions, workspace: Workspace, solvers: SolverFactory, cont
 
 
 def _in_order(requests: list[RunRequest]) -> list[list[RunRequest]]:
-    """What is asked together: one model after the other, since the budget may not be enough for all of them.
+    """Group what is asked together: one model after the other, since the budget may not be enough for all of them.
 
     Models that are asked in batches come last and together: each takes hours.
     """
     from convex_evals.models.retries import ModelSolver
 
-    slow = [r for r in requests if isinstance(r.solver, ModelSolver) and r.solver.batched]
-    return [*([r] for r in requests if r not in slow), *([slow] if slow else [])]
+    at_once: list[RunRequest] = []
+    slow: list[RunRequest] = []
+    for request in requests:
+        in_batches = isinstance(request.solver, ModelSolver) and request.solver.batched
+        (slow if in_batches else at_once).append(request)
+    return [*([request] for request in at_once), *([slow] if slow else [])]
 
 
 def _do(work: Work, groups: list[list[RunRequest]], options: RunOptions) -> None:

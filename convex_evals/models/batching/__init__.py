@@ -1,1 +1,1 @@
-"""Batch interfaces: requests that a provider results together, within a day and at half the price."""
+"""Batch interfaces: requests that a provider answers together, within a day and at half the price."""

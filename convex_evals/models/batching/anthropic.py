@@ -9,9 +9,8 @@ from typing import Any
 from urllib.parse import quote
 
 from convex_evals.models.batching.http import BatchClient
-from convex_evals.models.batching.interface import MIB, BatchResult, BatchState, Undecided
-from convex_evals.models.faults import Fault, ProviderFault
-from convex_evals.records.batch import BatchFile, is_batch_id
+from convex_evals.models.batching.interface import MIB, BatchResult, BatchState, Undecided, batch_id, natural
+from convex_evals.records.batch import BatchFile
 
 _STATUS = {
     "invalid_request_error": 400,
@@ -42,7 +41,7 @@ class AnthropicBatches:
 
     async def submit(self, token: str, requests: Sequence[tuple[str, dict[str, Any]]]) -> str:
         body = {"requests": [{"custom_id": name, "params": params} for name, params in requests]}
-        return _id(await self._client.post(self._root, json=body))
+        return batch_id((await self._client.post(self._root, json=body)).get("id"))
 
     async def state(self, batch: str) -> BatchState:
         return _state(await self._client.get(f"{self._root}/{quote(batch, safe='')}"))
@@ -76,17 +75,15 @@ class AnthropicBatches:
                     return str(state.place)
             if not page.get("has_more") or not batches or _created(batches[-1]) < submitted - _CLOCKS:
                 break
-            after = {"after_id": _id(batches[-1])}
+            after = {"after_id": batch_id(batches[-1].get("id"))}
         return None
 
 
 def _state(found: dict[str, Any]) -> BatchState:
     counts = found.get("request_counts") or {}
-    of = {name: value for name in _COUNTS if type(value := counts.get(name)) is int}
-    total = sum(of.values())
-    return BatchState(
-        total - of.get("processing", 0), total, found.get("processing_status") == "ended", place=_id(found)
-    )
+    processing, *done = (natural(counts.get(name)) for name in _COUNTS)
+    has_ended = found.get("processing_status") == "ended"
+    return BatchState(sum(done), processing + sum(done), has_ended, place=batch_id(found.get("id")))
 
 
 def _result(result: Any) -> BatchResult:
@@ -105,10 +102,3 @@ def _created(found: dict[str, Any]) -> float:
         return datetime.fromisoformat(str(found.get("created_at"))).timestamp()
     except (ValueError, OverflowError):
         return float("inf")
-
-
-def _id(found: dict[str, Any]) -> str:
-    name = found.get("id")
-    if not isinstance(name, str) or not is_batch_id(name):
-        raise ProviderFault(Fault.MALFORMED, f"an id that is none: {str(name)[:60]!r}")
-    return name

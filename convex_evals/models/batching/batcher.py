@@ -184,7 +184,7 @@ class Batcher:
             state = await self._ended(interface, folder, file)
             if state.failure:
                 raise self._refusal(folder, file, state.failure)
-            # Whoever rejoins from here on may have missed a result, and starts another reading.
+            # A result may already have gone by for trials that rejoin from here on: they read all results again.
             del self._followed[file.token]
             await self._patiently(lambda: self._read_results(interface, file, state, waiting), folder, file)
             raise ProviderFault(Fault.UNPROCESSED, "the batch has no result for the request", batch=file.token)

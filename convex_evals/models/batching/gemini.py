@@ -6,9 +6,9 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 from convex_evals.models.batching.http import BatchClient
-from convex_evals.models.batching.interface import MIB, BatchResult, BatchState
+from convex_evals.models.batching.interface import MIB, BatchResult, BatchState, batch_id
 from convex_evals.models.faults import Fault, ProviderFault
-from convex_evals.records.batch import BatchFile, is_batch_id
+from convex_evals.records.batch import BatchFile
 
 # https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto
 _STATUS = {3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 11: 400, 13: 500, 14: 503, 16: 401}
@@ -42,12 +42,12 @@ class GeminiBatches:
         ended = bool(found.get("done")) or state.endswith(_ENDED)
         error = found.get("error")
         # An expired batch has no results, and its requests may be sent again; that is no failure of the batch.
-        failed = state.endswith("FAILED") and isinstance(error, dict)
+        failure = error.get("message") or "the provider failed" if isinstance(error, dict) else None
         return BatchState(
             done=max(0, total - pending),
             total=total,
             ended=ended,
-            failure=str(error.get("message") or "the provider failed") if failed and isinstance(error, dict) else None,
+            failure=str(failure) if failure and state.endswith("FAILED") else None,
             place=_responses(found) if ended else None,
         )
 
@@ -89,9 +89,9 @@ def _responses(found: dict[str, Any]) -> list[Any]:
 
 
 def _name(found: dict[str, Any]) -> str:
-    name = found.get("name")
-    if not isinstance(name, str) or not is_batch_id(name) or not name.startswith("batches/"):
-        raise ProviderFault(Fault.MALFORMED, f"a name of a batch that is none: {str(name)[:60]!r}")
+    name = batch_id(found.get("name"))
+    if not name.startswith("batches/"):
+        raise ProviderFault(Fault.MALFORMED, f"a name of a batch that is none: {name[:60]!r}")
     return name
 
 

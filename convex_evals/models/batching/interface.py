@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from convex_evals.models.faults import Fault, ProviderFault
-from convex_evals.records.batch import BatchFile
+from convex_evals.records.batch import BatchFile, is_batch_id
 
 T = TypeVar("T")
 MIB = 1024 * 1024
@@ -63,6 +63,18 @@ class BatchInterface(Protocol):
 
         Raises `Undecided` if that can only be told later.
         """
+
+
+def batch_id(value: object) -> str:
+    """Return a provider's id of a batch or of a file, which becomes part of an address. Raises `ProviderFault`."""
+    if not isinstance(value, str) or not is_batch_id(value):
+        raise ProviderFault(Fault.MALFORMED, f"an id that is none: {str(value)[:60]!r}")
+    return value
+
+
+def natural(value: object) -> int:
+    """Return a count that a provider gives, 0 if it is none."""
+    return value if type(value) is int and 0 <= value <= 10**9 else 0
 
 
 async def understood(work: Awaitable[T]) -> T:

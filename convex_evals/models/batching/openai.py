@@ -12,9 +12,8 @@ from typing import Any
 from urllib.parse import quote
 
 from convex_evals.models.batching.http import BatchClient
-from convex_evals.models.batching.interface import MIB, BatchResult, BatchState
-from convex_evals.models.faults import Fault, ProviderFault
-from convex_evals.records.batch import BatchFile, is_batch_id
+from convex_evals.models.batching.interface import MIB, BatchResult, BatchState, batch_id, natural
+from convex_evals.records.batch import BatchFile
 
 _OURS = "convex_evals"  # the key of our token in the batch's metadata
 _ENDED = frozenset({"completed", "expired", "cancelled", "failed"})
@@ -45,18 +44,18 @@ class OpenAIBatches:
         made = await self._client.post(
             f"{self._root}/batches",
             json={
-                "input_file_id": _id(uploaded),
+                "input_file_id": batch_id(uploaded.get("id")),
                 "endpoint": self._endpoint,
                 "completion_window": "24h",
                 "metadata": {_OURS: token},
             },
         )
-        return _id(made)
+        return batch_id(made.get("id"))
 
     async def state(self, batch: str) -> BatchState:
         found = await self._client.get(f"{self._root}/batches/{quote(batch, safe='')}")
         counts = found.get("request_counts") or {}
-        total, done, failed = (_natural(counts.get(name)) for name in ("total", "completed", "failed"))
+        total, done, failed = (natural(counts.get(name)) for name in ("total", "completed", "failed"))
         status = found.get("status")
         files = [name for key in ("output_file_id", "error_file_id") if (name := found.get(key))]
         return BatchState(
@@ -64,7 +63,7 @@ class OpenAIBatches:
             total=total,
             ended=status in _ENDED,
             failure=_failure(found) if status == "failed" else None,
-            place=[_checked(name) for name in files],
+            place=[batch_id(name) for name in files],
         )
 
     async def results(self, state: BatchState) -> AsyncGenerator[tuple[str, BatchResult], None]:
@@ -74,7 +73,7 @@ class OpenAIBatches:
                 async for line in lines:
                     response, error = line.get("response"), line.get("error")
                     if isinstance(response, dict) and isinstance(response.get("body"), dict):
-                        result = BatchResult(_natural(response.get("status_code")) or 500, response["body"])
+                        result = BatchResult(natural(response.get("status_code")) or 500, response["body"])
                     else:
                         said = error.get("message") if isinstance(error, dict) else None
                         result = BatchResult(0, None, str(said or "the batch ended before its turn came"))
@@ -87,10 +86,10 @@ class OpenAIBatches:
             batches = [each for each in page.get("data") or () if isinstance(each, dict)]
             for each in batches:
                 if (each.get("metadata") or {}).get(_OURS) == file.token:
-                    return _id(each)
+                    return batch_id(each.get("id"))
             if not page.get("has_more") or not batches:
                 break
-            after = {"after": _id(batches[-1])}
+            after = {"after": batch_id(batches[-1].get("id"))}
         return None
 
 
@@ -98,17 +97,3 @@ def _failure(found: dict[str, Any]) -> str:
     errors = (found.get("errors") or {}).get("data") or ()
     said = [str(each.get("message")) for each in errors if isinstance(each, dict) and each.get("message")]
     return said[0] if said else "the provider refused the batch without saying why"
-
-
-def _id(found: dict[str, Any]) -> str:
-    return _checked(found.get("id"))
-
-
-def _checked(name: object) -> str:
-    if not isinstance(name, str) or not is_batch_id(name):
-        raise ProviderFault(Fault.MALFORMED, f"an id that is none: {str(name)[:60]!r}")
-    return name
-
-
-def _natural(value: object) -> int:
-    return value if type(value) is int and 0 <= value <= 10**9 else 0
