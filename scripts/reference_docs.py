@@ -18,6 +18,7 @@ from pydantic.fields import FieldInfo
 
 from convex_evals.cli.app import COMMANDS, cli
 from convex_evals.config import ProjectConfig, cache_dir, open_workspace
+from convex_evals.exports.columns import COLUMNS
 from convex_evals.grading.node import find_node
 from convex_evals.grading.toolchain import SOURCES
 from convex_evals.guidelines.build import DEFAULT_OUT, OutFolder, read_build
@@ -269,6 +270,12 @@ def fault_reference() -> str:
     """What can happen to a request, as a Markdown table."""
     rows = [f"| `{f.word}` | {f.happened} | {f.meaning}{f'; {f.remedy}' if f.remedy else ''} |" for f in Fault]
     return "\n".join(["| word | what happened | what it means |", "|---|---|---|", *rows])
+
+
+def export_reference() -> str:
+    """The columns of `cli export --format csv` and `parquet`."""
+    rows = [f"| `{column.name}` | {column.kind} | {column.about} |" for column in COLUMNS]
+    return "\n".join(["| column | type | what it holds |", "|---|---|---|", *rows])
 
 
 def coverage_example() -> str:

@@ -30,6 +30,7 @@ COMMANDS = {
     "prune": "Delete the raw replies of old runs.",
     "list": "List runs (newest first) or evals.",
     "show": "Show a run, or one eval of it in detail.",
+    "export": "Write trials for Inspect, DeepEval, CI and notebooks.",
     "compare": "Compare two runs, or two selections of runs.",
     "history": "Show a model's pass rate over time.",
     "diff-guidelines": "Show what a guideline change did to each model.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable
 from typing import Any
 
 from convex_evals.render.model import Section, Table, Value, tables
@@ -41,17 +42,23 @@ def to_csv(section: Section) -> str:
     """All tables, RFC 4180 but for its line ends. Those that follow each other and have the same columns become one; an
     empty line comes before the next with others. Empty where there is no table.
     """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    lines: list[str] = []
     before: list[str] = []
     for _, table in tables(section):
         kept = [i for i, column in enumerate(table.columns) if column.key is not None]
         keys = [table.columns[i].key or "" for i in kept]
         if keys != before:
-            out.write("\n" if before else "")
-            writer.writerow(map(_safe, keys))
+            lines += ["\n"] if before else []
+            lines.append(csv_row(keys))
             before = keys
-        writer.writerows([_csv(row[i].value) for i in kept] for row in table.rows)
+        lines += (csv_row(row[i].value for i in kept) for row in table.rows)
+    return "".join(lines)
+
+
+def csv_row(values: Iterable[Value]) -> str:
+    """A line of CSV, its end included."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerow(map(_csv, values))
     return out.getvalue()
 
 

@@ -75,7 +75,7 @@ class Eval:
 
     def answer(self) -> Project:
         """package.json and the TypeScript of `answer/`: what a model would have written, without `_generated`."""
-        return Project("answer", read_project(self.path / "answer", keep=_is_answer_file, root=self.root))
+        return Project("answer", read_project(self.path / "answer", keep=is_answer_file, root=self.root))
 
     def wrong(self) -> list[Project]:
         return [self._variant("wrong", folder) for folder in self._projects("wrong")]
@@ -242,7 +242,8 @@ def _read_all(root: Path, folder: Path, paths: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _is_answer_file(relative: str) -> bool:
+def is_answer_file(relative: str) -> bool:
+    """Whether a file of `answer/` is one that a model would have written."""
     path = PurePosixPath(relative)
     return relative in {"package.json", "convex.json"} or path.suffix in {".ts", ".tsx"}
 

@@ -21,7 +21,7 @@ FORMATS = ["terminal", "markdown", "json", "csv"]
 # These print lines. A new command prints tables unless it stands here.
 WITHOUT_A_TABLE = {"new-eval", "init", "completion install", "completion show"}
 # These write files in formats of their own.
-EXPORTS = {"sessions export"}
+EXPORTS = {"export", "sessions export"}
 EVALS = {"000-fundamentals/000-answer": "pf", "001-queries/000-first": "pp"}
 
 

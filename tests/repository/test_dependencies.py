@@ -51,7 +51,7 @@ def test_dependabot_knows_every_place() -> None:
     places = {entry["package-ecosystem"]: entry.get("directories") or [entry["directory"]] for entry in updates}
     assert places == {
         "github-actions": ["/", f"/{STARTER.relative_to(ROOT)}"],
-        "pip": ["/", "/tests/sessions/consumers"],
+        "pip": ["/", "/tests/consumers"],
         "npm": sorted(f"/{lockfile.parent}" for lockfile in LOCKFILES),
     }
     assert OURS == ROOT / ".github" / "workflows", "what / stands for"

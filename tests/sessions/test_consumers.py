@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import io
 import json
-import os
 import platform
 import subprocess
 import sys
@@ -18,18 +16,16 @@ import pyarrow.parquet as parquet
 import pytest
 from pydantic import TypeAdapter
 
-from convex_evals.grading.once import make_once
 from convex_evals.grading.toolchain import locate_toolchain
 from convex_evals.sessions.exports import EXPORTS, LabelledSession
 from convex_evals.sessions.exports.inspect_ai import last_turn
 from convex_evals.sessions.readers.registry import NAMES, find_reader
-from scripts.npm_packages import install_packages, quietly
+from scripts.npm_packages import install_packages
 from tests import patience
-from tests.conftest import REAL_CACHE, clean_environment
+from tests.conftest import clean_environment
+from tests.consumers.libraries import CONSUMERS, install_libraries, read
 from tests.sessions.conversations import debugging, exported, hostile_sessions, labelled
 
-CONSUMERS = Path(__file__).parent / "consumers"
-REQUIREMENTS = CONSUMERS / "requirements.txt"
 SAMPLES = Path(__file__).parent / "samples"
 _LONG = 100_000  # characters; what is longer than that is left to the other tests: consumers are slow
 Exported = Callable[[str], Path]
@@ -61,45 +57,7 @@ def export(sessions: list[LabelledSession], tmp_path: Path) -> Exported:
 
 @pytest.fixture(scope="module")
 def python() -> Path:
-    """A Python that has the libraries; installed into the cache at first use."""
-    version = f"{REQUIREMENTS.read_text()} {sys.version}"
-    target = REAL_CACHE / "scripts" / f"consumers-python-{hashlib.sha256(version.encode()).hexdigest()[:12]}"
-
-    async def install(folder: Path) -> None:
-        await asyncio.to_thread(install_requirements, folder)
-
-    asyncio.run(make_once(target, install, quietly))
-    return target / "bin" / "python"
-
-
-def install_requirements(folder: Path) -> None:
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    pip = {key: value for key, value in os.environ.items() if key.startswith("PIP_")}
-    done = subprocess.run(
-        [folder / "bin" / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check", "-r", REQUIREMENTS],
-        env=clean_environment(**pip),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-
-
-def read(python: Path, name: str, file: Path) -> Any:
-    """What the library that `name` is for makes of the file."""
-    output = file.with_name("read.json")
-    env = clean_environment(HOME=str(file.parent), HF_HUB_OFFLINE="1", DEEPEVAL_TELEMETRY_OPT_OUT="1")
-    done = subprocess.run(
-        [python, CONSUMERS / "read.py", name, file, output],
-        cwd=file.parent,
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=patience.seconds(300),
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(output.read_bytes())
+    return install_libraries()
 
 
 def lines(file: Path) -> list[dict[str, Any]]:

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from convex_evals.errors import UserError
 from convex_evals.records.session import Label
+from convex_evals.render import parquet as parquet_writer
 from convex_evals.sessions.exchanges import Exchange, exchanges, turns
-from convex_evals.sessions.exports import EXPORTS, LabelledSession, huggingface
+from convex_evals.sessions.exports import EXPORTS, LabelledSession
 from convex_evals.sessions.exports.promptfoo import inert
 from convex_evals.sessions.message import Message, ToolCall
 from tests.sessions.conversations import (
@@ -158,7 +159,7 @@ def test_the_same_sessions_make_the_same_bytes(name: str) -> None:
 
 @pytest.mark.parametrize("name", EXPORTS)
 def test_no_session_is_held_while_others_are_read(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(huggingface, "_MOST_ROWS", 1)
+    monkeypatch.setattr(parquet_writer, "_MOST_ROWS", 1)
     taken = []
 
     def sessions() -> Iterator[LabelledSession]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from convex_evals.render.json_lines import to_json
 from convex_evals.sessions.exchanges import Exchange, exchanges
-from convex_evals.sessions.exports.encoding import to_json
 from convex_evals.sessions.exports.labelled import LabelledSession
 from convex_evals.sessions.message import Message
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from convex_evals.sessions.exports.encoding import to_line
+from convex_evals.render.json_lines import to_line
 from convex_evals.sessions.exports.labelled import LabelledSession
 
 

@@ -1,4 +1,4 @@
-"""JSON as exports hold it."""
+"""JSON in one line for readers who take more than a line feed for the end of one."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import json
 import re
 from typing import Any
 
-from convex_evals.inputs.bounded_json import Limits, decode_object
 from convex_evals.text import well_formed
 
 # Line ends to some readers, and commands to some terminals. JSON itself escapes those below U+0020.
 _CONTROL = re.compile("[\x7f-\x9f\u2028\u2029]")
-_LIMITS = Limits(size=64 * 1024 * 1024, values=1_000_000, depth=200)
 
 
 def to_json(value: Any) -> str:
@@ -25,14 +23,3 @@ def to_json(value: Any) -> str:
 def to_line(value: Any) -> bytes:
     """A line of JSON Lines."""
     return (to_json(value) + "\n").encode()
-
-
-def arguments_of(text: str) -> tuple[dict[str, Any], bool]:
-    """The arguments of a call as an object, and whether they are one.
-
-    Where a model wrote something else, its text becomes the value of `input`.
-    """
-    try:
-        return decode_object(text or "{}", _LIMITS), True
-    except ValueError:
-        return {"input": text}, False

@@ -1,0 +1,57 @@
+"""DeepEval's JSON: a list with an object for each trial that was answered.
+
+Beside the keys of a test case, an object has those that a golden may have: its name, comments and what it cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from convex_evals.exports.trials import ExportedRun, ExportedTrial
+from convex_evals.render.json_lines import to_json
+from convex_evals.suite.extract import render_response
+
+NO_REPLY = "no reply is there"
+NO_TASK = "the task has changed since, and its commit is not here"
+
+
+def write(runs: Sequence[ExportedRun]) -> Iterator[bytes]:
+    """An object a line."""
+    before = "[\n"
+    for run in runs:
+        for trial in run.trials():
+            task, reply = trial.asked.task, trial.reply
+            if task is None or reply is None:
+                run.left_out[NO_REPLY if reply is None else NO_TASK] += 1
+                continue
+            yield (before + to_json(_row(trial, task, reply))).encode()
+            before = ",\n"
+    yield b"[]\n" if before == "[\n" else b"\n]\n"
+
+
+def _row(trial: ExportedTrial, task: str, reply: str) -> dict[str, Any]:
+    plan, generation, expected = trial.plan, trial.generation, trial.asked.expected
+    return {
+        "input": task,
+        "actual_output": reply,
+        "expected_output": None if expected is None else render_response(expected),
+        "context": [],
+        "retrieval_context": [],
+        "name": trial.name,
+        "comments": trial.reason,
+        "token_cost": generation.cost_usd,
+        "input_token_count": generation.usage.input_tokens,
+        "output_token_count": generation.usage.output_tokens,
+        "additional_metadata": {
+            "run_id": plan.run_id,
+            "date": plan.date,
+            "model": plan.model,
+            "experiment": plan.experiment,
+            "eval": trial.eval_id,
+            "trial": trial.number,
+            "outcome": trial.verdict.outcome.value,
+            "score": trial.verdict.score,
+            "caught_by": trial.caught_by,
+        },
+    }

@@ -1,0 +1,91 @@
+"""Which trials an export has, and where it goes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from convex_evals.analysis.selection import select
+from convex_evals.config import Workspace
+from convex_evals.errors import UserError
+from convex_evals.exports import RunExport
+from convex_evals.exports.trials import ExportedRun
+from convex_evals.records import Outcome
+from convex_evals.store.files import write_pieces
+from convex_evals.store.run import Run
+from convex_evals.store.runs import RunStore
+from convex_evals.suite.asked import AskedReader
+from convex_evals.text import counted
+
+Progress = Callable[[int], None]  # how many pieces of a file are written
+
+
+def choose(
+    names: Sequence[str], workspace: Workspace, pattern: str | None, outcomes: Iterable[str]
+) -> list[ExportedRun]:
+    """The runs that `names` mean, each once and in an order that every machine has alike.
+
+    Raises `UserError` where none of their evals is chosen, or none of those is done.
+    """
+    try:
+        regex = re.compile(pattern) if pattern is not None else None
+    except re.error as error:
+        raise UserError(f"-f {pattern!r}: not a regular expression: {error}") from None
+    reader = AskedReader(workspace.suite)
+    wanted = frozenset(map(Outcome, outcomes)) or frozenset(Outcome)
+    runs = [ExportedRun(run, reader, regex, wanted) for run in _named(names, workspace)]
+    _refuse_nothing(runs)
+    return runs
+
+
+def _named(names: Sequence[str], workspace: Workspace) -> list[Run]:
+    store = RunStore(workspace.runs_dir)
+    found = [run for name in names for run in (select(name, workspace).runs if "=" in name else store.find_all([name]))]
+    unique = {run.folder: run for run in found}.values()
+    return sorted(unique, key=lambda run: (run.plan.model, run.plan.date, run.plan.run_id))
+
+
+def _refuse_nothing(runs: Sequence[ExportedRun]) -> None:
+    if not any(run.chosen for run in runs):
+        shown = runs[0].run.plan.run_id
+        raise UserError(f"no eval of these runs matches; `cli show {shown}` lists those of the first")
+    if not any(set(run.chosen) - set(run.unfinished) for run in runs):
+        shown = runs[0].run.plan.run_id
+        raise UserError(f"{shown}: no eval is done yet; `cli run --run {shown}` goes on with it")
+
+
+def notes(runs: Sequence[ExportedRun]) -> list[str]:
+    """What is not in the export that a reader may expect there, after it was written."""
+    found = []
+    unfinished = sum(len(run.unfinished) for run in runs)
+    if unfinished:
+        found.append(f"left out {counted(unfinished, 'eval')}: not done yet")
+    if not any(True for run in runs for _ in run.trials()):
+        found.append("no trial is exported: none has such an outcome")
+    left_out = sum((run.left_out for run in runs), Counter[str]())
+    found += [f"left out {counted(number, 'trial')}: {why}" for why, number in sorted(left_out.items())]
+    return found
+
+
+def write(runs: Sequence[ExportedRun], form: RunExport, path: Path, progress: Progress) -> list[Path]:
+    """Write the file, or a file for each run into the folder `path`, each as a whole or not at all.
+
+    The files. Raises `UserError`.
+    """
+    if form.name_of is None:
+        files: dict[Path, Sequence[ExportedRun]] = {path: runs}
+    else:
+        files = {path / form.name_of(run): [run] for run in runs}
+    if len(files) < len(runs) and form.name_of:
+        raise UserError("two of these runs would have files of the same name; export them into folders of their own")
+    for file, own in files.items():
+        write_pieces(file, _followed(form.write(own), progress))
+    return list(files)
+
+
+def _followed(pieces: Iterable[bytes], progress: Progress) -> Iterator[bytes]:
+    for number, piece in enumerate(pieces, 1):
+        progress(number)
+        yield piece

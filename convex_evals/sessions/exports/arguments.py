@@ -1,0 +1,20 @@
+"""The arguments of a tool's call, which a model writes as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from convex_evals.inputs.bounded_json import Limits, decode_object
+
+_LIMITS = Limits(size=64 * 1024 * 1024, values=1_000_000, depth=200)
+
+
+def arguments_of(text: str) -> tuple[dict[str, Any], bool]:
+    """The arguments of a call as an object, and whether they are one.
+
+    Where a model wrote something else, its text becomes the value of `input`.
+    """
+    try:
+        return decode_object(text or "{}", _LIMITS), True
+    except ValueError:
+        return {"input": text}, False
