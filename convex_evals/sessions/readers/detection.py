@@ -124,6 +124,7 @@ _DOCUMENTS = tuple(
         ("atif", r'"schema_version"\s*:\s*"ATIF'),
         ("gemini", r'"projectHash"\s*:'),
         ("opencode", r'"(?:id|sessionID)"\s*:\s*"ses_'),
+        ("runs", r'^\s*\{\s*"eval"\s*:\s*"[^"]*",\s*"generation_key"\s*:'),
         ("openai", r'"messages"\s*:\s*\[\s*(?:\]|\{[^{}]*"role"\s*:)|^\s*\[\s*\{[^{}]*"role"\s*:'),
     )
 )

@@ -1,4 +1,4 @@
-"""The agents whose conversations can be read, by their names."""
+"""Whose conversations can be read, by their names."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ _MODULES = {
     "copilot": "copilot",
     "openai": "openai_chat",
     "atif": "atif_file",
+    "runs": "own_runs",
 }
 NAMES = tuple(_MODULES)
 

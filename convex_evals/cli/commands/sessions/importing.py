@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # As in sessions/readers/registry.py, which is not imported for help; a test compares them.
 AGENTS = (
     *("claude-code", "codex", "opencode", "gemini", "cursor", "droid", "aider", "copilot"),
-    *("openai", "atif"),
+    *("openai", "atif", "runs"),
 )
 _MOST_ROWS = 50
 
@@ -67,6 +67,7 @@ def import_(ctx: click.Context, options: ImportOptions, form: str) -> int:
       cli sessions import --dry-run
       cli sessions import --from claude-code --project 'shop*' --since 2026-11-01
       cli sessions import --from openai chats.jsonl
+      cli sessions import --from runs
     """
     from convex_evals.errors import ExitCode
     from convex_evals.render.terminal import Display
@@ -76,12 +77,13 @@ def import_(ctx: click.Context, options: ImportOptions, form: str) -> int:
     if options.keep_secrets:
         _confirm_secrets()
     store, home, problems = open_store(ctx), user_home(), list[str]()
+    paths = options.paths or ((store.root / "runs",) if options.agent == "runs" else ())
     work = Import(
         store, home, problems.append, options.since, options.project, options.keep_secrets, options.dry, options.again
     )
     with Display() as display:
         display.preparing("looking for conversations", 0, 0)
-        chosen = list(choose(options.paths, options.agent, home))
+        chosen = list(choose(paths, options.agent, home))
         display.preparing("reading files", 0, len(chosen))
         found = list(work.files(chosen, lambda done, total: display.preparing("reading files", done, total)))
     tell(problems)
