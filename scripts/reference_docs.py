@@ -27,6 +27,7 @@ from convex_evals.guidelines.document import read_guidelines
 from convex_evals.guidelines.editor_files import EDITOR_FILES, TOOLS
 from convex_evals.models.faults import Fault
 from convex_evals.records import EvalConfig, FileRecord, GenerationFile, GradeFile, Pruned, Record, RunPlan, Summary
+from convex_evals.records.api_key import ApiKey
 from convex_evals.records.batch import BatchFile
 from convex_evals.records.benchmark import Benchmark
 from convex_evals.records.journal import JournalEntry
@@ -54,6 +55,7 @@ FILES: dict[str, type[Record]] = {
     "runs/PROVIDER/MODEL/DATE/validation-ID/validation.json": ValidationRecord,
     "sessions/XX/ID/session.json": Session,
     "labels/XX/ID.yaml": Label,
+    "keys/NAME.json": ApiKey,
     ".cache/convex-evals/journal/RUN/CATEGORY/NAME/TRIAL.json": JournalEntry,
 }
 

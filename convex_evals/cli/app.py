@@ -42,6 +42,7 @@ COMMANDS = {
     "benchmark": "Name what scores are of; list, show, compare.",
     "publish": "Send committed runs to a Convex leaderboard.",
     "sessions": "Make datasets of conversations with coding agents.",
+    "keys": "Make and revoke keys of the export API.",
     "matrix": "Show each eval's pass rate for each model.",
     "view": "Browse runs, models and reports in the browser.",
     "open": "Open the page on a run or an eval in the browser.",

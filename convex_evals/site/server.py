@@ -15,12 +15,15 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote
 
 from convex_evals.errors import UserError
+from convex_evals.sessions.store import find_home
 from convex_evals.site import urls
 from convex_evals.site.assets import CONTENT_TYPES, read_asset
+from convex_evals.site.export_api import FOLDER, ExportApi, Refused, refusal
 from convex_evals.site.html import POLICY, Page, Rendition, render
 from convex_evals.site.library import Library
 from convex_evals.site.pages.compare import compare_page, offered
@@ -74,6 +77,10 @@ class Viewer:
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
     requests: Requests = field(default_factory=Requests, repr=False)
 
+    @cached_property
+    def api(self) -> ExportApi:
+        return ExportApi(find_home(self.library.workspace.home), self.log_bug)
+
     @property
     def address(self) -> str:
         """Of the first page, for reading."""
@@ -94,13 +101,16 @@ class Viewer:
         from starlette.concurrency import run_in_threadpool
 
         self.requests.came()
-        refused = self._refused(request)
-        if refused:
-            return _text(refused, 403)
         path = unquote(request.scope["raw_path"].decode("ascii", "replace")).removeprefix("/")
         first, _, rest = path.partition("/")
         writes = secrets.compare_digest(first.encode("utf-8", "replace"), self.token.encode())
         place = (rest if writes else path) or urls.INDEX
+        is_api = place.partition("/")[0] == FOLDER
+        refused = self._refused(request)
+        if refused:
+            return refusal(Refused(403, "forbidden", refused)) if is_api else _text(refused, 403)
+        if is_api:
+            return await self.api.answer(request, place)
         if request.method != "POST":
             return await run_in_threadpool(self._read, request, place, writes)
         if not writes:
@@ -236,7 +246,9 @@ def open_socket(port: int, tries: int = 20) -> socket.socket:
     for each in range(port, port + (tries if port else 1)):
         if each > 65_535:
             break
-        found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        # With its protocol named, asyncio sends what is written at once (TCP_NODELAY); else answers of several writes
+        # wait for the client, 40 ms each.
+        found = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             found.bind((HOST, each))

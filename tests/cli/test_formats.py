@@ -19,7 +19,7 @@ from tests.factories import make_eval, make_run
 
 FORMATS = ["terminal", "markdown", "json", "csv"]
 # These print lines. A new command prints tables unless it stands here.
-WITHOUT_A_TABLE = {"new-eval", "init", "completion install", "completion show"}
+WITHOUT_A_TABLE = {"new-eval", "init", "completion install", "completion show", "keys create", "keys revoke"}
 # These write files in formats of their own.
 EXPORTS = {"export", "sessions export"}
 EVALS = {"000-fundamentals/000-answer": "pf", "001-queries/000-first": "pp"}

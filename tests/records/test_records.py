@@ -23,6 +23,7 @@ from convex_evals.records import (
     StepName,
     Summary,
 )
+from convex_evals.records.api_key import ApiKey
 from convex_evals.records.batch import BatchedRequest, BatchFile
 from convex_evals.records.human import parse_human
 from convex_evals.records.journal import JournalEntry
@@ -60,6 +61,14 @@ EXAMPLES: dict[str, FileRecord] = {
                 attempts=(Attempt(fault="unprocessed", max_output_tokens=16_000, batch="fedcba9876543210"),),
             ),
         ),
+    ),
+    "api-key.1.json": ApiKey(
+        name="nightly",
+        key_sha256="5" * 64,
+        scopes=("export:golden",),
+        created="2026-01-31",
+        expires="2026-03-31",
+        revoked="2026-02-28",
     ),
     "validation.1.json": make_validation(
         [EvalPair("a/flipped", 0, 3, 3, 3), EvalPair("a/lost", 0, 3, 2, 3), EvalPair("a/same", 3, 3, 3, 3)],

@@ -8,9 +8,9 @@ import http.client
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from html import unescape
@@ -19,53 +19,19 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
-from convex_evals.site.library import Library
-from convex_evals.site.server import Viewer, open_socket, serve
+from convex_evals.site.server import Viewer, open_socket
 from tests import patience
 from tests.conftest import ROOT
 from tests.site.made import add_run
+from tests.site.served import ask, serving
 
 REPORT = "reports/zeta/gamma/default-21000000_2026-01-21"
 
 
 @pytest.fixture(scope="module")
 def viewer(suite: Path) -> Iterator[Viewer]:
-    from convex_evals.config import open_workspace
-
-    listening = open_socket(0)
-    found = Viewer(Library(open_workspace(None, None, suite)), listening.getsockname()[1], lambda error: repr(error))
-    loop = asyncio.new_event_loop()
-    task = loop.create_task(serve(found, listening))
-
-    def run() -> None:
-        with contextlib.suppress(asyncio.CancelledError):
-            loop.run_until_complete(task)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    yield found
-    loop.call_soon_threadsafe(task.cancel)
-    thread.join(10)
-    loop.close()
-
-
-def ask(
-    viewer: Viewer, path: str, headers: dict[str, str] | None = None, form: dict[str, str] | None = None
-) -> tuple[int, dict[str, str], str]:
-    """Status, headers and body. Of a form, Origin is this server's unless `headers` says otherwise."""
-    connection = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=patience.seconds(20))
-    body = None if form is None else urlencode(form)
-    own = (
-        {"Content-Type": "application/x-www-form-urlencoded", "Origin": f"http://127.0.0.1:{viewer.port}"}
-        if form
-        else {}
-    )
-    sent = {name: value for name, value in {**own, **(headers or {})}.items() if value}
-    connection.request("POST" if form is not None else "GET", path, body, sent)
-    answer = connection.getresponse()
-    found = answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read().decode()
-    connection.close()
-    return found
+    with serving(suite) as found:
+        yield found
 
 
 def test_pages_come_with_a_policy_and_are_sent_once(viewer: Viewer) -> None:
@@ -241,6 +207,26 @@ def test_a_taken_port_takes_the_next_one() -> None:
     assert port < second.getsockname()[1] <= port + 20
     first.close()
     second.close()
+
+
+def test_answers_are_not_held_back() -> None:
+    """Of several writes, the second would wait 40 ms for a client that asks again on the same connection."""
+
+    async def no_delay() -> int:
+        listening = open_socket(0)
+        set_: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        def accepted(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            set_.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        async with await asyncio.start_server(accepted, sock=listening):
+            _, writer = await asyncio.open_connection("127.0.0.1", listening.getsockname()[1])
+            found = await set_
+            writer.close()
+            return found
+
+    assert asyncio.run(no_delay())
 
 
 def start_view(suite: Path, ignored: tuple[int, ...] = ()) -> tuple[subprocess.Popen[str], dict[str, str]]:
