@@ -53,8 +53,9 @@ def time(day: int) -> str:
 
 def found(store: SessionStore, **conditions: Any) -> list[str]:
     with open_index(store) as index:
-        entries = index.find(SessionFilter(**conditions))
-        assert index.count(SessionFilter(**conditions)) == len(entries)
+        entries, number = index.find_counted(SessionFilter(**conditions))
+        assert number == len(entries)
+        assert index.find_counted(SessionFilter(**conditions), limit=1) == (entries[:1], number)
         return [each.id for each in entries]
 
 
@@ -88,7 +89,7 @@ def test_an_entry_says_what_lists_show(store: SessionStore) -> None:
     with open_index(store) as index:
         (entry,) = index.find(SessionFilter(ready=True))
         assert index.tags() == {"auth": 2, "crons": 1}
-        assert [each.id for each in index.find(SessionFilter(), limit=1, offset=1)] == [A]
+        assert [each.id for each in index.find(SessionFilter(), limit=2)] == [B, A]
     assert (entry.title, entry.tool, entry.models, entry.status) == (
         "Crons",
         "codex",

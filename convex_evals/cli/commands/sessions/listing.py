@@ -39,8 +39,8 @@ def list_(ctx: click.Context, chosen: Conditions, limit: int | None, form: str) 
     if limit is None and not FORMATS[form].for_machines:
         limit = _MOST
     with opened_index(store) as index:
-        entries = index.find(wanted, limit)
-        left = index.count(wanted) - len(entries)
+        entries, all_of_them = index.find_counted(wanted, limit)
+    left = all_of_them - len(entries)
     if entries or FORMATS[form].for_machines:
         more = f"{counted(left, 'more session')}; --limit {len(entries) + left} lists all." if left else ""
         section = Section.of(entries_table(entries), more)
