@@ -82,8 +82,7 @@ def read_trials(run: Run, eval_id: str, summary: Summary | None = None) -> list[
     generations = run.generations(eval_id)
     pruned = run.pruned
     day = pruned.date if pruned else None
-    own = summary.evals.get(eval_id) if summary else None
-    file = run.grade_file(eval_id, own.grade) if own else run.grade(eval_id)
+    file = run.grade(eval_id, summary)
     folder = run.eval_folder(eval_id)
     return [Trial(t.trial, generations[t.trial], t, folder, run.reply(eval_id, t.trial), day) for t in file.trials]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -127,6 +127,29 @@ def site_address(ctx: click.Context, option: click.Parameter, url: str | None) -
 def suite_path(ctx: click.Context) -> Path | None:
     """What `-C` said."""
     return Path(ctx.obj) if ctx.obj else None
+
+
+def sessions_home(ctx: click.Context) -> Path:
+    """The folder that -C names, else the nearest one that has sessions, a suite or a repository. Raises `UserError`."""
+    from convex_evals.errors import UserError
+    from convex_evals.sessions.store import find_home
+
+    given = suite_path(ctx)
+    if given is not None and not given.is_dir():
+        raise UserError(f"{given}: no such folder; -C takes the folder that sessions/ is in")
+    return given.absolute() if given else find_home(Path.cwd())
+
+
+def formats_option(formats: Sequence[str], more: str = "") -> Callable[[F], F]:
+    """As `form`: which format files are written in."""
+    return click.option(
+        "--format",
+        "form",
+        required=True,
+        type=click.Choice(formats),
+        metavar="FORMAT",
+        help=f"One of {', '.join(formats)}.{more}",
+    )
 
 
 def guidelines_experiment_option(command: F) -> F:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from convex_evals.exports.trials import ExportedRun, ExportedTrial
-from convex_evals.render.json_lines import to_json
+from convex_evals.render.json_lines import to_json, to_list
 from convex_evals.suite.extract import render_response
 
 NO_REPLY = "no reply is there"
@@ -18,16 +18,18 @@ NO_TASK = "the task has changed since, and its commit is not here"
 
 def write(runs: Sequence[ExportedRun]) -> Iterator[bytes]:
     """An object a line."""
-    before = "[\n"
-    for run in runs:
-        for trial in run.trials():
-            task, reply = trial.asked.task, trial.reply
-            if task is None or reply is None:
-                run.left_out[NO_REPLY if reply is None else NO_TASK] += 1
-                continue
-            yield (before + to_json(_row(trial, task, reply))).encode()
-            before = ",\n"
-    yield b"[]\n" if before == "[\n" else b"\n]\n"
+    for piece in to_list(to_json(row) for run in runs for row in _rows(run)):
+        yield piece.encode()
+    yield b"\n"
+
+
+def _rows(run: ExportedRun) -> Iterator[dict[str, Any]]:
+    for trial in run.trials():
+        task, reply = trial.asked.task, trial.reply
+        if task is None or reply is None:
+            run.left_out[NO_REPLY if reply is None else NO_TASK] += 1
+        else:
+            yield _row(trial, task, reply)
 
 
 def _row(trial: ExportedTrial, task: str, reply: str) -> dict[str, Any]:

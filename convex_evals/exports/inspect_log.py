@@ -14,7 +14,7 @@ from typing import Any
 
 from convex_evals.exports.trials import ExportedRun, ExportedTrial
 from convex_evals.records import Generation, Outcome, RunPlan, Usage
-from convex_evals.render.json_lines import to_json
+from convex_evals.render.json_lines import to_json, to_list
 from convex_evals.store.paths import slug_folders
 from convex_evals.suite.extract import render_response
 
@@ -53,7 +53,7 @@ def _task_id(plan: RunPlan) -> str:
 
 
 def write(runs: Sequence[ExportedRun]) -> Iterator[bytes]:
-    """The log of the one run. The samples stand last: whoever reads the head alone stops before them."""
+    """Yield the log of the one run in `runs`. Samples come last, so that readers of its header can stop before them."""
     (exported,) = runs
     totals = _Totals()
     evals: dict[str, None] = {}
@@ -73,12 +73,10 @@ def write(runs: Sequence[ExportedRun]) -> Iterator[bytes]:
             "model_usage": {plan.model: {**totals.usage, "total_cost": totals.cost_usd}},
         },
     }
-    yield (to_json(head).removesuffix("}") + ', "samples": [').encode()
-    before = "\n"
-    for trial in exported.trials():
-        yield (before + to_json(_sample(trial))).encode()
-        before = ",\n"
-    yield b"\n]}\n"
+    yield (to_json(head).removesuffix("}") + ', "samples": ').encode()
+    for piece in to_list(to_json(_sample(trial)) for trial in exported.trials()):
+        yield piece.encode()
+    yield b"}\n"
 
 
 def _began(plan: RunPlan) -> str:
@@ -144,7 +142,7 @@ def _sample(trial: ExportedTrial) -> dict[str, Any]:
         "scores": _scores(trial),
         "metadata": _metadata(trial),
         "model_usage": {trial.plan.model: _usage(trial.generation)},
-        "total_time": (trial.generation.duration_ms + trial.verdict.duration_ms) / 1000,
+        "total_time": trial.duration_ms / 1000,
         "working_time": trial.generation.duration_ms / 1000,
         "uuid": trial.generation.generation_id,
     }

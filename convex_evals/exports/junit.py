@@ -27,7 +27,7 @@ class _Totals:
 
     def add(self, trial: ExportedTrial) -> None:
         self.outcomes[trial.verdict.outcome] += 1
-        self.milliseconds += _milliseconds(trial)
+        self.milliseconds += trial.duration_ms
 
     def attributes(self) -> dict[str, str]:
         return {
@@ -80,7 +80,7 @@ def _case(trial: ExportedTrial) -> bytes:
     case = {
         "classname": f"{trial.plan.model} {trial.plan.experiment}",
         "name": trial.name,
-        "time": _seconds(_milliseconds(trial)),
+        "time": _seconds(trial.duration_ms),
     }
     element = _ELEMENTS.get(trial.verdict.outcome)
     if element is None:
@@ -94,10 +94,6 @@ def _case(trial: ExportedTrial) -> bytes:
 def _first_line(reason: str) -> str:
     line = reason.strip().partition("\n")[0]
     return line if len(line) <= _LONGEST_MESSAGE else f"{line[: _LONGEST_MESSAGE - 1]}…"
-
-
-def _milliseconds(trial: ExportedTrial) -> int:
-    return trial.generation.duration_ms + trial.verdict.duration_ms
 
 
 def _seconds(milliseconds: int) -> str:

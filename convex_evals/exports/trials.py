@@ -44,6 +44,11 @@ class ExportedTrial:
         return self.verdict.caught_by.value if self.verdict.caught_by else None
 
     @property
+    def duration_ms(self) -> int:
+        """Of the reply and of its grading."""
+        return self.generation.duration_ms + self.verdict.duration_ms
+
+    @property
     def reply(self) -> str | None:
         """As it came; None where nothing did, or it was pruned."""
         return self.exported.run.reply(self.eval_id, self.number)
@@ -86,10 +91,9 @@ class ExportedRun:
         """By eval, then by number. Raises `UserError` where a file of the run is broken."""
         summary = self.run.summary()
         for eval_id in self.chosen:
-            named = summary.evals.get(eval_id) if summary else None
-            if named is None and not self.run.is_written(eval_id):
+            if not (summary and eval_id in summary.evals) and not self.run.is_written(eval_id):
                 continue
-            graded = self.run.grade_file(eval_id, named.grade) if named else self.run.grade(eval_id)
+            graded = self.run.grade(eval_id, summary)
             generations = self.run.generations(eval_id)
             for trial in graded.trials:
                 if trial.verdict.outcome in self.outcomes:

@@ -25,7 +25,7 @@ Progress = Callable[[int], None]  # how many pieces of a file are written
 def choose(
     names: Sequence[str], workspace: Workspace, pattern: str | None, outcomes: Iterable[str]
 ) -> list[ExportedRun]:
-    """The runs that `names` mean, each once and in an order that every machine has alike.
+    """Return the runs that `names` mean, each once, in the same order on every machine.
 
     Raises `UserError` where none of their evals is chosen, or none of those is done.
     """
@@ -53,11 +53,11 @@ def _refuse_nothing(runs: Sequence[ExportedRun]) -> None:
         raise UserError(f"no eval of these runs matches; `cli show {shown}` lists those of the first")
     if not any(set(run.chosen) - set(run.unfinished) for run in runs):
         shown = runs[0].run.plan.run_id
-        raise UserError(f"{shown}: no eval is done yet; `cli run --run {shown}` goes on with it")
+        raise UserError(f"{shown}: no eval is done yet; `cli run --run {shown}` resumes it")
 
 
 def notes(runs: Sequence[ExportedRun]) -> list[str]:
-    """What is not in the export that a reader may expect there, after it was written."""
+    """Say what a reader may miss in an export that was written, a line each."""
     found = []
     unfinished = sum(len(run.unfinished) for run in runs)
     if unfinished:
@@ -70,9 +70,9 @@ def notes(runs: Sequence[ExportedRun]) -> list[str]:
 
 
 def write(runs: Sequence[ExportedRun], form: RunExport, path: Path, progress: Progress) -> list[Path]:
-    """Write the file, or a file for each run into the folder `path`, each as a whole or not at all.
+    """Write the file, or a file for each run into the folder `path`, each as a whole or not at all; return the files.
 
-    The files. Raises `UserError`.
+    Raises `UserError`.
     """
     if form.name_of is None:
         files: dict[Path, Sequence[ExportedRun]] = {path: runs}

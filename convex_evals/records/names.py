@@ -19,7 +19,6 @@ _SLUG = re.compile(r"[^\W_][\w \x21-\x2e\x3a-\x7e]{0,99}/[\w \x21-\x7e]{1,199}")
 _BENCHMARK = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 _DEPLOYMENT = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")
 _API_KEY = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
-_SCOPE = re.compile(r"export(?::(?:golden|correct|incorrect|needs_review))?")
 _HASH = re.compile(r"[0-9a-f]{64}")
 # The checker tells the beginning of the lint rules' hash; runs have recorded that, and whole hashes.
 _RULES = re.compile(r"[0-9a-f]{16}|[0-9a-f]{64}")
@@ -75,7 +74,6 @@ DeploymentName = Annotated[
     str, _matching(_DEPLOYMENT, "name of a deployment (lower-case letters, digits and '-', 60 at most)")
 ]
 ApiKeyName = Annotated[str, _matching(_API_KEY, "name of a key (lower-case letters, digits, '_' and '-')")]
-KeyScope = Annotated[str, _matching(_SCOPE, "scope of a key: export, or export:STATUS")]
 Sha256 = Annotated[str, _matching(_HASH, "SHA-256 in hexadecimal digits")]
 RulesHash = Annotated[str, _matching(_RULES, "hash of lint rules in hexadecimal digits")]
 Commit = Annotated[str, _matching(_COMMIT, "commit's hash")]

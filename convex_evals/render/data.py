@@ -56,7 +56,7 @@ def to_csv(section: Section) -> str:
 
 
 def csv_row(values: Iterable[Value]) -> str:
-    """A line of CSV, its end included."""
+    """Return a line of CSV, its end included."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerow(map(_csv, values))
     return out.getvalue()

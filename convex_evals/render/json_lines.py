@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from convex_evals.text import well_formed
@@ -18,6 +19,15 @@ def to_json(value: Any) -> str:
     if text.isascii() and "\x7f" not in text:
         return text
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", well_formed(text))
+
+
+def to_list(items: Iterable[str]) -> Iterator[str]:
+    """Yield a JSON list, a piece for each of `items`, which are JSON and stand on a line each."""
+    before = "[\n"
+    for item in items:
+        yield before + item
+        before = ",\n"
+    yield "[]" if before == "[\n" else "\n]"
 
 
 def to_line(value: Any) -> bytes:

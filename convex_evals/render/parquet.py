@@ -42,7 +42,7 @@ class _Sink:
 
 
 def write_parquet(rows: Iterable[dict[str, Any]], schema: Callable[[Any], Any]) -> Iterator[bytes]:
-    """A file with these rows, by column; `schema` makes pyarrow's schema, given that module.
+    """Yield a file with these rows, by column; `schema` makes pyarrow's schema, given that module.
 
     Text is made well-formed. Raises `UserError` where pyarrow is not installed.
     """

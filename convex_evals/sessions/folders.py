@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -24,6 +24,16 @@ def files_below(place: Path, *patterns: str) -> Iterator[Path]:
         for name in sorted(files):
             path = Path(folder, name)
             if any(fnmatch(name, pattern) for pattern in patterns) and not path.is_symlink():
+                yield path
+
+
+def project_files(place: Path, is_wanted: Callable[[str], bool]) -> Iterator[Path]:
+    """Yield the files of such names below a person's folder, in order; hidden folders, packages and links are left out."""
+    for folder, names, files in os.walk(place):
+        names[:] = sorted(name for name in names if not name.startswith(".") and name != "node_modules")
+        for name in sorted(filter(is_wanted, files)):
+            path = Path(folder, name)
+            if not path.is_symlink():
                 yield path
 
 

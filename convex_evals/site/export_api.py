@@ -155,8 +155,7 @@ def _unauthorized(message: str) -> Refused:
 
 def _refuse_outside(key: ApiKey, asked: ExportRequest) -> None:
     """Unless a scope of the key covers what is asked for."""
-    status = asked.wanted.status
-    if "export" in key.scopes or (status and f"export:{status.value}" in key.scopes):
+    if key.allows(asked.wanted.status):
         return
     may = [scope.partition(":")[2] for scope in key.scopes]
     raise Refused(403, "forbidden", f"The key '{key.name}' exports only: {', '.join(f'status={s}' for s in may)}.")

@@ -24,7 +24,7 @@ _KEY = re.compile(rf"{_PREFIX}[A-Za-z0-9_-]{{43}}")
 
 
 def today() -> str:
-    """The UTC day, YYYY-MM-DD."""
+    """Return the UTC day, YYYY-MM-DD."""
     return datetime.now(UTC).date().isoformat()
 
 
@@ -38,7 +38,7 @@ class ApiKeyStore:
         return self.root / KEYS / f"{name}{_SUFFIX}"
 
     def all(self) -> list[ApiKey]:
-        """By name. Raises `UserError` where a file is not well formed."""
+        """Return all keys by name. Raises `UserError` where a file is not well formed."""
         entries = confined.entries(self.root / KEYS, self.root)
         return [
             self._read(name.removesuffix(_SUFFIX))
@@ -47,7 +47,7 @@ class ApiKeyStore:
         ]
 
     def create(self, name: str, scopes: Sequence[str], expires: str | None) -> str:
-        """Write a new key's file; the key, which is not kept. Raises `UserError` where the name is taken."""
+        """Write a new key's file and return the key, which is not kept. Raises `UserError` where the name is taken."""
         _check_name(name)
         path = self.path(name)
         if confined.is_file(path, self.root):
@@ -58,7 +58,7 @@ class ApiKeyStore:
         return key
 
     def revoke(self, name: str) -> ApiKey:
-        """From now on it opens nothing. Raises `UserError` where there is no such key."""
+        """Revoke a key for good and return its record. Raises `UserError` if there is no such key."""
         _check_name(name)
         if not confined.is_file(self.path(name), self.root):
             raise UserError(f"{name}: no such key in {self.root / KEYS}; `cli keys list` shows them")
@@ -69,9 +69,9 @@ class ApiKeyStore:
         return found
 
     def find(self, key: str) -> ApiKey | None:
-        """The record of this key, whatever its state; None where there is none. Raises `UserError`.
+        """Return the record of this key, whatever its state, or None. Raises `UserError`.
 
-        How long it takes tells nothing of keys: hashes are compared, all of them, and each in constant time.
+        The time it takes says nothing about keys: all hashes are compared, each in constant time.
         """
         if not _KEY.fullmatch(key):
             return None

@@ -122,9 +122,12 @@ class Run:
             return self.plan.date
         return _day_of(self.root.joinpath(*slug_folders(self.plan.model)), self.root, generation.reused_from)
 
-    def grade(self, eval_id: str) -> GradeFile:
-        """The verdicts that count: those that the summary names, else those under the plan's own key."""
-        summary = self.summary()
+    def grade(self, eval_id: str, summary: Summary | None = None) -> GradeFile:
+        """Return the verdicts that count: those that the summary names, else those under the plan's own key.
+
+        `summary` is the run's, where it was read before.
+        """
+        summary = summary or self.summary()
         named = summary.evals.get(eval_id) if summary else None
         name = named.grade if named else grade_name(self.plan.evals[eval_id].grading_key)
         return self.grade_file(eval_id, name)

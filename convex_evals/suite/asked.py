@@ -24,12 +24,13 @@ class AskedEval:
     expected: Mapping[str, str] | None = None
 
     def of(self, plan: EvalPlan) -> AskedEval:
-        """What of it is what `plan` recorded."""
+        """Keep what is as `plan` recorded it."""
         task = self.task if self.task is not None and sha256_text(self.task) == plan.task_sha256 else None
         known = self.expected is not None and sha256_files(self.expected) == plan.answer_sha256
         return AskedEval(task, self.expected if known else None)
 
     def or_else(self, other: AskedEval) -> AskedEval:
+        """Fill in from `other` what is None."""
         return AskedEval(
             other.task if self.task is None else self.task,
             other.expected if self.expected is None else self.expected,
@@ -44,7 +45,7 @@ class AskedReader:
     _last: dict[tuple[str, str | None, str], AskedEval] = field(default_factory=dict)
 
     def read(self, run: Run, eval_id: str) -> AskedEval:
-        """Raises `UserError` where the suite cannot be read."""
+        """Return what the run asked and expected. Raises `UserError` if the suite cannot be read."""
         plan, commit = run.plan.evals[eval_id], run.plan.suite_commit
         key = (eval_id, commit, f"{plan.task_sha256} {plan.answer_sha256}")
         if key not in self._last:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from convex_evals.cli.commands.keys import SCOPES
+from convex_evals.records import api_key
 from convex_evals.records.session import SessionStatus
 from convex_evals.store.api_keys import ApiKeyStore
 from tests.conftest import Invoke
@@ -19,7 +20,8 @@ def day(days: int) -> str:
 
 
 def test_scopes_are_those_of_the_statuses() -> None:
-    assert tuple(SCOPES) == ("export", *(f"export:{status.value}" for status in SessionStatus))
+    assert SCOPES == api_key.SCOPES
+    assert ("export", *(f"export:{status.value}" for status in SessionStatus)) == api_key.SCOPES
 
 
 def test_stdout_is_the_key_alone(tmp_path: Path, invoke: Invoke) -> None:

@@ -49,7 +49,7 @@ def test_what_is_not_done_is_named(tmp_path: Path) -> None:
     make_suite(tmp_path)
     run = run_of(tmp_path, {FIRST: "pp", SECOND: ""}, run_id="begun", complete=False)
     assert notes(exported(tmp_path, run)) == ["left out 1 eval: not done yet"]
-    with pytest.raises(UserError, match="begun: no eval is done yet; `cli run --run begun` goes on with it"):
+    with pytest.raises(UserError, match="begun: no eval is done yet; `cli run --run begun` resumes it"):
         chosen(tmp_path, "begun", pattern=SECOND)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from convex_evals.cli.options import runs_dir_option, suite_path
+from convex_evals.cli.options import formats_option, runs_dir_option, suite_path
 from convex_evals.render.output import say, say_bytes
 
 FORMATS = ("inspect-log", "deepeval", "junit", "csv", "parquet")
@@ -15,14 +15,7 @@ OUTCOMES = ("passed", "failed", "unscored")
 
 @click.command()
 @click.argument("names", metavar="RUN...", nargs=-1, required=True)
-@click.option(
-    "--format",
-    "form",
-    required=True,
-    type=click.Choice(FORMATS),
-    metavar="FORMAT",
-    help=f"One of {', '.join(FORMATS)}.",
-)
+@formats_option(FORMATS)
 @click.option("-f", "--filter", "pattern", metavar="REGEX", help="Only evals whose id matches.")
 @click.option(
     "--outcome",

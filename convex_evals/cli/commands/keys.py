@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.cli.options import output_option, print_result, suite_path
+from convex_evals.cli.options import output_option, print_result, sessions_home
 from convex_evals.render.output import say
 
 if TYPE_CHECKING:
@@ -122,12 +121,6 @@ def revoke(ctx: click.Context, name: str) -> None:
 
 
 def _store(ctx: click.Context) -> ApiKeyStore:
-    """Of the folder that has the sessions."""
-    from convex_evals.errors import UserError
-    from convex_evals.sessions.store import find_home
     from convex_evals.store.api_keys import ApiKeyStore
 
-    given = suite_path(ctx)
-    if given is not None and not given.is_dir():
-        raise UserError(f"{given}: no such folder; -C takes the folder that sessions/ is in")
-    return ApiKeyStore(given.absolute() if given else find_home(Path.cwd()))
+    return ApiKeyStore(sessions_home(ctx))

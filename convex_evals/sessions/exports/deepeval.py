@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from convex_evals.render.json_lines import to_json
+from convex_evals.render.json_lines import to_json, to_list
 from convex_evals.sessions.exchanges import Exchange, exchanges
 from convex_evals.sessions.exports.labelled import LabelledSession
 from convex_evals.sessions.message import Message
@@ -17,12 +17,9 @@ from convex_evals.sessions.message import Message
 
 def write(sessions: Iterable[LabelledSession]) -> Iterator[bytes]:
     """An object a line."""
-    before = "[\n"
-    for session in sessions:
-        for entry in _entries(session):
-            yield (before + entry).encode()
-            before = ",\n"
-    yield b"[]\n" if before == "[\n" else b"\n]\n"
+    for piece in to_list(entry for session in sessions for entry in _entries(session)):
+        yield piece.encode()
+    yield b"\n"
 
 
 def _entries(labelled: LabelledSession) -> Iterator[str]:

@@ -10,7 +10,6 @@ a group of files looks like a request.
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from convex_evals.records.hashes import sha256_text
 from convex_evals.sessions.conversation import DETAIL, UNREADABLE, Conversation, Problems, RecordCount
+from convex_evals.sessions.folders import project_files
 from convex_evals.sessions.lines import LARGEST_FILE, LONGEST_LINE
 from convex_evals.sessions.readers.aider_messages import messages_of
 from convex_evals.sessions.times import timestamp
@@ -65,11 +65,7 @@ class Aider:
         if place.is_file():
             yield place
             return
-        for folder, names, files in os.walk(place):
-            names[:] = sorted(name for name in names if not name.startswith(".") and name != "node_modules")
-            path = Path(folder, NAME)
-            if NAME in files and not path.is_symlink():
-                yield path
+        yield from project_files(place, NAME.__eq__)
 
     def read(self, file: Path, problems: Problems) -> Iterator[Conversation]:
         try:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatch
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from convex_evals.sessions.conversation import Problems
-from convex_evals.sessions.folders import is_private
+from convex_evals.sessions.folders import is_private, project_files
 from convex_evals.sessions.lines import LARGEST_FILE, LONGEST_LINE, FileLine, json_file, json_lines
 from convex_evals.text import well_formed
 
@@ -29,12 +28,11 @@ def conversation_files(place: Path) -> Iterator[Path]:
         if not holds_credentials(place):
             yield place
         return
-    for folder, names, files in os.walk(place):
-        names[:] = sorted(name for name in names if not name.startswith(".") and name != "node_modules")
-        for name in sorted(files):
-            path = Path(folder, name)
-            if path.suffix.lower() in _SUFFIXES and not is_private(path) and not path.is_symlink():
-                yield path
+    yield from (path for path in project_files(place, _is_json) if not is_private(path))
+
+
+def _is_json(name: str) -> bool:
+    return PurePath(name).suffix.lower() in _SUFFIXES
 
 
 def holds_credentials(file: Path) -> bool:

@@ -7,7 +7,6 @@ that several runs use is one conversation.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -15,12 +14,13 @@ from pathlib import Path
 from convex_evals.errors import UserError
 from convex_evals.records import Generation
 from convex_evals.sessions.conversation import DETAIL, MESSAGE, Conversation, Problems, RecordCount
+from convex_evals.sessions.folders import project_files
 from convex_evals.sessions.message import ASSISTANT, USER, Message
 from convex_evals.store.run import GENERATION_NAME, Run, open_run
 from convex_evals.suite.asked import AskedReader
 
 # What a run says of a reply that another run has, too.
-_OF_ONE_RUN = {"reused_from", "rounds", "trial"}
+_OF_ONE_RUN = {"reused_from", "commands", "trial"}
 
 
 class OwnRuns:
@@ -35,10 +35,7 @@ class OwnRuns:
         if place.is_file():
             yield place
             return
-        for folder, names, files in os.walk(place):
-            names[:] = sorted(name for name in names if not name.startswith(".") and name != "node_modules")
-            if GENERATION_NAME in files:
-                yield Path(folder, GENERATION_NAME)
+        yield from project_files(place, GENERATION_NAME.__eq__)
 
     def read(self, file: Path, problems: Problems) -> Iterator[Conversation]:
         try:
@@ -75,8 +72,7 @@ def _tasks(suite: Path) -> AskedReader:
 
 
 def _conversation(run: Run, eval_id: str, task: str, generation: Generation, reply: str) -> Conversation:
-    facts = generation.model_dump(mode="json", by_alias=True)
-    record = {key: value for key, value in facts.items() if key not in _OF_ONE_RUN}
+    record = generation.model_dump(mode="json", by_alias=True, exclude=_OF_ONE_RUN)
     day = run.asked_on(generation)
     return Conversation(
         tool=READER.name,

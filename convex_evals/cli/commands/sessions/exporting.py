@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from convex_evals.cli.commands.sessions.shared import Conditions, filter_options, open_store, opened_index
-from convex_evals.cli.options import collect
+from convex_evals.cli.options import collect, formats_option
 from convex_evals.render.output import say, say_bytes
 
 FORMATS = ("deepeval", "openai", "text", "atif", "inspect", "promptfoo", "hf")
@@ -15,14 +15,7 @@ FORMATS = ("deepeval", "openai", "text", "atif", "inspect", "promptfoo", "hf")
 
 @click.command()
 @click.argument("names", metavar="[ID]...", nargs=-1)
-@click.option(
-    "--format",
-    "form",
-    required=True,
-    type=click.Choice(FORMATS),
-    metavar="FORMAT",
-    help=f"One of {', '.join(FORMATS)}. `hf` is Parquet for Hugging Face's datasets.",
-)
+@formats_option(FORMATS, " `hf` is Parquet for Hugging Face's datasets.")
 @filter_options()
 @click.option("--all", "everything", is_flag=True, help="Also those that are not marked as evals.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="At most so many sessions, the newest.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.cli.options import F, suite_path
+from convex_evals.cli.options import F, sessions_home
 from convex_evals.render.output import complain
 from convex_evals.text import and_more
 
@@ -24,14 +24,9 @@ _MOST_PROBLEMS = 10
 
 
 def open_store(ctx: click.Context) -> SessionStore:
-    """Of the folder that -C names, else of the nearest one that has sessions, a suite or a repository."""
-    from convex_evals.errors import UserError
-    from convex_evals.sessions.store import SessionStore, find_home
+    from convex_evals.sessions.store import SessionStore
 
-    given = suite_path(ctx)
-    if given is not None and not given.is_dir():
-        raise UserError(f"{given}: no such folder; -C takes the folder that sessions/ is in")
-    return SessionStore(given.absolute() if given else find_home(Path.cwd()))
+    return SessionStore(sessions_home(ctx))
 
 
 def user_home() -> Path:
