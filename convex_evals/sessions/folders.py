@@ -28,7 +28,7 @@ def files_below(place: Path, *patterns: str) -> Iterator[Path]:
 
 
 def project_files(place: Path, is_wanted: Callable[[str], bool]) -> Iterator[Path]:
-    """Yield the files of such names below a person's folder, in order; hidden folders, packages and links are left out."""
+    """Yield files of such names below a person's folder, in order; hidden folders, packages and links are left out."""
     for folder, names, files in os.walk(place):
         names[:] = sorted(name for name in names if not name.startswith(".") and name != "node_modules")
         for name in sorted(filter(is_wanted, files)):
