@@ -27,6 +27,9 @@ from convex_evals.sessions.index import SessionFilter, open_index
 from convex_evals.sessions.labels import write_label
 from convex_evals.sessions.message import Message
 from convex_evals.sessions.store import SessionStore, to_lines
+from convex_evals.site.html import Rendition, render
+from convex_evals.site.pages.sessions import sessions_page
+from convex_evals.site.session_view import SessionView
 from scripts.command import start
 
 ROOT = Path(__file__).parents[1]
@@ -162,6 +165,15 @@ def measure_finding(count: int, store: SessionStore) -> dict[str, float]:
     timed("list_seconds", SessionFilter())
     timed("filter_seconds", SessionFilter(status=SessionStatus.GOLDEN, tags=("auth",), ready=True))
     timed("search_seconds", SessionFilter(search="number 4711 "))
+
+    def timed_page(name: str, view: SessionView) -> None:
+        begin = time.monotonic()
+        render(sessions_page(store, view), Rendition(live=True, writes=True))
+        found[name] = time.monotonic() - begin
+
+    timed_page("first_page_seconds", SessionView())
+    timed_page("page_seconds", SessionView(ready=False, page=40))
+    timed_page("filtered_page_seconds", SessionView(status=SessionStatus.INCORRECT, tag="auth"))
     found["command_seconds"], _ = command(["sessions", "list", "--status", "golden"], store.root)
     return found
 
@@ -198,7 +210,8 @@ def main() -> int:
     else:
         for part, figures in found.items():
             print(f"{part:<8}", "  ".join(f"{key} {value:,.2f}" for key, value in figures.items()))
-    slow = max(found["find"][key] for key in ("list_seconds", "filter_seconds", "search_seconds")) > _MOST_SECONDS
+    bound = ("list_seconds", "filter_seconds", "search_seconds", "page_seconds", "filtered_page_seconds")
+    slow = max(found["find"][key] for key in bound) > _MOST_SECONDS
     grows = max(found[part]["memory_growth"] for part in ("import", "export")) > _MOST_GROWTH
     return int(slow or grows)
 

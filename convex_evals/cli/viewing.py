@@ -53,7 +53,7 @@ def serve_pages(workspace: Workspace, port: int, opens: bool | None, form: str, 
     lines = [
         f"Serving {workspace.runs_dir} until Ctrl-C.",
         f"  read    {reading}",
-        f"  write   {writing}   (reports; keep this address to yourself)",
+        f"  write   {writing}   (reports, sessions; keep this address to yourself)",
     ]
 
     async def run() -> None:

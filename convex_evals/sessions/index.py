@@ -34,6 +34,7 @@ create table if not exists sessions (
 create index if not exists newest on sessions (time desc, id);
 create table if not exists texts (id text primary key, text blob not null);
 """
+_STATUSES = {status.value: status for status in SessionStatus}
 _MOST_TEXT = 1_000_000  # characters of a session that a search looks through
 Progress = Callable[[int, int], None]  # sessions read, of how many
 
@@ -114,6 +115,26 @@ class Index:
             [*parameters, -1 if limit is None else limit],
         ).fetchall()
         return [_read_entry(data) for data, _ in rows], rows[0][1] if rows else 0
+
+    def outline(self, wanted: SessionFilter) -> list[tuple[str, SessionStatus]]:
+        """Return the id and the status of each session, in the order of `find`: what pages of a list are cut from."""
+        where, parameters = wanted.where()
+        rows = self.connection.execute(
+            f"select id, status from sessions where {where} order by time desc, id", parameters
+        )
+        return [(session_id, _STATUSES[status]) for session_id, status in rows]
+
+    def count(self, wanted: SessionFilter) -> int:
+        where, parameters = wanted.where()
+        (number,) = self.connection.execute(f"select count(*) from sessions where {where}", parameters).fetchone()
+        return int(number)
+
+    def entries(self, ids: Sequence[str]) -> list[SessionEntry]:
+        """Return these sessions in this order, without those that are not there. At most some hundreds."""
+        marks = ", ".join("?" * len(ids))
+        rows = self.connection.execute(f"select id, data from sessions where id in ({marks})", list(ids))
+        data = dict(rows.fetchall())
+        return [_read_entry(data[session_id]) for session_id in ids if session_id in data]
 
     def tags(self) -> dict[str, int]:
         """Of all labels, with how many sessions have each."""

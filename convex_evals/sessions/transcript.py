@@ -14,27 +14,34 @@ _LONGEST_LINE = 100  # of what is folded
 _NAMES = {USER: "User", ASSISTANT: "Assistant", SYSTEM: "System"}
 
 
-def head_lines(session: Session, label: Label) -> Iterator[str]:
-    """What is known of the session, and what people say of it."""
-    yield f"Session {session.id}: {session.title or 'without a title'}"
-    facts = {
+def facts(session: Session) -> dict[str, str]:
+    """Return what is known of the session besides its title; empty where it is not known."""
+    return {
         "agent": " ".join(filter(None, (session.tool, session.tool_version))),
         "models": ", ".join(session.models),
         "time": " to ".join(filter(None, (session.started_at, session.ended_at))),
-        "folder": session.folder,
-        "branch": session.git_branch,
-        "parent": session.parent,
+        "folder": session.folder or "",
+        "branch": session.git_branch or "",
+        "parent": session.parent or "",
         "tokens": _tokens(session),
         "cost": cost_text(session.cost_usd, session.cost_estimated),
         "records": _counts(session.records),
         "unknown": _counts(session.unknown),
         "redacted": _counts(session.redacted),
         "revision": str(session.revision) if session.revision > 1 else "",
+    }
+
+
+def head_lines(session: Session, label: Label) -> Iterator[str]:
+    """What is known of the session, and what people say of it."""
+    yield f"Session {session.id}: {session.title or 'without a title'}"
+    known = {
+        **facts(session),
         "status": label.evalStatus.value + ("" if label.evalReady else " (not ready)"),
         "tags": ", ".join(label.evalTags),
     }
-    width = max(map(len, facts))
-    yield from (f"  {name:<{width}}  {fact}" for name, fact in facts.items() if fact)
+    width = max(map(len, known))
+    yield from (f"  {name:<{width}}  {fact}" for name, fact in known.items() if fact)
     if label.evalNotes:
         yield from ("", "Notes:", *_indented(label.evalNotes))
     if label.expectedOutput is not None:

@@ -18,10 +18,10 @@ from convex_evals.errors import UserError
 from convex_evals.records.api_key import ApiKey, KeyState
 from convex_evals.records.session import SessionStatus
 from convex_evals.render.output import complain
-from convex_evals.sessions.exporting import export
 from convex_evals.sessions.exports import EXPORTS, ExportFormat
 from convex_evals.sessions.index import SessionFilter, open_index
 from convex_evals.sessions.store import SessionStore
+from convex_evals.site.downloads import begin, download, file_name
 from convex_evals.site.rate import TokenBucket
 from convex_evals.store.api_keys import ApiKeyStore, today
 from convex_evals.text import and_more
@@ -62,8 +62,7 @@ class ExportRequest:
 
     @property
     def file_name(self) -> str:
-        status = f"-{self.wanted.status.value}" if self.wanted.status else ""
-        return f"sessions{status}.{self.form.suffix}"
+        return file_name(self.form, self.wanted.status)
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,6 @@ class ExportApi:
     async def answer(self, request: Request, place: str) -> Response:
         """To one request below `/api`."""
         from starlette.concurrency import run_in_threadpool
-        from starlette.responses import StreamingResponse
 
         try:
             if place != PLACE:
@@ -98,12 +96,7 @@ class ExportApi:
             what = f"{type(error).__name__}: {error}".partition("\n")[0]
             complain(f"/{PLACE}: this is a bug in convex-evals: {what}; details in {self.log_bug(error)}")
             return refusal(Refused(500, "bug", "This is a bug in convex-evals; `cli view` said where its details are."))
-        headers = {
-            **_HEADERS,
-            "Content-Type": asked.form.media_type,
-            "Content-Disposition": f'attachment; filename="{asked.file_name}"',
-        }
-        return StreamingResponse(_followed(first, rest), headers=headers)
+        return download(asked.form, asked.file_name, first, rest, _HEADERS)
 
     async def _authorized(self, request: Request) -> ApiKey:
         from starlette.concurrency import run_in_threadpool
@@ -129,18 +122,7 @@ class ExportApi:
                 # It cannot be told whether what is broken was asked for.
                 raise UserError(index.problems[0] + and_more(len(index.problems) - 1))
             ids = [entry.id for entry in index.find(asked.wanted, asked.limit)]
-        pieces = export(store, ids, asked.form.name)
-        return next(pieces, b""), pieces
-
-
-def _followed(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    """What fails now ends the connection early, which a client takes for a failure."""
-    yield first
-    try:
-        yield from rest
-    except UserError as error:
-        complain(f"/{PLACE}: {error}; the export was cut off")
-        raise
+        return begin(store, ids, asked.form)
 
 
 def _limit(bucket: TokenBucket, message: str) -> None:

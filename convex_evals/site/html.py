@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,7 @@ def render(page: Page, delivery: Rendition) -> str:
 def _environment() -> Any:
     # These are made of the words here.
     from convex_evals.site import links
-    from convex_evals.site.highlight import diff_lines, file_section
+    from convex_evals.site.highlight import diff_lines, file_section, highlight
     from convex_evals.site.prose import to_html
 
     environment = page_environment(TEMPLATES, _shown, links.OF_PAGES)
@@ -107,7 +108,10 @@ def _environment() -> Any:
         "dollars": dollars,
         "duration": duration,
         "heat": heat,
+        "highlight_as": lambda text, path: highlight(path, text),
+        "editable": editable,
         "interval": interval,
+        "moment": moment,
         "percent": percent,
         "plural": plural,
         "prose": to_html,
@@ -131,6 +135,19 @@ def short(text: str, most: int = MOST_TEXT) -> str:
     """With a word about what was cut."""
     left = len(text) - most
     return text if left <= 0 else f"{text[:most]}\n... {left:,} more characters are not shown"
+
+
+def editable(text: str) -> Markup:
+    """As it is, for a field that people edit: what is spelled out would be saved so."""
+    return escape(text)
+
+
+def moment(ms: int) -> str:
+    """A time in ms since 1970, in UTC; the number itself where no calendar has it."""
+    try:
+        return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError, OSError):
+        return str(ms)
 
 
 def data(value: Any) -> Markup:

@@ -21,6 +21,7 @@ _SECTIONS = (
     ("Compare", urls.COMPARE),
     ("Reports", urls.REPORTS),
 )
+SESSIONS = "Sessions"
 Context = Mapping[str, Any]
 
 
@@ -48,14 +49,14 @@ def _linked(context: Context, chart: Any) -> Any:
 def _navigation(context: Context) -> Markup:
     """To all sections."""
     page = context["page"]
-    return _to_sections(page.section, page.place.rpartition("/")[0])
+    return _to_sections(page.section, page.place.rpartition("/")[0], context["live"])
 
 
 @lru_cache(maxsize=1_000)
-def _to_sections(own: str, folder: str) -> Markup:
-    """From any page of the section `own` in `folder`."""
+def _to_sections(own: str, folder: str, live: bool) -> Markup:
+    """From any page of the section `own` in `folder`. No site has pages on sessions."""
     links = []
-    for section, place in _SECTIONS:
+    for section, place in (*_SECTIONS, *(((SESSIONS, urls.SESSIONS),) if live else ())):
         current = ' aria-current="page"' if section == own else ""
         links.append(f'<a href="{urls.href(place, of=f"{folder}/")}"{current}>{section}</a>')
     return Markup("\n".join(links))

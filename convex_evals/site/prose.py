@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Resolve = Callable[[str], str | None]
 _MOST_TEXT = 400_000  # characters
+# Of a text that anyone may have written: what the parser takes grows with the square of some.
+MOST_PROSE = 10_000
 # To a screen reader, a heading without words is an error.
 _EMPTY_HEAD = re.compile(r'<th(?: class="n")?></th>')
 _KEPT = re.compile(r'</?(?:details|summary|sub)>|<details open>|<a id="(failure-\d{1,6})">|</a>')

@@ -8,25 +8,27 @@ machine.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import secrets
 import socket
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs, unquote
+from urllib.parse import unquote
 
 from convex_evals.errors import UserError
-from convex_evals.sessions.store import find_home
+from convex_evals.sessions.index import open_index
+from convex_evals.sessions.store import SESSIONS, SessionStore, find_home
 from convex_evals.site import urls
+from convex_evals.site.answers import HEADERS, HTML, Form, TooLong, answer, plain_answer, read_form, text_answer
 from convex_evals.site.assets import CONTENT_TYPES, read_asset
 from convex_evals.site.export_api import FOLDER, ExportApi, Refused, refusal
-from convex_evals.site.html import POLICY, Page, Rendition, render
+from convex_evals.site.html import Page, Rendition, render
 from convex_evals.site.library import Library
 from convex_evals.site.pages.compare import compare_page, offered
+from convex_evals.site.review import Review, is_of_sessions
 from convex_evals.site.routes import find_page
 from convex_evals.site.writing import Conflict, save
 
@@ -37,20 +39,10 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 _NAMES = ("127.0.0.1", "localhost")
-_MOST_FORM = 2_000_000  # bytes
 _MOST_WORDS = 500  # characters of a selection
 _QUIET_SECONDS = 0.3
 _MOST_WARMED = 100  # comparisons
 _FIRST = (urls.INDEX, urls.RUNS, urls.matrix("default"), urls.EVALS, urls.GUIDELINES, urls.COMPARE)
-_HEADERS = {
-    "Content-Security-Policy": f"{POLICY}; frame-ancestors 'none'",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    # Not `no-referrer`: forms would come without their origin.
-    "Referrer-Policy": "same-origin",
-    "X-Content-Type-Options": "nosniff",
-    "Cache-Control": "no-cache",
-}
 
 
 class Requests:
@@ -81,6 +73,10 @@ class Viewer:
     def api(self) -> ExportApi:
         return ExportApi(find_home(self.library.workspace.home), self.log_bug)
 
+    @cached_property
+    def review(self) -> Review:
+        return Review(SessionStore(find_home(self.library.workspace.home)), self.log_bug)
+
     @property
     def address(self) -> str:
         """Of the first page, for reading."""
@@ -108,19 +104,22 @@ class Viewer:
         is_api = place.partition("/")[0] == FOLDER
         refused = self._refused(request)
         if refused:
-            return refusal(Refused(403, "forbidden", refused)) if is_api else _text(refused, 403)
+            return refusal(Refused(403, "forbidden", refused)) if is_api else text_answer(refused, 403)
         if is_api:
             return await self.api.answer(request, place)
-        if request.method != "POST":
+        if request.method == "POST" and not writes:
+            return text_answer("This address only reads. `cli view` printed the one that writes.", 403)
+        try:
+            form = await read_form(request) if request.method == "POST" else None
+        except TooLong:
+            return text_answer("That is too long.", 413)
+        except ValueError:  # a UnicodeDecodeError is one
+            return text_answer("Not a form of these pages.", 400)
+        if is_of_sessions(place):
+            return await run_in_threadpool(partial(self.review.answer, request, place, form, has_token=writes))
+        if form is None:
             return await run_in_threadpool(self._read, request, place, writes)
-        if not writes:
-            return _text("This address only reads. `cli view` printed the one that writes.", 403)
-        body = bytearray()
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > _MOST_FORM:
-                return _text("That is too long.", 413)
-        return await run_in_threadpool(self._write, place, bytes(body))
+        return await run_in_threadpool(self._write, place, form)
 
     def warm(self) -> None:
         """Make the pages that people open first, while the browser starts; then those that take long, between requests.
@@ -133,6 +132,11 @@ class Viewer:
                 if page and page.is_lasting:
                     text = render(page, Rendition(live=True))
                     self.library.keep_recent(("html", place, ""), lambda text=text: text)  # type: ignore[misc]
+        with contextlib.suppress(Exception):
+            store = self.review.store
+            if (store.root / SESSIONS).is_dir():
+                with open_index(store):
+                    pass  # what has changed since is read now
         with contextlib.suppress(Exception):
             slow = [urls.leaderboard_of(name) for name in self.library.experiments]
             slow += [urls.comparison(a.plan, b.plan) for _, a, b in offered(self.library)[:_MOST_WARMED]]
@@ -157,7 +161,7 @@ class Viewer:
         folder, _, name = place.partition("/")
         if folder == urls.ASSETS:
             found = read_asset(name)
-            return _text("No such file.", 404) if found is None else _answer(request, found, CONTENT_TYPES[name])
+            return text_answer("No such file.", 404) if found is None else answer(request, found, CONTENT_TYPES[name])
         delivery = Rendition(live=True, writes=writes)
         try:
             text = self._text(request, place, delivery)
@@ -192,27 +196,24 @@ class Viewer:
             return compare_page(self.library, a, b)
         return find_page(self.library, place)
 
-    def _write(self, place: str, body: bytes) -> Response:
+    def _write(self, place: str, form: Form) -> Response:
         from starlette.responses import RedirectResponse
 
+        fields = {name: values[-1] for name, values in form.items()}
         try:
-            form = parse_qs(body.decode(), keep_blank_values=True, strict_parsing=True, max_num_fields=10)
-            fields = {name: values[-1] for name, values in form.items()}
             saved = save(self.library, place, fields["place"], fields["digest"], fields["text"])
-        except (UnicodeDecodeError, ValueError, KeyError):
-            return _text("Not a form of these pages.", 400)
+        except KeyError:
+            return text_answer("Not a form of these pages.", 400)
         except UserError as error:
             saved = Conflict(str(error), fields.get("text", ""), "")
         if saved is None:
-            return _text("There is no such report.", 404)
+            return text_answer("There is no such report.", 404)
         if isinstance(saved, Conflict):
             context = {"problem": saved.problem, "own": saved.own, "there": saved.there, "back": place}
             page = Page(place, "conflict", "Nothing was saved", "Reports", context)
-            return _with_headers(
-                render(page, Rendition(live=True, writes=True)).encode(), "text/html; charset=utf-8", 409
-            )
+            return plain_answer(render(page, Rendition(live=True, writes=True)).encode(), HTML, 409)
         target = urls.href(place, f"place-{saved}", of=place)
-        return RedirectResponse(target, 303, headers=_HEADERS)
+        return RedirectResponse(target, 303, headers=HEADERS)
 
 
 def _problem_page(place: str, problem: str) -> Page:
@@ -220,25 +221,7 @@ def _problem_page(place: str, problem: str) -> Page:
 
 
 def _html(request: Request, text: str, status: int = 200) -> Response:
-    return _answer(request, text.encode(), "text/html; charset=utf-8", status)
-
-
-def _answer(request: Request, content: bytes, kind: str, status: int = 200) -> Response:
-    tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
-    if status == 200 and request.headers.get("if-none-match") == tag:
-        return _with_headers(b"", kind, 304, tag)
-    return _with_headers(content, kind, status, tag)
-
-
-def _with_headers(content: bytes, kind: str, status: int, tag: str | None = None) -> Response:
-    from starlette.responses import Response
-
-    headers = {**_HEADERS, "Content-Type": kind, **({"ETag": tag} if tag else {})}
-    return Response(content, status, headers)
-
-
-def _text(text: str, status: int) -> Response:
-    return _with_headers(f"{text}\n".encode(), "text/plain; charset=utf-8", status)
+    return answer(request, text.encode(), HTML, status)
 
 
 def open_socket(port: int, tries: int = 20) -> socket.socket:

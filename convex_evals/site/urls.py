@@ -18,6 +18,10 @@ GUIDELINES = "guidelines.html"
 COMPARE = "compare.html"
 REPORTS = "reports.html"
 EVALS = "evals.html"
+SESSIONS = "sessions.html"
+SESSIONS_FOLDER = "sessions"
+SESSIONS_EXPORT = f"{SESSIONS_FOLDER}/export"
+SESSIONS_MARK = f"{SESSIONS_FOLDER}/mark"
 ASSETS = "assets"
 
 
@@ -66,6 +70,15 @@ def comparison(a: RunPlan, b: RunPlan) -> str:
 def report(path: str) -> str:
     """Of the report in the file `path` below `reports/`."""
     return f"reports/{path.removesuffix('.md')}.html"
+
+
+def session(session_id: str) -> str:
+    return f"{SESSIONS_FOLDER}/{session_id}.html"
+
+
+def session_label(session_id: str) -> str:
+    """Of the label alone, which scripts ask for and forms write."""
+    return f"{SESSIONS_FOLDER}/{session_id}/label"
 
 
 def root_of(place: str) -> str:

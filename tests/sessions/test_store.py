@@ -56,6 +56,10 @@ def found(store: SessionStore, **conditions: Any) -> list[str]:
         entries, number = index.find_counted(SessionFilter(**conditions))
         assert number == len(entries)
         assert index.find_counted(SessionFilter(**conditions), limit=1) == (entries[:1], number)
+        assert index.count(SessionFilter(**conditions)) == number
+        outline = index.outline(SessionFilter(**conditions))
+        assert outline == [(each.id, each.status) for each in entries]
+        assert index.entries([session_id for session_id, _ in outline] + [an_id(99)]) == entries
         return [each.id for each in entries]
 
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import http.client
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
@@ -41,12 +41,12 @@ def ask(
     viewer: Viewer,
     path: str,
     headers: dict[str, str] | None = None,
-    form: dict[str, str] | None = None,
+    form: Mapping[str, str | list[str]] | None = None,
     method: str | None = None,
 ) -> tuple[int, dict[str, str], str]:
     """Status, headers and body. Of a form, Origin is this server's unless `headers` says otherwise."""
     connection = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=patience.seconds(20))
-    body = None if form is None else urlencode(form)
+    body = None if form is None else urlencode(form, doseq=True)
     own = (
         {"Content-Type": "application/x-www-form-urlencoded", "Origin": f"http://127.0.0.1:{viewer.port}"}
         if form

@@ -310,7 +310,7 @@ def test_an_export_that_fails_on_its_way_is_not_taken_for_a_whole_one(
 def test_a_bug_is_told_to_the_one_who_serves(
     viewer: Viewer, key: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("convex_evals.site.export_api.export", lambda *_: 1 // 0)
+    monkeypatch.setattr("convex_evals.site.downloads.export", lambda *_: 1 // 0)
     status, said = refused(get(viewer, key=key))
     assert status == 500 and "ZeroDivisionError" not in said
     assert "ZeroDivisionError" in capsys.readouterr().err

@@ -23,6 +23,7 @@ from tests.conftest import ROOT, Invoke
 from tests.factories import make_eval_plan, make_failure, make_run, write_files
 from tests.site.conftest import NewPage
 from tests.site.made import EVALS, make_workspace
+from tests.site.test_client import violations
 
 RUN = "runs/zeta/gamma/2026-01-21/default-21000000"
 SCREENS = [(360, 740), (1280, 900), (2560, 1300)]
@@ -266,9 +267,6 @@ def test_a_hostile_run_is_inert(new_page: NewPage, tmp_path: Path, invoke: Invok
         served.stop()
 
 
-_NO_HANDLERS = "[...document.querySelectorAll('*')].every(e => ![...e.attributes].some(a => /^on/.test(a.name)))"
-
-
 def check_inert(page: Page, place: str) -> None:
     main = page.locator("main")
     assert main.locator("img, script:not([type='application/json']), iframe, object, embed, style").count() == 0, place
@@ -279,10 +277,3 @@ def check_inert(page: Page, place: str) -> None:
     addresses = page.evaluate("[...document.links].map(a => a.protocol)")
     assert set(addresses) <= {"http:", "https:", "file:"}, place
     assert len(page.content()) < 4_000_000, place
-
-
-def violations(page: Page) -> list[str]:
-    """What axe-core finds."""
-    from tests.site.test_client import violations as found
-
-    return found(page)

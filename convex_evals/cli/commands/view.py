@@ -16,10 +16,11 @@ from convex_evals.cli.viewing import serve_pages, viewing_options
 @output_option
 @click.pass_context
 def view(ctx: click.Context, port: int, opens: bool | None, runs_dir: Path | None, form: str) -> None:
-    """Browse runs, models, evals, guidelines and reports in the browser, until Ctrl-C.
+    """Browse runs, models, evals, guidelines, reports and coding sessions in the browser, until Ctrl-C.
 
     Pages are made from the files as they are, and follow a run while it is under way. They are served to this machine
-    alone. Reports can be written below the second address, which has a token; without it everything is read-only.
+    alone. Below the second address, which has a token, reports can be written and sessions reviewed; without it
+    everything is read-only, and sessions are not shown.
 
     \b
     Examples:

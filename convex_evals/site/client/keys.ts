@@ -1,4 +1,5 @@
 /** Keys that move through a page, and the list of them. */
+import { toggleRow } from "./choose.ts";
 import { all, element, isVisible, recall, remember, tools } from "./dom.ts";
 
 const KEY = "convex-evals.keys";
@@ -15,6 +16,8 @@ export function enableKeys(): void {
     const typing = event.target instanceof Element ? event.target.closest(TYPED_INTO) : null;
     if (typing) {
       if (event.key === "Escape" && typing.matches("input[type=search]")) leave(typing as HTMLInputElement, event);
+      else if (event.key === "Escape" && typing.matches("#label *")) (typing as HTMLElement).blur();
+      else if (typing.matches("input[type=checkbox]") && !off && act(event.key)) event.preventDefault();
     } else if (!off && act(event.key)) event.preventDefault();
   });
   const button = element("button", { type: "button", class: "tool", "aria-label": "Keys of this page" }, "?");
@@ -24,7 +27,7 @@ export function enableKeys(): void {
 
 /** Tells keys to those who cannot see the hints beside links. */
 export function describeKeys(): void {
-  for (const link of all("a[data-key]")) link.setAttribute("aria-keyshortcuts", keyOf(link));
+  for (const link of all("[data-key]")) link.setAttribute("aria-keyshortcuts", keyOf(link));
   for (const trial of trials()) trial.tabIndex = -1;
 }
 
@@ -45,8 +48,9 @@ function leave(field: HTMLInputElement, event: Event): void {
 function act(key: string): boolean {
   if (key === "?") return (showKeys(), true);
   if (key === "/") return focus(searchField());
-  const link = all<HTMLAnchorElement>("a[data-key]").find((one) => keyOf(one) === key);
-  if (link) return (link.click(), true);
+  const target = all<HTMLElement>("[data-key]").find((one) => keyOf(one) === key);
+  if (target) return target.matches(TYPED_INTO) ? focus(target) : (target.click(), true);
+  if (key === "x") return toggleRow();
   if (key === "j" || key === "k") return focus(neighbour(key === "j" ? 1 : -1));
   if (/^[1-9]$/.test(key) && trials().length > 1) {
     const trial = document.getElementById(`trial-${key}`);
@@ -122,12 +126,18 @@ function usable(): [string[], string][] {
   const list: [string[], string][] = [];
   if (rowLinks().length > 0) list.push([["j", "k"], "to the next or previous row"], [["Enter"], "open the row"]);
   if (searchField()) list.push([["/"], "search"], [["Esc"], "clear the search, then leave it"]);
+  if (document.querySelector("form[data-choose]")) list.push([["x"], "select the row, or do not"]);
   const seen = new Set<string>();
-  for (const link of all("a[data-key]")) {
-    if (!seen.has(keyOf(link))) list.push([[keyOf(link)], link.textContent.trim() || (link.ariaLabel ?? "")]);
-    seen.add(keyOf(link));
+  for (const target of all<HTMLElement>("[data-key]")) {
+    if (!seen.has(keyOf(target))) list.push([[keyOf(target)], nameOf(target)]);
+    seen.add(keyOf(target));
   }
   const many = Math.min(trials().length, 9);
   if (many > 1) list.push([[`1–${many}`], "to a trial"]);
   return [...list, [["?"], "this list"]];
+}
+
+function nameOf(target: HTMLElement): string {
+  if (target instanceof HTMLTextAreaElement) return target.labels[0]?.textContent ?? "";
+  return target.textContent.trim() || (target.ariaLabel ?? "");
 }

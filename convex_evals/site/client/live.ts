@@ -69,7 +69,8 @@ async function fetchAgain(etag: string | null): Promise<{ text: string; etag: st
   return { text: await answer.text(), etag: answer.headers.get("etag") };
 }
 
-function tell(problem: string | null): void {
+/** Show a problem above the page; null takes it away. */
+export function tell(problem: string | null): void {
   const shown = document.querySelector(".banner.live");
   if (problem === null) shown?.remove();
   else if (shown) shown.textContent = problem;

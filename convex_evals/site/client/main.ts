@@ -1,6 +1,8 @@
 /** What every page gets. Pages are whole without it. */
+import { enableChoosing } from "./choose.ts";
 import { enableFilters } from "./filter.ts";
 import { describeKeys, enableKeys } from "./keys.ts";
+import { enableLabel } from "./label.ts";
 import { follow, rememberSources } from "./live.ts";
 import { enablePacked } from "./packed.ts";
 import { openForPrint } from "./print.ts";
@@ -12,6 +14,7 @@ function enhance(): void {
   enableSorting();
   enableFilters();
   enablePacked();
+  enableChoosing();
   describeKeys();
 }
 
@@ -20,5 +23,7 @@ document.documentElement.classList.add("js");
 addThemeSwitch();
 enableKeys();
 enhance();
+enableLabel();
 openForPrint();
 follow(enhance);
+document.addEventListener("label:exchanged", describeKeys);

@@ -22,11 +22,10 @@ from convex_evals.site import urls
 from convex_evals.site.html import Page
 from convex_evals.site.library import Entry, Library
 from convex_evals.site.pages.matrix import matrices
+from convex_evals.site.prose import MOST_PROSE
 from convex_evals.suite.blocks import Fenced, blocks
 
 T = TypeVar("T")
-# What a parser of Markdown takes grows with the square of some texts.
-_MOST_PROSE = 10_000
 
 
 class Replies(StrEnum):
@@ -173,7 +172,7 @@ def _prose(reply: str | None) -> str:
     """What stands before the first block of code, without the headings right above it."""
     if reply is None:
         return ""
-    start = reply[:_MOST_PROSE]
+    start = reply[:MOST_PROSE]
     first = next((b for b in blocks(start) if isinstance(b, Fenced)), None)
     before = start.split("\n```", 1)[0] if first else start
     lines = before.rstrip().split("\n")
