@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from convex_evals.config import Workspace
-from convex_evals.errors import UserError
 from convex_evals.grading.case_results import BrokenEval, CaseResult
 from convex_evals.grading.cases import Case, cases_of, foils_of, matching
 from convex_evals.grading.sandbox.choice import Containment
@@ -52,7 +51,7 @@ class SuiteValidation:
     def validate(self, grader_limit: float | None) -> Validation:
         """What came of it; no grader may take longer than `grader_limit` seconds.
 
-        Raises `UserError` where no eval can be graded, and `KeyboardInterrupt` where nothing was yet.
+        Raises `UserError` where no eval can be chosen, and `KeyboardInterrupt` where nothing was graded yet.
         """
         cases = self.find_cases()
         try:
@@ -60,11 +59,8 @@ class SuiteValidation:
                 asyncio.run(self._grade(cases))
         except KeyboardInterrupt:
             self.interrupted = True
-        if not self._results:
-            if self.interrupted:
-                raise KeyboardInterrupt
-            if self._broken:
-                raise UserError(self._broken[0].complaint)
+        if not self._results and self.interrupted:
+            raise KeyboardInterrupt
         order = {e.id: i for i, e in enumerate(self._evals)}
         results = sorted(self._results, key=lambda r: (r.repeat, order[r.case.ev.id]))
         return Validation(tuple(results), tuple(self._broken), grader_limit, self.untried, tuple(self._type_errors))

@@ -80,8 +80,8 @@ def _spoken(outcome: Outcome, step: StepName | None) -> str:
 
 
 def incomplete(evals: Sequence[Eval]) -> list[BrokenEval]:
-    """Those of `evals` that lack something."""
-    return [BrokenEval(ev, problems[0]) for ev in evals if (problems := ev.problems())]
+    """What `evals` lack: one for each thing, so that all of it can be done before the next try."""
+    return [BrokenEval(ev, problem) for ev in evals for problem in ev.problems()]
 
 
 def unreadable(evals: Sequence[Eval], checks: Mapping[str, GraderCheck]) -> list[BrokenEval]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -20,10 +21,12 @@ from convex_evals.inputs.suite_files import (
 )
 from convex_evals.records import EvalConfig, StepName
 from convex_evals.records.human import parse_human
+from convex_evals.suite.drafts import left_to_write
 from convex_evals.text import and_more
 
 GRADER_NAME = "grader.test.ts"
 TASK_NAME = "TASK.txt"
+CONFIG_NAME = "eval.yaml"
 REASON_NAME = "reason.txt"
 DELETE_NAME = "delete.txt"
 _CAUGHT_BY = re.compile(r"^caught by:\s*(\S+)\s*$", re.IGNORECASE)
@@ -117,7 +120,18 @@ class Eval:
                 missing.append(problem)
             elif path.name == TASK_NAME and not self.task.strip():
                 missing.append(f"{path}: empty; write what the model is asked")
-        return missing
+        return [*missing, *self._drafted()]
+
+    def _drafted(self) -> Iterator[str]:
+        """What is left of a draft, a line each. What cannot be read is told by those who need it."""
+        paths = [self.path / TASK_NAME, self.path / CONFIG_NAME, self.grader]
+        for kind in ("wrong", "accept"):
+            with contextlib.suppress(UserError):
+                paths += [folder / REASON_NAME for folder in folders_in(self.root, self.path / kind, _NOT_OURS)]
+        for path in paths:
+            with contextlib.suppress(UserError):
+                if is_there(self.root, path):
+                    yield from (f"{path}:{what}" for what in left_to_write(read_inside(self.root, path)))
 
 
 @dataclass(frozen=True)
@@ -190,7 +204,7 @@ def _load_eval(root: Path, category: Path, folder: Path) -> Eval:
 
 
 def _load_config(root: Path, folder: Path) -> EvalConfig:
-    path = folder / "eval.yaml"
+    path = folder / CONFIG_NAME
     if is_there(root, path):
         return parse_human(read_inside(root, path), path, EvalConfig)
     path = folder / "eval.json"

@@ -104,9 +104,15 @@ def test_unknown_names(invoke: Invoke, tmp_path: Path) -> None:
 )
 def test_incomplete_evals(files: dict[str, str | None], message: str, invoke: Invoke, tmp_path: Path) -> None:
     make_eval(tmp_path, files=files)
-    for command in (["validate"], ["run", "-m", "reference"]):
-        result = invoke(*command)
-        assert result.status == 1 and message in result.err and result.err.count("\n") == 1
+    refused = invoke("run", "-m", "reference")
+    assert refused.status == 1 and message in refused.err and refused.err.count("\n") == 1
+    told = invoke("validate")
+    assert told.status == 4 and message in told.out and told.out.count("\n") == 1
+
+
+def test_all_that_an_eval_lacks_is_told_at_once(invoke: Invoke, tmp_path: Path) -> None:
+    make_eval(tmp_path, files={"grader.test.ts": None, "TASK.txt": "\n", "eval.yaml": "tgas: []"})
+    assert invoke("validate").out.count("off: 000-fundamentals/000-answer: cannot be graded: ") == 3
 
 
 def test_listing_and_showing(invoke: Invoke, tmp_path: Path) -> None:

@@ -144,4 +144,5 @@ def _section(validation: Validation, since: str | None) -> Section:
     lines = [f"off: {line}" for line in validation.complaints]
     if validation.is_clean:
         lines.append("All verdicts are as expected.")
-    return apart(validation_table(validation), Section.of(*lines))
+    told = Section.of(*lines)
+    return apart(validation_table(validation), told) if validation.results else told

@@ -28,7 +28,19 @@ def lay_out(folder: Path) -> list[Path]:
 
 
 def lay_out_eval(suite: Path, category: str, name: str) -> list[Path]:
-    """Write the example as a new eval of `category`, under the next free number; the paths written.
+    """Write the example as a new eval, in the folder that `new_eval_folder` returns; the paths written."""
+    return _copy(EXAMPLE, new_eval_folder(suite, category, name), {'"greeting"': f'"{name.replace("_", "-")}"'})
+
+
+def new_category(suite: Path, name: str) -> str:
+    """Return the category of this name, or the next free number with it where there is none."""
+    taken = _folders(suite / "evals")
+    number = max((int(each[:3]) for each in taken if each[:3].isdigit()), default=-1) + 1
+    return next((each for each in taken if each.partition("-")[2] == name), f"{number:03}-{name}")
+
+
+def new_eval_folder(suite: Path, category: str, name: str) -> Path:
+    """Return the folder of a new eval of `category`, with the next free number; it is not there yet.
 
     `category` is the name of a category that is there, with or without its number, or of a new one with its number.
     Raises `UserError`.
@@ -42,7 +54,7 @@ def lay_out_eval(suite: Path, category: str, name: str) -> list[Path]:
     if twin := next((t for t in taken if t.partition("-")[2] == name), None):
         raise UserError(f"{folder / twin}: already exists; choose another name")
     number = max((int(t[:3]) for t in taken if t[:3].isdigit()), default=-1) + 1
-    return _copy(EXAMPLE, folder / f"{number:03}-{name}", {'"greeting"': f'"{name.replace("_", "-")}"'})
+    return folder / f"{number:03}-{name}"
 
 
 def _category(evals: Path, word: str) -> str:

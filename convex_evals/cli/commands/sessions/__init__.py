@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from convex_evals.cli.commands.sessions.check import check
+from convex_evals.cli.commands.sessions.drafting import to_eval
 from convex_evals.cli.commands.sessions.exporting import export
 from convex_evals.cli.commands.sessions.importing import import_
 from convex_evals.cli.commands.sessions.labelling import label, mark
@@ -25,8 +26,9 @@ def sessions() -> None:
       cli sessions list --status needs_review
       cli sessions label 3fa1 --status golden --ready --tag crons
       cli sessions export --format deepeval --status golden -o golden.json
+      cli sessions to-eval 3fa1 --name queries/recent_orders
     """
 
 
-for command in (import_, list_, show, mark, label, check, export):
+for command in (import_, list_, show, mark, label, check, export, to_eval):
     sessions.add_command(command)

@@ -1,0 +1,115 @@
+"""`cli sessions to-eval`: drafts of five agents' sessions, and what a person makes of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from convex_evals.sessions.store import SessionStore
+from convex_evals.suite.suite import Eval, load_suite
+from tests.conftest import Invoke
+from tests.factories import make_eval, write_files
+from tests.sessions.chats import chat, write_chats
+from tests.sessions.drafted import CASES, Case
+
+NAME = "007-agents/000-drafted"
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    make_eval(tmp_path / "suite")
+    return tmp_path / "suite"
+
+
+def imported(suite: Path, invoke: Invoke, agent: str, file: Path) -> str:
+    """The id of the only session."""
+    done = invoke("sessions", "import", "--from", agent, file, cwd=suite)
+    assert done.status == 0, done.err
+    [session_id] = SessionStore(suite).ids()
+    return session_id
+
+
+def drafted(suite: Path, invoke: Invoke, case: Case) -> Eval:
+    session_id = imported(suite, invoke, case.agent, case.file)
+    done = invoke("sessions", "to-eval", session_id[:6], "--name", NAME.replace("000-", ""), "--json", cwd=suite)
+    assert done.status == 0, done.err
+    data = json.loads(done.out)
+    assert data["eval"] == NAME
+    [found] = [each for each in load_suite(suite).evals if each.id == NAME]
+    assert data["left_to_write"] == found.problems()
+    files = {path.relative_to(found.path).as_posix() for path in found.path.rglob("*") if path.is_file()}
+    assert set(data["files"]) == files
+    return found
+
+
+def finish(draft: Eval, case: Case) -> None:
+    """What a person does: write over the drafted files, and none of the others."""
+    write_files(draft.path, case.finish)
+
+
+@pytest.mark.parametrize("make", CASES)
+def test_a_draft_lists_what_a_person_has_to_write(
+    make: Callable[[Path], Case], suite: Path, invoke: Invoke, tmp_path: Path
+) -> None:
+    case = make(tmp_path / "raw")
+    draft = drafted(suite, invoke, case)
+    left = draft.problems()
+    assert [line for line in left if "TASK.txt:1: make a task" in line and ", message " in line]
+    assert [line for line in left if "eval.yaml:1: write `concept:`" in line]
+    assert [line for line in left if "grader.test.ts:" in line and "must return" in line]
+    assert bool(draft.wrong()) == any("reason.txt:1: say which one mistake" in line for line in left)
+    done = invoke("validate", "-f", draft.id, "--json", cwd=suite)
+    assert done.status == 4
+    assert json.loads(done.out)["complaints"] == [f"{NAME}: cannot be graded: {line}" for line in left]
+    refused = invoke("run", "-m", "answers", "-f", draft.id, cwd=suite)
+    assert refused.status == 1 and "TASK.txt:1" in refused.err
+    finish(draft, case)
+    assert draft.problems() == []
+
+
+@pytest.mark.grading
+@pytest.mark.full
+@pytest.mark.parametrize("make", CASES)
+def test_a_finished_draft_validates(make: Callable[[Path], Case], suite: Path, invoke: Invoke, tmp_path: Path) -> None:
+    case = make(tmp_path / "raw")
+    draft = drafted(suite, invoke, case)
+    finish(draft, case)
+    assert invoke("codegen", "-f", draft.id, cwd=suite).status == 0
+    done = invoke("validate", "-f", draft.id, "--json", cwd=suite)
+    data = json.loads(done.out)
+    assert data["complaints"] == [] and done.status == 0
+    assert {each["project"].partition("/")[0] for each in data["projects"]} >= {"answer", "wrong"}
+
+
+def test_the_name_is_made_of_the_title(suite: Path, invoke: Invoke, tmp_path: Path) -> None:
+    said = "`convex/a.ts`:\n\n```ts\nexport const a = 1;\n```\n"
+    file = write_chats(tmp_path / "chats.jsonl", [chat("Write  Ünïcode & a very long request " + "word " * 40, said)])
+    session_id = imported(suite, invoke, "openai", file)
+    done = invoke("sessions", "to-eval", session_id, cwd=suite)
+    assert done.status == 0, done.err
+    assert "001-sessions/000-write_n_code_a_very_long_request_word" in done.out
+    assert "Left for you to write:\n  TASK.txt:1: make a task" in done.out
+    again = invoke("sessions", "to-eval", session_id, cwd=suite)
+    assert again.status == 1 and "already exists; choose another name" in again.err
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["--name", "fundamentals"], 2, "give CATEGORY/NAME"),
+        (["--name", "nothing/x"], 1, "no such category"),
+        (["--name", "fundamentals/Not a name"], 1, "lower-case words"),
+        ([], 1, "no file of a folder convex/ was written"),
+    ],
+)
+def test_what_cannot_be_drafted_is_said(
+    suite: Path, invoke: Invoke, tmp_path: Path, words: list[str], status: int, said: str
+) -> None:
+    file = write_chats(tmp_path / "chats.jsonl", [chat("What is Convex?", "A database.")])
+    session_id = imported(suite, invoke, "openai", file)
+    done = invoke("sessions", "to-eval", session_id, *words, cwd=suite)
+    assert done.status == status and said in done.err
+    assert [each.id for each in load_suite(suite).evals] == ["000-fundamentals/000-answer"]
