@@ -23,3 +23,8 @@ def left_to_write(text: str) -> Iterator[str]:
         number = text.count("\n", 0, found.start()) + 1
         place = f", message {found[2]}" if found[2] else ""
         yield f"{number}: {found[3].rstrip()} (session {found[1]}{place})"
+
+
+def without_draft_lines(text: str) -> str:
+    """The text as a model may see it, or write it: only people say that something is left to do, or done."""
+    return "\n".join(line for line in text.split("\n") if not _LINE.match(line))

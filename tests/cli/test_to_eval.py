@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from convex_evals.sessions.store import SessionStore
+from convex_evals.suite.extract import render_response
 from convex_evals.suite.suite import Eval, load_suite
-from tests.conftest import Invoke
+from tests.conftest import Invoke, Result
 from tests.factories import make_eval, write_files
+from tests.provider import Provider, models_yaml, serve
 from tests.sessions.chats import chat, write_chats
 from tests.sessions.drafted import CASES, Case
 
@@ -113,3 +116,101 @@ def test_what_cannot_be_drafted_is_said(
     done = invoke("sessions", "to-eval", session_id, *words, cwd=suite)
     assert done.status == status and said in done.err
     assert [each.id for each in load_suite(suite).evals] == ["000-fundamentals/000-answer"]
+
+
+WRITTEN = {
+    "TASK.txt": "The task.\nDRAFT 3fa1c2d4#1: not for a model to say\nIts end.\n",
+    "grader.test.ts": 'import { test } from "vitest";\ntest("x", () => {});\n',
+    "eval.yaml": "concept: One thing.\n",
+    "wrong/no-blob/convex/files.ts": "export const a = 1;\n",
+    "wrong/no-blob/reason.txt": "No blob.\ncaught by: tests\n",
+    "wrong/without-a-reason/convex/files.ts": "export const b = 1;\n",
+    "accept/other-way/convex/files.ts": "export const c = 1;\n",
+    "answer/convex/files.ts": "export const d = 1;\n",
+    "wrong/../../x.ts": "out",
+    "../x.ts": "out",
+    "wrong/a/.git/config": "out",
+    "package.json": "{}",
+}
+
+
+@pytest.fixture
+def stub() -> Iterator[Provider]:
+    with serve(Provider(reply=render_response(WRITTEN))) as provider:
+        yield provider
+
+
+@pytest.fixture
+def asked(suite: Path, invoke: Invoke, stub: Provider, tmp_path: Path) -> Callable[..., Result]:
+    """`to-eval` of the codex session, by the model of the stub."""
+    write_files(suite, {"models.yaml": models_yaml(stub.url), ".env": "STUB_KEY=key"})
+    case = CASES[1](tmp_path / "raw")
+    session_id = imported(suite, invoke, case.agent, case.file)
+
+    def run(*words: str, budget: str = "5") -> Result:
+        model = ("--with", "stub/model", "--budget", budget)
+        return invoke(
+            "sessions", "to-eval", session_id, *(words or ("--name", "007-agents/drafted")), *model, cwd=suite
+        )
+
+    return run
+
+
+def test_a_model_drafts_what_a_person_has_to_read(asked: Callable[..., Result], suite: Path, stub: Provider) -> None:
+    done = asked()
+    assert done.status == 0, done.err
+    assert re.search(r"^Drafted 13 files for \$0\.\d{4} in ", done.out)
+    [draft] = [each for each in load_suite(suite).evals if each.id == NAME]
+    marked = [line for line in draft.problems() if "stub/model wrote this; read and correct it" in line]
+    assert {line.partition(":")[0].rpartition("/")[2] for line in marked} == {
+        *("TASK.txt", "eval.yaml", "grader.test.ts", "reason.txt")
+    }
+    assert draft.task.partition("\n")[2] == "The task.\nIts end.\n"
+    assert {each.label for each in draft.wrong()} == {
+        "wrong/before-message-5",
+        "wrong/no-blob",
+        "wrong/without-a-reason",
+    }
+    assert {each.label for each in draft.accept()} == {"accept/other-way"}
+    assert "Blob" in draft.answer().files["convex/files.ts"], "it is the session's"
+    outside = [path for path in suite.rglob("*") if path.is_file() and path.read_bytes().strip() == b"out"]
+    assert outside == [] and "stub/model also wrote ../x.ts, which was left out" in done.out
+    [request] = stub.requests
+    said = json.dumps(request)
+    assert "files:save that stores a text" in said and "DRAFT" not in said
+
+
+def test_the_same_request_is_paid_once(asked: Callable[..., Result], stub: Provider) -> None:
+    first, again = (asked("--name", f"007-agents/{name}", "--json") for name in ("first", "again"))
+    assert json.loads(first.out)["cost_usd"] == json.loads(again.out)["cost_usd"] > 0
+    assert len(stub.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("way", "budget", "said"),
+    [
+        ("ok", "0.0001", "of the budget are left"),
+        ("auth", "5", "STUB_KEY"),
+        ("truncated", "5", "nothing was written"),
+    ],
+)
+def test_a_model_that_does_not_answer_leaves_nothing(
+    asked: Callable[..., Result], suite: Path, stub: Provider, way: str, budget: str, said: str
+) -> None:
+    stub.behave = lambda n, body: way
+    done = asked(budget=budget)
+    assert done.status == 1 and said in done.err and done.err.count("\n") == 1
+    assert [each.id for each in load_suite(suite).evals] == ["000-fundamentals/000-answer"]
+
+
+def test_a_reply_without_the_files_is_refused(asked: Callable[..., Result], suite: Path, stub: Provider) -> None:
+    stub.reply = "# Files\n\n## README.md\n\n```\nx\n```\n"
+    done = asked()
+    assert done.status == 1 and "its reply has none of the files" in done.err
+    assert [each.id for each in load_suite(suite).evals] == ["000-fundamentals/000-answer"]
+
+
+def test_a_model_needs_a_budget(suite: Path, invoke: Invoke) -> None:
+    for words in (["--with", "stub/model"], ["--budget", "1"]):
+        done = invoke("sessions", "to-eval", "3fa1", *words, cwd=suite)
+        assert done.status == 2 and "--with and --budget" in done.err
