@@ -83,7 +83,9 @@ GradeName = Annotated[str, _matching(_GRADE_NAME, "name of a grade file")]
 Day = Annotated[str, AfterValidator(_day)]
 Line = Annotated[str, _matching(_LINE, "line of text")]
 # Far more than there is, and no more than a double holds exactly: milliseconds, tokens, bytes, trials.
-Natural = Annotated[int, Field(ge=0, le=10**15)]
+MOST_NATURAL = 10**15
+MOST_DOLLARS = 1e9
+Natural = Annotated[int, Field(ge=0, le=MOST_NATURAL)]
 Positive = Annotated[int, Field(ge=1, le=10**9)]
 TrialNumber = Annotated[int, Field(ge=1, le=MOST_TRIALS)]
-Dollars = Annotated[float, Field(ge=0, le=1e9)]
+Dollars = Annotated[float, Field(ge=0, le=MOST_DOLLARS)]

@@ -113,6 +113,13 @@ def test_a_conversation_becomes_a_session(store: SessionStore) -> None:
     assert trajectory["schema_version"] == "ATIF-v1.7" and len(trajectory["steps"]) == 2
 
 
+def test_figures_that_cannot_be_are_cut_off(store: SessionStore) -> None:
+    usage = Usage(input_tokens=10**12)
+    replies = [Message("assistant", "x", usage=usage, cost_usd=10**6) for _ in range(2_000)]
+    session = importing(store, said(Message("user", "x"), *replies)).session
+    assert session and (session.usage.input_tokens, session.cost_usd) == (10**15, 10**9)
+
+
 def test_importing_again_changes_nothing(store: SessionStore) -> None:
     found = said(Message("user", "a"), Message("assistant", "b"))
     assert importing(store, found).outcome is ImportOutcome.NEW

@@ -10,6 +10,7 @@ from typing import Any
 from convex_evals.models.price import tariff_named
 from convex_evals.records.generation import Usage
 from convex_evals.records.hashes import sha256_text
+from convex_evals.records.names import MOST_DOLLARS, MOST_NATURAL
 from convex_evals.records.session import Session
 from convex_evals.sessions.conversation import Conversation, session_id
 from convex_evals.sessions.exchanges import exchanges, turns
@@ -112,8 +113,10 @@ def cost_of(found: Conversation) -> tuple[float | None, bool]:
             if tariff.price is None:
                 return None, False
             total, is_known, is_estimated = total + tariff.cost(message.usage), True, True
-    return (round(total, 6), is_estimated) if is_known else (None, False)
+    return (round(min(total, MOST_DOLLARS), 6), is_estimated) if is_known else (None, False)
 
 
 def _sum(usages: Sequence[Usage]) -> Usage:
-    return Usage(**{name: sum(getattr(each, name) for each in usages) for name in Usage.model_fields})
+    """Of all replies, as far as a record holds it: each figure may be anything that a file said."""
+    totals = {name: sum(getattr(each, name) for each in usages) for name in Usage.model_fields}
+    return Usage(**{name: min(total, MOST_NATURAL) for name, total in totals.items()})

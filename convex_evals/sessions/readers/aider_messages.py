@@ -10,6 +10,7 @@ from enum import Enum
 from convex_evals.records.generation import Usage
 from convex_evals.sessions.conversation import DETAIL, MESSAGE, RecordCount
 from convex_evals.sessions.message import ASSISTANT, SYSTEM, USER, Message
+from convex_evals.sessions.readers.values import MOST_TOKENS
 
 _REQUEST, _OUTPUT, _END = "#### ", "> ", "  "
 _NOTHING_SAID = "<blank>"  # what Aider logs for an empty request
@@ -22,7 +23,6 @@ _TOKENS = re.compile(
 _COST = re.compile(r"Cost: \$([\d.,]+) (?:message|request|send), \$([\d.,]+) session\.")
 # The tags that Aider puts around what a model shows of its reasoning.
 _THINKING = re.compile(r"<(thinking-content-[0-9a-f]{32})>(.*?)(?:</\1>|\Z)", re.DOTALL)
-_MOST_TOKENS = 10**12
 
 
 class _Kind(Enum):
@@ -168,4 +168,4 @@ def _number(text: str | None) -> int:
         value = float(text.removesuffix("k").replace(",", "")) * (1000 if text.endswith("k") else 1)
     except ValueError:
         return 0
-    return min(round(value), _MOST_TOKENS) if value < float("inf") else 0
+    return min(round(value), MOST_TOKENS) if value < float("inf") else 0

@@ -25,12 +25,11 @@ from convex_evals.sessions.readers.gemini_parts import (
     result_of,
 )
 from convex_evals.sessions.readers.log_records import LogRecord, Teller
-from convex_evals.sessions.readers.values import Data, as_list, as_natural, as_object, as_text
+from convex_evals.sessions.readers.values import MOST_TOKENS, Data, as_list, as_natural, as_object, as_text
 from convex_evals.sessions.times import timestamp
 
 NAME = "gemini"
 _FAILED = ("error", "cancelled")
-_MOST_TOKENS = 10**15
 # What Gemini CLI writes under the role of the user. A text that begins with one of these is its own:
 _NOTICE = re.compile(
     r"\s*(?:<(?:session_context|hook_context|state_snapshot)>|This is the Gemini CLI\. We are setting up the context"
@@ -209,8 +208,8 @@ def _usage(value: Any) -> Usage | None:
     if not any(given.values()):
         return None
     return Usage(
-        input_tokens=min(given["input"] + given["tool"], _MOST_TOKENS),
-        output_tokens=min(given["output"] + given["thoughts"], _MOST_TOKENS),
+        input_tokens=min(given["input"] + given["tool"], MOST_TOKENS),
+        output_tokens=min(given["output"] + given["thoughts"], MOST_TOKENS),
         cached_tokens=given["cached"],
         reasoning_tokens=given["thoughts"],
     )

@@ -10,7 +10,7 @@ from convex_evals.text import well_formed
 
 Data = dict[str, Any]
 # Of one reply: what is more is no number of tokens or dollars, and a thousand of them fit into a session's sum.
-_MOST_TOKENS = 10**12
+MOST_TOKENS = 10**12
 _MOST_DOLLARS = 10**6
 
 
@@ -48,7 +48,7 @@ def as_text(value: Any) -> str | None:
 
 def as_natural(value: Any) -> int:
     """A number of tokens; 0 where it is none."""
-    return int(value) if _is_amount(value, _MOST_TOKENS) else 0
+    return int(value) if _is_amount(value, MOST_TOKENS) else 0
 
 
 def as_cost(value: Any) -> float | None:
