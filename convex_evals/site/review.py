@@ -66,7 +66,7 @@ class Review:
         except Exception as error:
             what = f"{type(error).__name__}: {error}".partition("\n")[0]
             status, problem = 500, f"This is a bug in convex-evals: {what}; details in {self.log_bug(error)}"
-        return _page(_problem(place, problem), status)
+        return _page(_problem(place, problem, "Not shown" if form is None else "Not done"), status)
 
     def _read(self, request: Request, place: str) -> Response:
         view = SessionView.of(request.query_params)
@@ -162,8 +162,8 @@ def _page(page: Page, status: int = 200) -> Response:
     return plain_answer(render(page, _RENDITION).encode(), HTML, status, **_NO_STORE)
 
 
-def _problem(place: str, problem: str) -> Page:
-    return Page(place, "problem", "Not shown", SECTION, {"problem": problem})
+def _problem(place: str, problem: str, title: str = "Not shown") -> Page:
+    return Page(place, "problem", title, SECTION, {"problem": problem})
 
 
 def _redirect(target: str) -> Response:

@@ -173,6 +173,28 @@ def test_a_refused_text_is_decided_by_its_reader(
 
 
 @pytest.mark.full
+def test_a_refused_status_is_told_until_something_else_happens(
+    page: Page, viewer: Viewer, store: SessionStore, ids: Ids, problems: list[str]
+) -> None:
+    open_page(page, viewer, f"sessions/{ids['first']}.html")
+    page.route("**/label", lambda route: route.continue_() if route.request.method == "POST" else route.abort())
+    write_label(store, ids["first"], Label(evalReady=True, evalStatus=SessionStatus.CORRECT))
+    page.keyboard.press("1")
+    expect(page.locator("#label .banner")).to_contain_text("changed in the meantime")
+    expect(page.locator("#status-correct")).to_have_attribute("aria-pressed", "true")
+    page.unroute("**/label")
+    with page.expect_response(lambda answer: answer.request.method == "GET" and answer.url.endswith("/label")):
+        pass
+    expect(page.locator("#label .banner")).to_contain_text("changed in the meantime")
+    page.keyboard.press("1")
+    expect(page.locator("#status-golden")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#label .banner")).to_have_count(0)
+    assert read_label(store, ids["first"]).evalStatus is SessionStatus.GOLDEN
+    assert all("409" in problem or "ERR_FAILED" in problem for problem in problems)
+    problems.clear()
+
+
+@pytest.mark.full
 def test_the_last_reply_is_taken_as_expected(page: Page, viewer: Viewer, store: SessionStore, ids: Ids) -> None:
     open_page(page, viewer, f"sessions/{ids['second']}.html")
     page.locator("#expected").fill("Something else")

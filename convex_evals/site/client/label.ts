@@ -106,7 +106,7 @@ async function send(data: FormData): Promise<void> {
   if (!answer.ok && answer.status !== 409) throw new Error(String(answer.status));
   etag = answer.headers.get("etag");
   if (answer.ok && data.has("take")) for (const field of typed()) if (nameOf(field) === name) field.value = "";
-  exchange(await answer.text(), answer.ok ? name : null);
+  exchange(await answer.text(), answer.ok ? name : null, !answer.ok);
   state(answer.ok ? "Saved" : "Not saved");
   tell(null);
 }
@@ -154,11 +154,15 @@ async function enqueueQuietly(work: () => Promise<void>): Promise<void> {
   await queue;
 }
 
-/** Show the label as the server has it, and keep what is being typed; whether anything is different. */
-function exchange(html: string, saved: string | null): boolean {
+/**
+ * Show the label as the server has it, and keep what is being typed; whether anything is different.
+ *
+ * A refusal is shown in any case, and stays until something else changes.
+ */
+function exchange(html: string, saved: string | null, isRefusal = false): boolean {
   const before = card();
   const after = new DOMParser().parseFromString(html, "text/html").getElementById("label");
-  if (!before || !after || contentOf(before) === contentOf(after)) return false;
+  if (!before || !after || (!isRefusal && contentOf(before) === contentOf(after))) return false;
   const refocus = focusIn(before);
   const next = document.adoptNode(after);
   const pairs = fields(next).map((field) => [fields(before).find((old) => old.id === field.id), field] as const);
@@ -174,7 +178,7 @@ function exchange(html: string, saved: string | null): boolean {
 
 function contentOf(label: HTMLElement): string {
   const digests = all<HTMLInputElement>("input[name=was]", label).map((one) => one.value);
-  return [...digests, ...all(":scope > .banner, :scope > .note", label).map((one) => one.textContent)].join("\n");
+  return [...digests, ...all(":scope > .note", label).map((one) => one.textContent)].join("\n");
 }
 
 /** Keep what is being typed in `old`; whether the file has another text meanwhile. */
