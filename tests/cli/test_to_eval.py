@@ -96,7 +96,11 @@ def test_the_name_is_made_of_the_title(suite: Path, invoke: Invoke, tmp_path: Pa
     assert "001-sessions/000-write_n_code_a_very_long_request_word" in done.out
     assert "Left for you to write:\n  TASK.txt:1: make a task" in done.out
     again = invoke("sessions", "to-eval", session_id, cwd=suite)
-    assert again.status == 1 and "already exists; choose another name" in again.err
+    assert "001-sessions/001-write_n_code_a_very_long_request_word_2" in again.out
+    named = invoke(
+        "sessions", "to-eval", session_id, "--name", "sessions/write_n_code_a_very_long_request_word", cwd=suite
+    )
+    assert named.status == 1 and "already exists; choose another name" in named.err
 
 
 @pytest.mark.parametrize(
@@ -105,7 +109,7 @@ def test_the_name_is_made_of_the_title(suite: Path, invoke: Invoke, tmp_path: Pa
         (["--name", "fundamentals"], 2, "give CATEGORY/NAME"),
         (["--name", "nothing/x"], 1, "no such category"),
         (["--name", "fundamentals/Not a name"], 1, "lower-case words"),
-        ([], 1, "no file of a folder convex/ was written"),
+        ([], 1, "no file below a folder convex/ is written or shown"),
     ],
 )
 def test_what_cannot_be_drafted_is_said(

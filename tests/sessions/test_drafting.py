@@ -89,6 +89,11 @@ def edits(messages: Sequence[Message]) -> list[Edit]:
         ("Read", {"file_path": A}, [Seen(A, "ok\n")]),
         ("Read", {"file_path": A, "limit": 3}, []),
         ("Bash", {"command": "cat convex/a.ts"}, [Seen(A, "ok\n")]),
+        ("shell", {"command": ["bash", "-lc", "cd x && sed -n '1,200p' convex/a.ts"]}, [Seen(A, "ok\n")]),
+        ("exec_command", {"cmd": "nl -ba convex/a.ts | sed -n '1,20p'"}, [Seen(A, "ok\n")]),
+        ("exec_command", {"cmd": "sed -n 1,1p convex/a.ts"}, []),
+        ("exec_command", {"cmd": "sed -n 20,40p convex/a.ts"}, []),
+        ("Bash", {"command": "head -50 convex/a.ts"}, [Seen(A, "ok\n")]),
         ("Bash", {"command": "cat convex/a.ts | head"}, []),
         ("Grep", {"path": A, "pattern": "x"}, []),
         ("mcp__mail__send", {"path": A, "content": "x"}, []),
@@ -114,11 +119,23 @@ def test_calls_that_failed_did_nothing_and_those_without_an_answer_did() -> None
         ("     1→import x\n     2→\n     3→y", "import x\n\ny\n"),
         ("     1\tx\n\n<system-reminder>\nlong\n</system-reminder>\n", "x\n"),
         ("<file>\n00001| x\n00002| y\n</file>", "x\ny\n"),
+        ("<file>\n00001| x\n\n(End of file - total 1 lines)\n</file>", "x\n"),
+        (
+            "<path>a</path>\n<content>\n1: x\n2: \n3:   y\n\n(End of file - total 3 lines)\n</content>",
+            "x\n\n  y\n",
+        ),
         ("x\n1 y", "x\n1 y\n"),
     ],
 )
 def test_a_file_is_told_from_what_agents_put_around_it(shown: str, text: str) -> None:
     assert edits(called("Read", {"file_path": A}, shown)) == [Seen(A, text)]
+
+
+@pytest.mark.parametrize(
+    "shown", ["x\n(File has more lines. Use 'offset')", "a\n…12 tokens truncated…\nb", "[... omitted 3 of 9 lines ...]"]
+)
+def test_a_file_that_was_shown_in_part_is_not_known(shown: str) -> None:
+    assert edits(called("Read", {"file_path": A}, shown)) == []
 
 
 PATCH = """*** Begin Patch
@@ -292,8 +309,10 @@ def test_files_that_came_later_are_deleted_in_an_earlier_state() -> None:
 
 
 def test_a_session_without_a_project_is_refused() -> None:
-    with pytest.raises(UserError, match="no file of a folder convex/"):
+    with pytest.raises(UserError, match=r"session 3fa1c2d4: no file below a folder convex/ is written or shown in it$"):
         draft_of(ID, [Message("user", "x"), *called("Write", {"file_path": "src/a.ts", "content": "1"})])
+    with pytest.raises(UserError, match=r"it; message 2: convex/a.ts: a part was replaced"):
+        draft_of(ID, [Message("user", "x"), *called("Edit", {"file_path": A, "old_string": "a", "new_string": "b"})])
 
 
 @given(st.text(max_size=80), st.one_of(st.none(), st.integers(1, 10**6)))

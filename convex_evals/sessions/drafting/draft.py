@@ -44,10 +44,11 @@ class _State:
 
 
 def draft_of(session_id: str, messages: Sequence[Message]) -> Draft:
-    """Draft an eval of a session. Raises `UserError` where no file of a Convex project is in it."""
+    """Draft an eval of a session. Raises `UserError` where it has no Convex project."""
     tree, states = _replay(messages)
     if not states:
-        raise UserError("no file of a folder convex/ was written in this session, in a way that can be replayed")
+        lost = "".join(f"; {problem}" for problem in list(tree.problems.values())[:1])
+        raise UserError(f"session {session_id[:8]}: no file below a folder convex/ is written or shown in it{lost}")
     if problem := files_problem(states[-1].project):
         raise UserError(f"the project of this session cannot be an answer: {problem}")
     last, asked = states[-1], [turn for turn in turns(messages) if turn.request.strip()]

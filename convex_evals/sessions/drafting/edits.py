@@ -33,6 +33,12 @@ _READING = re.compile(r"read|view|open|cat", re.IGNORECASE)
 # Arguments with which only a part of a file is read.
 _PARTIAL = frozenset(("offset", "limit", "view_range", "start_line", "end_line", "startLine", "endLine", "pages"))
 _NUMBERED = re.compile(r" *\d+(?:→|\t|\| ?|: ?)")
+_CUT = re.compile(
+    r"\(File has more lines|content has been truncated|(?:tokens|lines|chars|characters) (?:truncated|omitted)"
+    r"|\[\.\.\. omitted|\(Output capped|<truncated>",
+    re.IGNORECASE,
+)
+_END_OF_FILE = re.compile(r"\n*\(End of file[^\n]*\)\s*$")
 _NOTICE = re.compile(r"\n*<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
 
 
@@ -73,12 +79,12 @@ def _of_call(call: ToolCall, answer: _Answer | None) -> Iterator[Edit]:
     command = _command(given)
     if command is not None and path is None:
         yield from shell_edits(command)
-        read = shown_file(command)
-        if read is not None and answer is not None:
-            yield Seen(read, _as_read(_output_of(answer.text)))
+        shown = shown_file(command)
+        if shown is not None and answer is not None:
+            yield from _seen(shown[0], _output_of(answer.text), shown[1])
     elif path is not None and _READING.search(call.name) and not _WRITING.search(call.name):
         if answer is not None and not _PARTIAL & given.keys():
-            yield Seen(path, _as_read(answer.text))
+            yield from _seen(path, answer.text)
     elif path is not None and _WRITING.search(call.name):
         yield from _of_writing(path, given, call.name)
 
@@ -130,17 +136,26 @@ def _output_of(text: str) -> str:
     return text.partition("\nOutput:\n")[2] if text.startswith(("Chunk ID:", "Exit code:")) else text
 
 
-def _as_read(text: str) -> str:
-    """The file that a tool showed, without what agents put around it: numbers of lines, tags, their notices."""
-    text = _NOTICE.sub("\n", text).strip("\n")
-    for tag in ("file", "content"):
-        if text.startswith(f"<{tag}>") and f"\n</{tag}>" in text:
-            text = text.partition(f"<{tag}>")[2].partition(f"\n</{tag}>")[0].strip("\n")
+def _seen(path: str, shown: str, most_lines: int | None = None) -> Iterator[Edit]:
+    """The file as it was shown, unless a part of it was left out."""
+    lines = _lines_of(shown)
+    if not _CUT.search(shown) and (most_lines is None or len(lines) < most_lines):
+        yield Seen(path, "".join(f"{line}\n" for line in lines))
+
+
+def _lines_of(shown: str) -> list[str]:
+    """The lines of a file, without what agents put around them: their numbers, tags, notices."""
+    text = _NOTICE.sub("\n", shown).strip("\n")
+    for tag in ("content", "file"):
+        inside = text.partition(f"<{tag}>\n")[2]
+        if text.startswith(("<path>", "<file>")) and f"\n</{tag}>" in inside:
+            text = _END_OF_FILE.sub("", inside.rpartition(f"\n</{tag}>")[0]).strip("\n")
+            break
     lines = text.split("\n")
     matches = [_NUMBERED.match(line) for line in lines]
-    if lines and all(matches):
+    if all(matches):
         lines = [line[found.end() :] for line, found in zip(lines, matches, strict=True) if found]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def checks_of(messages: Sequence[Message]) -> list[tuple[int, str, bool]]:

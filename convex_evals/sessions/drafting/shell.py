@@ -8,13 +8,26 @@ from collections.abc import Iterator
 from convex_evals.sessions.drafting.steps import Edit, Move, Remove, Write
 
 _LONGEST = 1_000_000  # characters of a command
+_LONGEST_SHOWING = 500
 _HEREDOC = re.compile(
     r"""\b(?:cat|tee)\s+(?:>\s*)?(?P<path>[\w./~@$[\]()-]+)\s*<<-?\s*(?P<quote>['"]?)(?P<word>\w+)(?P=quote)[^\n]*\n"""
     r"""|\bcat\s*<<-?\s*(?P<quote2>['"]?)(?P<word2>\w+)(?P=quote2)\s*>\s*(?P<path2>[\w./~@$[\]()-]+)[^\n]*\n"""
 )
 _REMOVED = re.compile(r"(?:^|[;&|]\s*|\n\s*)(?:git\s+)?rm\s+((?:-\w+\s+)*)([^;&|\n<>]+)")
 _MOVED = re.compile(r"(?:^|[;&|]\s*|\n\s*)(?:git\s+)?mv\s+(?:-\w+\s+)*([^\s;&|<>]+)\s+([^\s;&|<>]+)\s*(?=$|[;&|\n])")
-_SHOWN = re.compile(r"\s*(?:cd\s+[^\s;&|]+\s*&&\s*)?(?:cat|bat)\s+([^\s;&|<>*]+)\s*")
+_FILE = r"(?P<path>[^\s;&|<>*'\"]+)"
+_LINES = r"['\"]?1,(?P<lines>\d{1,6})p['\"]?"
+# Commands that show a file from its beginning; `lines` is how many of it at most.
+_SHOWN = tuple(
+    re.compile(rf"\s*(?:cd\s+[^\s;&|]+\s*(?:&&|;)\s*)?{pattern}\s*")
+    for pattern in (
+        rf"(?:cat|bat)(?:\s+-n)?\s+{_FILE}",
+        rf"nl\s+-ba\s+{_FILE}",
+        rf"sed\s+-n\s+{_LINES}\s+{_FILE}",
+        rf"(?:nl\s+-ba|cat\s+-n|cat)\s+{_FILE}\s*\|\s*sed\s+-n\s+{_LINES}",
+        rf"head\s+(?:-n\s*|-)(?P<lines>\d{{1,6}})\s+{_FILE}",
+    )
+)
 _CHECKS = re.compile(
     r"\b(?:convex\s+(?:dev|run|deploy|codegen|logs|data)|tsc|vitest|jest|eslint|curl|playwright"
     r"|(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?(?:test|lint|build|typecheck|check)\b)"
@@ -49,10 +62,13 @@ def _end_of(command: str, word: str, start: int) -> int:
     return found.start() if found else len(command)
 
 
-def shown_file(command: str) -> str | None:
-    """The one file that a command showed, and nothing else."""
-    found = _SHOWN.fullmatch(command) if len(command) <= 500 else None
-    return found[1] if found else None
+def shown_file(command: str) -> tuple[str, int | None] | None:
+    """The one file that a command showed, and how many lines of it at most; None where it did something else."""
+    for pattern in _SHOWN if len(command) <= _LONGEST_SHOWING else ():
+        if found := pattern.fullmatch(command):
+            lines = found.groupdict().get("lines")
+            return found["path"], int(lines) if lines else None
+    return None
 
 
 def is_check(command: str) -> bool:

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Sequence
 from importlib.metadata import version
+from itertools import chain, count
 from pathlib import Path
 
 from convex_evals.errors import UserError
@@ -37,6 +38,12 @@ def new_category(suite: Path, name: str) -> str:
     taken = _folders(suite / "evals")
     number = max((int(each[:3]) for each in taken if each[:3].isdigit()), default=-1) + 1
     return next((each for each in taken if each.partition("-")[2] == name), f"{number:03}-{name}")
+
+
+def free_name(suite: Path, category: str, name: str) -> str:
+    """Return `name`, or the first of name_2, name_3, ... that no eval of the category has."""
+    taken = {each.partition("-")[2] for each in _folders(suite / "evals" / category)}
+    return next(each for each in chain([name], (f"{name}_{number}" for number in count(2))) if each not in taken)
 
 
 def new_eval_folder(suite: Path, category: str, name: str) -> Path:

@@ -60,7 +60,7 @@ def to_eval(
     from convex_evals.records import EvalConfig
     from convex_evals.sessions.drafting.draft import draft_of
     from convex_evals.store.files import write_atomic
-    from convex_evals.suite.starter import new_category, new_eval_folder
+    from convex_evals.suite.starter import free_name, new_category, new_eval_folder
     from convex_evals.suite.suite import Eval, load_suite
 
     if (model is None) != (budget is None):
@@ -74,7 +74,8 @@ def to_eval(
     if target is not None and not (category and own):
         raise click.UsageError(f"--name {target}: give CATEGORY/NAME, like queries/recent_orders")
     if target is None:
-        category, own = new_category(workspace.suite, _CATEGORY), _name_of(session.title or "")
+        category = new_category(workspace.suite, _CATEGORY)
+        own = free_name(workspace.suite, category, _name_of(session.title or ""))
     folder = new_eval_folder(workspace.suite, category, own)
     messages = list(store.messages(session.id))
     draft, cost = draft_of(session.id, messages), None
