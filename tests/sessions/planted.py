@@ -251,6 +251,10 @@ _PREFIXES: tuple[tuple[str, int, str], ...] = (
 # One more for each form of a secret that is not among those above.
 MORE_PLANTED = (
     *(_token(prefix, prefix, length, characters) for prefix, length, characters in _PREFIXES),
+    _told("netrc-lines", "machine api.shop.internal\n  login bot\n  password ", 24),
+    _told("pgpass", "# password file\ndb.shop.internal:5432:orders:shop:", 20, after="\n"),
+    _told("long-token", "SERVICE_ACCOUNT_TOKEN=", 6_000),
+    _told("long-quoted", 'const apiKey = "', 20_000, _ALNUM + "+/", '";'),
     _told("teams-webhook", "https://shop.webhook.office" + ".com/webhookb2/", 80, _HEX + "-"),
     Planted("mailchimp", body("mailchimp", 32, _HEX) + "-us" + "12"),
     _told("cloudant", "cloudant_password = '", 64, _HEX, "'"),

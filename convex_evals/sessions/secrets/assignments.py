@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from convex_evals.sessions.secrets.names import is_literal, kind_of_name
 from convex_evals.sessions.secrets.spans import MARKER, MARKER_STARTS, SecretSpan
@@ -28,6 +29,8 @@ _NAME = re.compile(
 )
 _NAME_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
 _LONGEST_NAME, _LONGEST_VALUE = 80, 4096
+# What is longer is a secret if it is one token from end to end, and no code.
+_LONG_TOKEN = re.compile(r"[\w+/=.~-]++", re.ASCII)
 _QUOTE = re.compile(r"(?:[bBrRuUfF]{1,2}|[$@])?(\\{0,40}+[\"'`]|&(?:quot|#x27|#39|#34);)")
 _LINE_END = re.compile(r"[\r\n]|\\+[nr](?![\w/-]*[\"'])")
 # Of a file of variables or a shell: all that is not blank; elsewhere what code puts behind a value ends it.
@@ -39,7 +42,7 @@ _UPPER_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 # Of a command: also behind a line end in JSON, or a code of a terminal's colour.
 _BEGIN = r"(?:\b|(?<=\\[nrt])|(?<=\[\dm)|(?<=\[\d\dm))"
 # Before a name whose value follows without a sign: `aws configure set NAME VALUE`, and files of netrc.
-_SETTER = re.compile(rf"{_BEGIN}(?:set[ \t]{{1,5}}|login[ \t]{{1,5}}[^\s]{{1,64}}[ \t]{{1,5}})\Z")
+_SETTER = re.compile(rf"{_BEGIN}(?:set[ \t]{{1,5}}|login[ \t]{{1,5}}[^\s\\]{{1,64}}(?:\s|\\{{1,4}}[nrt]){{1,8}})\Z")
 # Commands whose short flags take a password.
 _COMMAND = re.compile(
     _BEGIN + r"(?:(?:mysql(?:dump|admin|import)?|mariadb(?:-dump)?)\b[^\n|;&]{0,200}?[ \t](?:-p)(?![ \t])"
@@ -49,9 +52,16 @@ _COMMAND = re.compile(
 )
 
 
+@dataclass
+class _LongRuns:
+    """How far long runs of a token's characters were read: each is read once, whatever names are in it."""
+
+    end: int = 0
+
+
 def find_assigned(text: str) -> Iterator[SecretSpan]:
     """Literal values of names of secrets. Takes time that is linear in the text."""
-    at = 0
+    at, runs = 0, _LongRuns()
     while match := _NAME.search(text, at):
         # What leads to a value may be a name itself: `key: DB_PASSWORD=...`.
         at = match.end("closers")
@@ -68,7 +78,7 @@ def find_assigned(text: str) -> Iterator[SecretSpan]:
         is_variable = is_upper and form == "equals" and match["equals"].strip() not in ("||", "??")
         if form == "comma" and not set(match["closers"]) & set("\"'`;"):
             continue
-        yield from _value(text, match.end(), kind, form, is_variable)
+        yield from _value(text, match.end(), kind, form, is_variable, runs)
 
 
 def find_passwords_of_commands(text: str) -> Iterator[SecretSpan]:
@@ -105,11 +115,17 @@ def _is_flag(text: str, start: int) -> bool:
     return text.startswith("-", start) and text[start : start + 3].strip("-") != ""
 
 
-def _value(text: str, at: int, kind: str, form: str, is_variable: bool) -> Iterator[SecretSpan]:
+def _value(
+    text: str, at: int, kind: str, form: str, is_variable: bool, runs: _LongRuns | None = None
+) -> Iterator[SecretSpan]:
+    runs = runs or _LongRuns()
     quote = _QUOTE.match(text, at)
     if quote is not None and form != "element":
         start, end = quote.end(), _closing(text, quote.end(), quote[1])
         is_quoted = True
+        if end - start > _LONGEST_VALUE:
+            yield from _long_value(text, start, kind, runs)
+            return
     else:
         pattern = _VARIABLE_VALUE if is_variable else _BARE_VALUE
         bare = pattern.match(text, at, at + _LONGEST_VALUE + 1)
@@ -117,6 +133,7 @@ def _value(text: str, at: int, kind: str, form: str, is_variable: bool) -> Itera
             return
         start, end = bare.span()
         if end - start > _LONGEST_VALUE:
+            yield from _long_value(text, start, kind, runs)
             return
         if form == "element" and not _ELEMENT_END.match(text, end):
             return
@@ -129,6 +146,16 @@ def _value(text: str, at: int, kind: str, form: str, is_variable: bool) -> Itera
         return
     if is_literal(value, kind, quoted=is_quoted):
         yield SecretSpan(start, start + len(value), kind, _RANK)
+
+
+def _long_value(text: str, start: int, kind: str, runs: _LongRuns) -> Iterator[SecretSpan]:
+    """A token that is longer than most, such as an encoded account or a chain of certificates."""
+    found = _LONG_TOKEN.match(text, start) if start >= runs.end else None
+    if found is None or found.end() - start <= _LONGEST_VALUE:
+        return
+    runs.end = found.end()
+    if is_literal(text[start : start + _LONGEST_VALUE], kind):
+        yield SecretSpan(start, found.end(), kind, _RANK)
 
 
 def _stands_out(value: str) -> bool:

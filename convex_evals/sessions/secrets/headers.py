@@ -28,6 +28,21 @@ _ADDRESS = re.compile(
 )
 
 
+# A line of `.pgpass`: host, port, database, user, password.
+_PGPASS = re.compile(
+    r"(?:^|(?<=\\n))[\w.*-]{1,100}:(?:\d{4,5}|\*):(?!\d)[\w.*-]{1,64}:(?!\d)[\w.*@-]{1,64}:"
+    r"((?:[^\s:\\\"'`]|\\[:\\]){4,200}+)(?=$|[\s\\\"'`])",
+    re.ASCII | re.MULTILINE,
+)
+
+
+def find_pgpass(text: str) -> Iterator[SecretSpan]:
+    """Passwords of PostgreSQL's password file."""
+    for match in _PGPASS.finditer(text):
+        if is_literal(match[1], "password"):
+            yield SecretSpan(*match.span(1), "password", _RANK)
+
+
 def find_authorization(text: str) -> Iterator[SecretSpan]:
     """What is behind `Authorization:`, and what is behind `Bearer` anywhere."""
     for match in _AUTHORIZATION.finditer(text):

@@ -10,7 +10,13 @@ from typing import NamedTuple
 
 from convex_evals.sessions.secrets.assignments import find_assigned, find_passwords_of_commands
 from convex_evals.sessions.secrets.encoded import encoded_parts
-from convex_evals.sessions.secrets.headers import find_addresses, find_authorization, find_cookies, find_private_keys
+from convex_evals.sessions.secrets.headers import (
+    find_addresses,
+    find_authorization,
+    find_cookies,
+    find_pgpass,
+    find_private_keys,
+)
 from convex_evals.sessions.secrets.patterns import RULES, find_jwt
 from convex_evals.sessions.secrets.personal import find_emails, find_homes
 from convex_evals.sessions.secrets.plugins import plugin_finders
@@ -28,6 +34,7 @@ _FINDERS: tuple[tuple[tuple[str, ...], Finder], ...] = (
     (("eyj",), find_jwt),
     (("authorization", "bearer"), find_authorization),
     (("cookie",), find_cookies),
+    ((":5432:", ":6432:", ":*:"), find_pgpass),
     (("://", ":\\/"), find_addresses),
     (("pass", "pwd", "pw", "secret", "token", "key", "credential", "mnemonic", "auth", "pat"), find_assigned),
     (("mysql", "mariadb", "sshpass", "redis-cli", "docker", "curl"), find_passwords_of_commands),
