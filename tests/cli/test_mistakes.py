@@ -42,7 +42,7 @@ def complaint(invoke: Invoke, *words: str) -> str:
         ("models.yaml", "models list", "is a folder; put a file there"),
         (".env", "models list", "is a folder; put a file there"),
         (f"evals/{EVAL}/TASK.txt", "run -m reference", "is not a regular file; put one there"),
-        (f"evals/{EVAL}/eval.yaml", "validate", "is a folder; put a file there"),
+        (f"evals/{EVAL}/eval.yaml", "run -m reference", "is a folder; put a file there"),
         ("guidelines/convex.md", "guidelines coverage", "is a folder; put a file there"),
         (f"{RUN}/summary.json", "list", "is a folder; move it away"),
         (f"{RUN}/evals/{EVAL}/generation.json", "show last answer", "is a folder; move it away"),
