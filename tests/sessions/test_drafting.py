@@ -106,6 +106,50 @@ def test_calls_of_tools_are_edits(name: str, arguments: Any, expected: list[Edit
     assert edits(called(name, arguments)) == expected
 
 
+UNITS = (
+    *(
+        "\n",
+        " ",
+        "<system-reminder>",
+        "```\n",
+        "<<<<<<< SEARCH\n",
+        "cat a <<EOF\n",
+        "rm a;",
+        "mv a b ",
+        "// convex/a.ts\n",
+    ),
+    *(
+        "*** Update File: a\n",
+        "*** Begin Patch\n",
+        "(End of file",
+        "a/",
+        "`",
+        "\n(End of file - 1)\n",
+        "cat ",
+        "rm -f ",
+    ),
+    *("DRAFT 3fa1c2d4: ", "cat > a ", "git ", "; "),
+)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_the_time_for_a_text_grows_with_its_length(unit: str) -> None:
+    """A square of it would take hours."""
+    text = unit * (500_000 // len(unit))
+    for messages in (
+        [Message("assistant", text)],
+        called("Read", {"file_path": A}, text),
+        called("Read", {"file_path": A}, f"<file>\n{text}\n</file>"),
+        called("Bash", {"command": text}),
+        called("apply_patch", text),
+        called("Write", {"file_path": A, "content": text}),
+    ):
+        tree = FileTree()
+        for step in steps(messages):
+            tree.apply(step)
+    list(left_to_write(text))
+
+
 def test_calls_that_failed_did_nothing_and_those_without_an_answer_did() -> None:
     arguments = {"file_path": A, "content": "x"}
     assert edits(called("Write", arguments, "no such folder", is_error=True)) == []

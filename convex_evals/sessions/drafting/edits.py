@@ -38,8 +38,8 @@ _CUT = re.compile(
     r"|\[\.\.\. omitted|\(Output capped|<truncated>",
     re.IGNORECASE,
 )
-_END_OF_FILE = re.compile(r"\n*\(End of file[^\n]*\)\s*$")
-_NOTICE = re.compile(r"\n*<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
+_END_OF_FILE = re.compile(r"\n\(End of file[^\n]*\)\s*\Z")
+_NOTICE = "<system-reminder>", "</system-reminder>"
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def _seen(path: str, shown: str, most_lines: int | None = None) -> Iterator[Edit
 
 def _lines_of(shown: str) -> list[str]:
     """The lines of a file, without what agents put around them: their numbers, tags, notices."""
-    text = _NOTICE.sub("\n", shown).strip("\n")
+    text = _without_notices(shown).strip("\n")
     for tag in ("content", "file"):
         inside = text.partition(f"<{tag}>\n")[2]
         if text.startswith(("<path>", "<file>")) and f"\n</{tag}>" in inside:
@@ -156,6 +156,16 @@ def _lines_of(shown: str) -> list[str]:
     if all(matches):
         lines = [line[found.end() :] for line, found in zip(lines, matches, strict=True) if found]
     return lines
+
+
+def _without_notices(text: str) -> str:
+    """In linear time, where a regular expression would search for the end of each one again."""
+    opening, closing = _NOTICE
+    parts, at = [], 0
+    while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start)) >= 0:
+        parts.append(text[at:start].rstrip("\n"))
+        at = end + len(closing)
+    return "\n".join([*parts, text[at:].lstrip("\n") if parts else text])
 
 
 def checks_of(messages: Sequence[Message]) -> list[tuple[int, str, bool]]:

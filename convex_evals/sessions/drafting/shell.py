@@ -9,12 +9,25 @@ from convex_evals.sessions.drafting.steps import Edit, Move, Remove, Write
 
 _LONGEST = 1_000_000  # characters of a command
 _LONGEST_SHOWING = 500
+# Blanks are counted: an unlimited number of them in two places would take the square of the time.
+_B = r"[ \t]{0,40}"
+_TARGET = r"[\w./~@$\[\]()-]{1,400}"
+
+
+def _word(name: str) -> str:
+    """The pattern of what begins a heredoc, with names that end in `name`."""
+    return rf"<<-?{_B}(?P<quote{name}>['\"]?)(?P<word{name}>\w{{1,80}})(?P=quote{name})"
+
+
 _HEREDOC = re.compile(
-    r"""\b(?:cat|tee)\s+(?:>\s*)?(?P<path>[\w./~@$[\]()-]+)\s*<<-?\s*(?P<quote>['"]?)(?P<word>\w+)(?P=quote)[^\n]*\n"""
-    r"""|\bcat\s*<<-?\s*(?P<quote2>['"]?)(?P<word2>\w+)(?P=quote2)\s*>\s*(?P<path2>[\w./~@$[\]()-]+)[^\n]*\n"""
+    rf"\b(?:cat|tee)[ \t]{_B}(?:>{_B})?(?P<path>{_TARGET}){_B}{_word('')}[^\n]*\n"
+    rf"|\bcat{_B}{_word('2')}{_B}>{_B}(?P<path2>{_TARGET})[^\n]*\n"
 )
-_REMOVED = re.compile(r"(?:^|[;&|]\s*|\n\s*)(?:git\s+)?rm\s+((?:-\w+\s+)*)([^;&|\n<>]+)")
-_MOVED = re.compile(r"(?:^|[;&|]\s*|\n\s*)(?:git\s+)?mv\s+(?:-\w+\s+)*([^\s;&|<>]+)\s+([^\s;&|<>]+)\s*(?=$|[;&|\n])")
+_START = rf"(?:^|[;&|\n]){_B}(?:git[ \t]{_B})?"
+_REMOVED = re.compile(rf"{_START}rm[ \t]{_B}((?:-\w{{1,20}}[ \t]{_B}){{0,9}})([^;&|\n<>]+)")
+_MOVED = re.compile(
+    rf"{_START}mv[ \t]{_B}(?:-\w{{1,20}}[ \t]{_B}){{0,9}}([^\s;&|<>]+)[ \t]{_B}([^\s;&|<>]+){_B}(?=$|[;&|\n])"
+)
 _FILE = r"(?P<path>[^\s;&|<>*'\"]+)"
 _LINES = r"['\"]?1,(?P<lines>\d{1,6})p['\"]?"
 # Commands that show a file from its beginning; `lines` is how many of it at most.

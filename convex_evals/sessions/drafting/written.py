@@ -17,7 +17,7 @@ _SEARCH, _DIVIDER, _REPLACE = (
 )
 # A part of a file, with a word for what is left out.
 _ELIDED = re.compile(
-    r"^\s*(?://|#|/\*|<!--|\{/\*)\s*(?:\.\.\.|…|(?:existing|rest of|unchanged) )", re.MULTILINE | re.IGNORECASE
+    r"^[ \t]*(?://|#|/\*|<!--|\{/\*)[ \t]*(?:\.\.\.|…|(?:existing|rest of|unchanged) )", re.MULTILINE | re.IGNORECASE
 )
 _NAMED = ("package.json", "convex.json", "tsconfig.json")
 
