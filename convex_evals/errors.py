@@ -65,3 +65,9 @@ def first_cause(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
+
+
+def bug_line(error: BaseException, details: str) -> str:
+    """Tell an error that is nobody's mistake but ours; `details` is the file that has its traceback."""
+    what = f"{type(error).__name__}: {error}".partition("\n")[0]
+    return f"this is a bug in convex-evals: {what}; details in {details}"

@@ -106,6 +106,28 @@ def plural(number: int, noun: str) -> str:
     return noun if number == 1 else f"{noun}s"
 
 
+def capitalized(text: str) -> str:
+    """With its first letter as a capital; the others stay."""
+    return text[:1].upper() + text[1:]
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, or its beginning and an ellipsis: `most` characters together."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def without_enclosed(text: str, opening: str, closing: str) -> list[str]:
+    """The parts of `text` around what stands between `opening` and `closing`, which go with it.
+
+    In linear time, where a regular expression would search for the end of each one again.
+    """
+    parts, at = [], 0
+    while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start)) >= 0:
+        parts.append(text[at:start])
+        at = end + len(closing)
+    return [*parts, text[at:]]
+
+
 def and_more(number: int, of: str = "more") -> str:
     """` (and 2 more)` behind the first of several; nothing where there is no other."""
     return f" (and {number} {of})" if number > 0 else ""

@@ -11,7 +11,7 @@ from typing import NoReturn
 import click
 
 from convex_evals import __version__
-from convex_evals.errors import ExitCode, InfrastructureError, UserError, first_cause
+from convex_evals.errors import ExitCode, InfrastructureError, UserError, bug_line, first_cause
 from convex_evals.render.output import complain, say
 from convex_evals.text import printable
 
@@ -121,8 +121,7 @@ def main() -> NoReturn:
         if isinstance(cause, (UserError, InfrastructureError)):
             complain(str(cause))
             sys.exit(ExitCode.USER_ERROR)
-        what = f"{type(cause).__name__}: {cause}".partition("\n")[0]
-        complain(f"this is a bug in convex-evals: {what}; details in {log_bug(error)}")
+        complain(bug_line(cause, log_bug(error)))
         sys.exit(ExitCode.BUG)
 
 

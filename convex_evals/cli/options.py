@@ -15,6 +15,7 @@ import click
 from convex_evals.render.formats import DEFAULT, FORMATS, Result
 
 if TYPE_CHECKING:
+    from convex_evals.config import Workspace
     from convex_evals.grading.sandbox.choice import Containment
     from convex_evals.render.model import Section, Table
     from convex_evals.runs.delivery import Delivery
@@ -127,6 +128,17 @@ def site_address(ctx: click.Context, option: click.Parameter, url: str | None) -
 def suite_path(ctx: click.Context) -> Path | None:
     """What `-C` said."""
     return Path(ctx.obj) if ctx.obj else None
+
+
+def own_workspace(ctx: click.Context) -> Workspace:
+    """The workspace of a suite that may be written to. Raises `UserError` for one that -C names."""
+    from convex_evals.config import open_workspace
+    from convex_evals.errors import UserError
+
+    workspace = open_workspace(suite_path(ctx), None, Path.cwd())
+    if not workspace.is_own:
+        raise UserError("-C: a suite named by it is only read; go into its folder")
+    return workspace
 
 
 def sessions_home(ctx: click.Context) -> Path:

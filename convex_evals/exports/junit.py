@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from convex_evals.exports.trials import ExportedRun, ExportedTrial
 from convex_evals.records import Outcome
-from convex_evals.text import spelled_out, well_formed
+from convex_evals.text import shortened, spelled_out, well_formed
 
 _ELEMENTS = {Outcome.FAILED: "failure", Outcome.UNSCORED: "error"}
 _LONGEST_MESSAGE = 200  # characters
@@ -92,8 +92,7 @@ def _case(trial: ExportedTrial) -> bytes:
 
 
 def _first_line(reason: str) -> str:
-    line = reason.strip().partition("\n")[0]
-    return line if len(line) <= _LONGEST_MESSAGE else f"{line[: _LONGEST_MESSAGE - 1]}…"
+    return shortened(reason.strip().partition("\n")[0], _LONGEST_MESSAGE)
 
 
 def _seconds(milliseconds: int) -> str:

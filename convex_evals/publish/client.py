@@ -21,7 +21,7 @@ import httpx
 from convex_evals.config import is_loopback
 from convex_evals.errors import UserError
 from convex_evals.publish.deployments import Deployment
-from convex_evals.text import one_line, printable
+from convex_evals.text import one_line, printable, shortened
 
 T = TypeVar("T")
 _BUSY = (429, 503)
@@ -105,8 +105,7 @@ class ConvexClient:
 
     def safe(self, text: str) -> str:
         """Text of the deployment as one line that has no token in it."""
-        shown = printable(one_line(text.replace(self.deployment.token, "***")))
-        return shown if len(shown) <= _LONGEST_MESSAGE else f"{shown[: _LONGEST_MESSAGE - 1]}…"
+        return shortened(printable(one_line(text.replace(self.deployment.token, "***"))), _LONGEST_MESSAGE)
 
     def _with_token(self, args: dict[str, Any]) -> dict[str, Any]:
         return {"token": self.deployment.token, **args}

@@ -15,6 +15,7 @@ from convex_evals.records import Generation, Outcome, RunPlan, StepOutcome, Step
 from convex_evals.records.publication import run_text
 from convex_evals.store.run import Run
 from convex_evals.suite.extract import extract
+from convex_evals.text import shortened
 
 DEFAULT_EXPERIMENT = "default"
 _LONGEST_REASON = 8_000  # characters
@@ -67,16 +68,17 @@ class EvalContent:
         mark = f"{self._mark()} " if step.outcome is StepOutcome.UNSCORED else ""
         return {
             "kind": "failed",
-            "failureReason": _shortened(f"{mark}{step.reason or _NO_REASON}"),
+            "failureReason": shortened(f"{mark}{step.reason or _NO_REASON}", _LONGEST_REASON),
             "durationMs": step.duration_ms,
         }
 
     def _reason(self) -> str:
         verdict = self.verdict
         if verdict.outcome is Outcome.UNSCORED:
-            return _shortened(f"{self._mark()} {verdict.reason or self.generation.reason or _NO_REASON}")
+            reason = verdict.reason or self.generation.reason or _NO_REASON
+            return shortened(f"{self._mark()} {reason}", _LONGEST_REASON)
         # With the step in front, no text of a model can look like one of our marks.
-        return _shortened(f"{verdict.caught_by or 'grading'}: {verdict.reason or _NO_REASON}")
+        return shortened(f"{verdict.caught_by or 'grading'}: {verdict.reason or _NO_REASON}", _LONGEST_REASON)
 
     def _mark(self) -> str:
         """How a failure is told there that is not the model's."""
@@ -182,7 +184,3 @@ def _usage(generations: Iterable[Generation]) -> dict[str, Any] | None:
 def _without_none(given: dict[str, Any]) -> dict[str, Any]:
     """An argument that is not there is left out: null is another value."""
     return {name: value for name, value in given.items() if value is not None}
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST_REASON else f"{text[: _LONGEST_REASON - 1]}…"

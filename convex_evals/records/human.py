@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from convex_evals.errors import UserError
 from convex_evals.inputs.bounded_json import Limits, decode
 from convex_evals.records.base import Record
-from convex_evals.text import one_line, spelled_out
+from convex_evals.text import one_line, shortened, spelled_out
 
 R = TypeVar("R", bound=Record)
 # A models.yaml of a thousand models is far below it. As `bounded_yaml` has them.
@@ -107,7 +107,7 @@ def explain(error: ValidationError, model: type[Record]) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return shortened(text, _LONGEST)
 
 
 def known_keys(model: type[Record], location: list[str]) -> list[str]:

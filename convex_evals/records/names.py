@@ -9,6 +9,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from convex_evals.text import shortened
+
 MOST_TRIALS = 1_000  # of one eval in one run
 _PART = r"\w(?:[\w .,+@~()=%-]{0,98}[\w+@~()=%-])?"
 _EVAL_ID = re.compile(rf"{_PART}/{_PART}")
@@ -49,8 +51,7 @@ def _matching(pattern: re.Pattern[str], what: str) -> AfterValidator:
     @lru_cache(maxsize=8_192)
     def check(text: str) -> str:
         if not pattern.fullmatch(text) or text != text.strip():
-            shown = text if len(text) <= 60 else f"{text[:59]}…"
-            raise ValueError(f"'{shown}' is no {what}")
+            raise ValueError(f"'{shortened(text, 60)}' is no {what}")
         return text
 
     return AfterValidator(check)

@@ -26,6 +26,9 @@ class SessionStatus(StrEnum):
     NEEDS_REVIEW = "needs_review"
 
 
+STATUSES = {status.value: status for status in SessionStatus}
+
+
 class Session(FileRecord):
     """`session.json`: what is known of an imported conversation besides its messages."""
 

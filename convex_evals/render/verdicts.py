@@ -8,6 +8,7 @@ from convex_evals.records import Outcome, Verdict
 from convex_evals.render.lead_ins import from_the_cause
 from convex_evals.render.marks import MARKS
 from convex_evals.render.model import Tone
+from convex_evals.text import shortened
 
 TONES = {Outcome.PASSED: Tone.GOOD, Outcome.FAILED: Tone.BAD, Outcome.UNSCORED: Tone.UNSURE}
 
@@ -23,7 +24,7 @@ def headline(text: str | None, width: int = 160) -> str:
     if line.startswith("✘ [ERROR] "):
         place = next((m[1] for m in map(_LOCATION.match, lines[1:]) if m), None)
         line = f"{place}: {line[10:]}" if place else line[10:]
-    return line if len(line) <= width else line[: width - 1] + "…"
+    return shortened(line, width)
 
 
 def verdict_text(verdict: Verdict) -> str:

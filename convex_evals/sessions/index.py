@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 from convex_evals.errors import UserError
 from convex_evals.inputs import confined
-from convex_evals.records.session import Label, Session, SessionStatus
+from convex_evals.records.session import STATUSES, Label, Session, SessionStatus
 from convex_evals.sessions.labels import read_label
 from convex_evals.sessions.message import ASSISTANT, USER
 from convex_evals.sessions.store import LABELS, RECORD, SESSIONS, SessionStore
+from convex_evals.text import and_more
 
 INDEX = Path(".cache", "convex-evals", "sessions.sqlite")
 _VERSION = 2
@@ -34,7 +35,6 @@ create table if not exists sessions (
 create index if not exists newest on sessions (time desc, id);
 create table if not exists texts (id text primary key, text blob not null);
 """
-_STATUSES = {status.value: status for status in SessionStatus}
 _MOST_TEXT = 1_000_000  # characters of a session that a search looks through
 Progress = Callable[[int, int], None]  # sessions read, of how many
 
@@ -116,13 +116,18 @@ class Index:
         ).fetchall()
         return [_read_entry(data) for data, _ in rows], rows[0][1] if rows else 0
 
+    def refuse_problems(self) -> None:
+        """Raise `UserError` where a file could not be read: it cannot be told whether it was asked for."""
+        if self.problems:
+            raise UserError(self.problems[0] + and_more(len(self.problems) - 1))
+
     def outline(self, wanted: SessionFilter) -> list[tuple[str, SessionStatus]]:
         """Return the id and the status of each session, in the order of `find`: what pages of a list are cut from."""
         where, parameters = wanted.where()
         rows = self.connection.execute(
             f"select id, status from sessions where {where} order by time desc, id", parameters
         )
-        return [(session_id, _STATUSES[status]) for session_id, status in rows]
+        return [(session_id, STATUSES[status]) for session_id, status in rows]
 
     def count(self, wanted: SessionFilter) -> int:
         where, parameters = wanted.where()

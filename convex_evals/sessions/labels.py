@@ -14,7 +14,7 @@ from typing import Any
 from convex_evals.errors import UserError
 from convex_evals.inputs import bounded_yaml
 from convex_evals.records.human import parse_human
-from convex_evals.records.session import Label, SessionStatus
+from convex_evals.records.session import STATUSES, Label
 from convex_evals.sessions.store import SessionStore
 from convex_evals.store.files import read_confined, write_atomic
 
@@ -25,7 +25,6 @@ _SIMPLE_LINE = re.compile(r"  [ !-~\xa1-\u1fff]*|")
 _OTHER_LINE_ENDS = re.compile("[\x85\u2028\u2029]")
 # What YAML reads as something else than text.
 _WORDS = frozenset(["true", "false", "yes", "no", "on", "off", "null", "y", "n"])
-_STATUSES = {status.value: status for status in SessionStatus}
 
 
 def read_label(store: SessionStore, session_id: str) -> Label:
@@ -113,8 +112,8 @@ def _paragraphs(text: str) -> Iterable[list[str]]:
 def _plain_value(key: str, rest: str, lines: list[str]) -> Any:
     if key == "evalReady" and not lines:
         return {" true": True, " false": False}.get(rest)
-    if key == "evalStatus" and not lines and rest[1:] in _STATUSES:
-        return _STATUSES[rest[1:]]
+    if key == "evalStatus" and not lines and rest[1:] in STATUSES:
+        return STATUSES[rest[1:]]
     if key == "reviewedAt" and not lines and re.fullmatch(r" [1-9]\d{0,14}", rest):
         return int(rest)
     if key == "evalTags" and not rest and lines:

@@ -43,7 +43,7 @@ async def read_form(request: Request) -> Form:
 
 
 def answer(request: Request, content: bytes, kind: str, status: int = 200, **headers: str) -> Response:
-    """Empty, with 304, where the browser has it already. `headers` are given with `_` for `-`."""
+    """Answer with `content`, or with 304 and nothing where the browser has it. `headers` are given with `_` for `-`."""
     tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
     if status == 200 and request.headers.get("if-none-match") == tag:
         return plain_answer(b"", kind, 304, ETag=tag, **headers)
@@ -51,7 +51,7 @@ def answer(request: Request, content: bytes, kind: str, status: int = 200, **hea
 
 
 def plain_answer(content: bytes, kind: str, status: int = 200, **headers: str) -> Response:
-    """The same without the browser being asked what it has."""
+    """Answer with `content`, whatever the browser has."""
     from starlette.responses import Response
 
     given = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -59,5 +59,5 @@ def plain_answer(content: bytes, kind: str, status: int = 200, **headers: str) -
 
 
 def text_answer(text: str, status: int) -> Response:
-    """One line."""
+    """Answer with one line."""
     return plain_answer(f"{text}\n".encode(), "text/plain; charset=utf-8", status)

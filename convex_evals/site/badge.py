@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 
 from convex_evals.analysis.ranking import Leaderboard
 from convex_evals.render.numbers import interval, percent
-from convex_evals.text import spelled_out
+from convex_evals.text import shortened, spelled_out
 
 _WIDTH = 6.6  # of a character at 11 px, about
 _LONGEST = 60
@@ -17,8 +17,7 @@ def best_badge(board: Leaderboard) -> bytes:
     standing = board.rankings[0].standings[0] if board.rankings and board.rankings[0].standings else None
     if standing is None:
         return _badge("convex evals", "no runs yet")
-    model = spelled_out(standing.latest.model)
-    name = model if len(model) <= _LONGEST else f"{model[: _LONGEST - 1]}…"
+    name = shortened(spelled_out(standing.latest.model), _LONGEST)
     return _badge("best at Convex", f"{name} {percent(standing.counts)} ({interval(standing.counts)})")
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
-from convex_evals.errors import UserError
+from convex_evals.errors import UserError, bug_line
 from convex_evals.records.api_key import ApiKey, KeyState
-from convex_evals.records.session import SessionStatus
+from convex_evals.records.session import STATUSES
 from convex_evals.render.output import complain
 from convex_evals.sessions.exports import EXPORTS, ExportFormat
 from convex_evals.sessions.index import SessionFilter, open_index
@@ -24,7 +24,6 @@ from convex_evals.sessions.store import SessionStore
 from convex_evals.site.downloads import begin, download, file_name
 from convex_evals.site.rate import TokenBucket
 from convex_evals.store.api_keys import ApiKeyStore, today
-from convex_evals.text import and_more
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -93,8 +92,7 @@ class ExportApi:
             complain(f"/{PLACE}: {error}")
             return refusal(Refused(500, "unreadable", "A file is broken; `cli view` said which one."))
         except Exception as error:
-            what = f"{type(error).__name__}: {error}".partition("\n")[0]
-            complain(f"/{PLACE}: this is a bug in convex-evals: {what}; details in {self.log_bug(error)}")
+            complain(f"/{PLACE}: {bug_line(error, self.log_bug(error))}")
             return refusal(Refused(500, "bug", "This is a bug in convex-evals; `cli view` said where its details are."))
         return download(asked.form, asked.file_name, first, rest, _HEADERS)
 
@@ -118,9 +116,7 @@ class ExportApi:
         """The first piece, so that what cannot be read is told by the status, and the others. Raises `UserError`."""
         store = SessionStore(self.home)
         with open_index(store) as index:
-            if index.problems:
-                # It cannot be told whether what is broken was asked for.
-                raise UserError(index.problems[0] + and_more(len(index.problems) - 1))
+            index.refuse_problems()
             ids = [entry.id for entry in index.find(asked.wanted, asked.limit)]
         return begin(store, ids, asked.form)
 
@@ -162,12 +158,12 @@ def parse(query: str) -> ExportRequest:
     form, status, limit = (values.get(name, [None])[0] for name in ("format", "status", "limit"))
     if form not in EXPORTS:
         raise _bad(f"The parameter format is one of {', '.join(EXPORTS)}.")
-    if status is not None and status not in {each.value for each in SessionStatus}:
-        raise _bad(f"The parameter status is one of {', '.join(each.value for each in SessionStatus)}.")
+    if status is not None and status not in STATUSES:
+        raise _bad(f"The parameter status is one of {', '.join(STATUSES)}.")
     if any(not tag or "\n" in tag for tag in values.get("tag", ())):
         raise _bad("The parameter tag is a tag.")
     wanted = SessionFilter(
-        status=SessionStatus(status) if status else None, tags=tuple(values.get("tag", ())), ready=True
+        status=None if status is None else STATUSES[status], tags=tuple(values.get("tag", ())), ready=True
     )
     return ExportRequest(EXPORTS[form], wanted, None if limit is None else _number(limit))
 

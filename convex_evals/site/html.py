@@ -23,7 +23,7 @@ from convex_evals.render.numbers import dollars, duration, interval, percent
 from convex_evals.render.templates import page_environment
 from convex_evals.site import urls
 from convex_evals.stats import Conclusion, Paired, wilson
-from convex_evals.text import counted, plural, spelled_out
+from convex_evals.text import capitalized, counted, plural, spelled_out
 
 TEMPLATES = Path(__file__).with_name("templates")
 # What a page may load and send. No page has a script or a style of its own.
@@ -116,7 +116,7 @@ def _environment() -> Any:
         "plural": plural,
         "prose": to_html,
         "points": lambda found: points(found.difference),
-        "capitalize_first": lambda text: text[:1].upper() + text[1:],
+        "capitalize_first": capitalized,
         "share": rate,
         "short": short,
         "span": lambda found: span(found.interval),

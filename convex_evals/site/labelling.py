@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from convex_evals.errors import UserError
-from convex_evals.records.session import Label, SessionStatus, check_tag
+from convex_evals.records.session import STATUSES, Label
 from convex_evals.sessions.exchanges import exchanges
 from convex_evals.sessions.labelling import LabelChange, changes, write_changes
-from convex_evals.sessions.labels import read_label
+from convex_evals.sessions.labels import read_label, write_label
 from convex_evals.sessions.store import SessionStore
 from convex_evals.site.pages.session import digests
 
-_STATUSES = {status.value: status for status in SessionStatus}
 _READY = {"true": True, "false": False}
 
 
@@ -47,10 +46,10 @@ class LabelWriter:
         change = self._change(session_id, fields)
         with self._lock:
             label = read_label(self.store, session_id)
-            if change.of(label, now_ms=0) == label:
-                return
-            _refuse_outdated(label, fields)
-            write_changes(self.store, changes(self.store, [session_id], change))
+            after = change.of(label)
+            if after != label:
+                _refuse_outdated(label, fields)
+                write_label(self.store, session_id, after)
 
     def mark(self, ids: list[str], *, ready: bool) -> int:
         """Mark these sessions as evals, or take the mark away; how many were changed. Raises `UserError`."""
@@ -61,14 +60,12 @@ class LabelWriter:
 
     def _change(self, session_id: str, fields: Mapping[str, str]) -> LabelChange:
         name, value = fields.get("field"), _text(fields.get("value", ""))
-        if name == "evalStatus" and value in _STATUSES:
-            return LabelChange(status=_STATUSES[value])
+        if name == "evalStatus" and value in STATUSES:
+            return LabelChange(status=STATUSES[value])
         if name == "evalReady" and value in _READY:
             return LabelChange(ready=_READY[value])
         if name == "evalTags":
             tags = tuple(filter(None, (tag.strip() for tag in value.split(","))))
-            for tag in tags:
-                _check_tag(tag)
             return LabelChange(tags=tags, untags=(fields["untag"],) if fields.get("untag") else ())
         if name == "evalNotes":
             return LabelChange(notes=_ended(value))
@@ -91,13 +88,6 @@ def _refuse_outdated(label: Label, fields: Mapping[str, str]) -> None:
         return
     there = label.model_dump(mode="json")[name]
     raise LabelConflict(_text(fields.get("value", "")), "" if there is None else str(there))
-
-
-def _check_tag(tag: str) -> None:
-    try:
-        check_tag(tag)
-    except ValueError as error:
-        raise UserError(str(error)) from None
 
 
 def _text(sent: str) -> str:

@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 
 from convex_evals.site.highlight import diff_lines, highlight
 from convex_evals.site.html import short
-from convex_evals.text import JOINER, spelled_out
+from convex_evals.text import JOINER, spelled_out, without_enclosed
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -62,21 +62,12 @@ def _parser() -> MarkdownIt:
 def _html(renderer: Any, tokens: Any, index: int, options: Any, env: Mapping[str, Any]) -> str:
     if not env["of_report"]:
         return str(escape(tokens[index].content))
-    text = _without_comments(tokens[index].content)
+    text = "".join(without_enclosed(tokens[index].content, "<!--", "-->"))
     parts, at = [], 0
     for found in _KEPT.finditer(text):
         parts += [str(escape(text[at : found.start()])), _kept(found)]
         at = found.end()
     return "".join([*parts, str(escape(text[at:]))])
-
-
-def _without_comments(text: str) -> str:
-    """In linear time, where a regular expression would search for the end of each one again."""
-    parts, at = [], 0
-    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:
-        parts.append(text[at:start])
-        at = end + 3
-    return "".join([*parts, text[at:]])
 
 
 def _kept(found: re.Match[str]) -> str:

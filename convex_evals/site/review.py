@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from convex_evals.errors import UserError
+from convex_evals.errors import UserError, bug_line
 from convex_evals.sessions.exports import EXPORTS
 from convex_evals.sessions.index import SessionFilter, open_index
 from convex_evals.sessions.store import SessionStore
@@ -23,7 +23,7 @@ from convex_evals.site.labelling import LabelConflict, LabelWriter, NotAForm
 from convex_evals.site.pages.session import label_page, session_page
 from convex_evals.site.pages.sessions import SECTION, sessions_page
 from convex_evals.site.session_view import SessionView
-from convex_evals.text import and_more
+from convex_evals.text import capitalized
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -64,8 +64,7 @@ class Review:
         except UserError as error:
             problem = str(error)
         except Exception as error:
-            what = f"{type(error).__name__}: {error}".partition("\n")[0]
-            status, problem = 500, f"This is a bug in convex-evals: {what}; details in {self.log_bug(error)}"
+            status, problem = 500, capitalized(bug_line(error, self.log_bug(error)))
         return _page(_problem(place, problem, "Not shown" if form is None else "Not done"), status)
 
     def _read(self, request: Request, place: str) -> Response:
@@ -133,8 +132,7 @@ class Review:
         """Return the ids of the sessions that are ticked, or of the whole view, in its order. Raises `UserError`."""
         with open_index(self.store) as index:
             if "all" in form:
-                if index.problems:
-                    raise UserError(index.problems[0] + and_more(len(index.problems) - 1))
+                index.refuse_problems()
                 return [session_id for session_id, _ in index.outline(_view(form).filter())]
             ticked = set(form.get("id", ()))
             found = [session_id for session_id, _ in index.outline(among) if session_id in ticked]

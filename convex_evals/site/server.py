@@ -18,7 +18,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from convex_evals.errors import UserError
+from convex_evals.errors import UserError, bug_line
 from convex_evals.sessions.index import open_index
 from convex_evals.sessions.store import SESSIONS, SessionStore, find_home
 from convex_evals.site import urls
@@ -31,6 +31,7 @@ from convex_evals.site.pages.compare import compare_page, offered
 from convex_evals.site.review import Review, is_of_sessions
 from convex_evals.site.routes import find_page
 from convex_evals.site.writing import Conflict, save
+from convex_evals.text import capitalized
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -70,12 +71,17 @@ class Viewer:
     requests: Requests = field(default_factory=Requests, repr=False)
 
     @cached_property
+    def sessions(self) -> SessionStore:
+        """Those beside the runs, or above them."""
+        return SessionStore(find_home(self.library.workspace.home))
+
+    @cached_property
     def api(self) -> ExportApi:
-        return ExportApi(find_home(self.library.workspace.home), self.log_bug)
+        return ExportApi(self.sessions.root, self.log_bug)
 
     @cached_property
     def review(self) -> Review:
-        return Review(SessionStore(find_home(self.library.workspace.home)), self.log_bug)
+        return Review(self.sessions, self.log_bug)
 
     @property
     def address(self) -> str:
@@ -133,9 +139,8 @@ class Viewer:
                     text = render(page, Rendition(live=True))
                     self.library.keep_recent(("html", place, ""), lambda text=text: text)  # type: ignore[misc]
         with contextlib.suppress(Exception):
-            store = self.review.store
-            if (store.root / SESSIONS).is_dir():
-                with open_index(store):
+            if (self.sessions.root / SESSIONS).is_dir():
+                with open_index(self.sessions):
                     pass  # what has changed since is read now
         with contextlib.suppress(Exception):
             slow = [urls.leaderboard_of(name) for name in self.library.experiments]
@@ -172,8 +177,7 @@ class Viewer:
         except UserError as error:
             problem = str(error)
         except Exception as error:
-            what = f"{type(error).__name__}: {error}".partition("\n")[0]
-            problem = f"This is a bug in convex-evals: {what}; details in {self.log_bug(error)}"
+            problem = capitalized(bug_line(error, self.log_bug(error)))
         return _html(request, render(_problem_page(place, problem), delivery), 500)
 
     def _text(self, request: Request, place: str, delivery: Rendition) -> str | None:

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 from urllib.parse import urlencode
 
-from convex_evals.records.session import SessionStatus
+from convex_evals.records.session import STATUSES, SessionStatus
 from convex_evals.sessions.index import SessionFilter
 
 _LONGEST = 200  # characters of a condition
 _MOST_PAGES = 1_000_000
-_STATUSES = {status.value: status for status in SessionStatus}
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class SessionView:
         page = fields.get("page", "")
         return cls(
             ready=fields.get("ready") != "no",
-            status=_STATUSES.get(fields.get("status", "")),
+            status=STATUSES.get(fields.get("status", "")),
             tag=_condition(fields.get("tag", "")),
             search=_condition(fields.get("q", "")),
             page=max(1, min(int(page), _MOST_PAGES)) if page.isascii() and page.isdigit() and len(page) < 9 else 1,

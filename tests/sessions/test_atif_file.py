@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from convex_evals.records.generation import Usage
+from convex_evals.sessions.arguments import arguments_of
 from convex_evals.sessions.conversation import DETAIL, MESSAGE, UNKNOWN, UNREADABLE, Conversation, session_id
-from convex_evals.sessions.exports.arguments import arguments_of
 from convex_evals.sessions.exports.atif import trajectory
 from convex_evals.sessions.message import ASSISTANT, SYSTEM, TOOL, USER, Message, ToolCall
 from convex_evals.sessions.readers.atif_file import READER

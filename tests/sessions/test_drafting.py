@@ -355,6 +355,8 @@ def test_files_that_came_later_are_deleted_in_an_earlier_state() -> None:
 def test_a_session_without_a_project_is_refused() -> None:
     with pytest.raises(UserError, match=r"session 3fa1c2d4: no file below a folder convex/ is written or shown in it$"):
         draft_of(ID, [Message("user", "x"), *called("Write", {"file_path": "src/a.ts", "content": "1"})])
+    with pytest.raises(UserError, match=r"session 3fa1c2d4: no file below a folder convex/"):
+        draft_of(ID, called("Write", {"file_path": A, "content": "1"}))
     with pytest.raises(UserError, match=r"it; message 2: convex/a.ts: a part was replaced"):
         draft_of(ID, [Message("user", "x"), *called("Edit", {"file_path": A, "old_string": "a", "new_string": "b"})])
 

@@ -200,7 +200,7 @@ def test_a_session_is_shown_in_order_with_what_is_long_folded(viewer: Viewer, id
     assert "Fix the <strong>upload</strong>." in page
     assert "not JSON &lt;b&gt;" in page
     assert "<small>convex/files.ts</small>" in page
-    # A text of several lines stands by itself, coloured as the file is.
+    # An argument of several lines has a block of its own, with the colours of the file's language.
     assert "<code>new_string</code>" in page and '<i class="k">const</i> a = <i class="n">1</i>' in page
     assert "<code>old_string</code>" not in page and "old_string" in page
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from convex_evals.cli.options import suite_path
+from convex_evals.cli.options import own_workspace
 from convex_evals.render.output import say
 
 
@@ -22,16 +22,9 @@ def new_eval(ctx: click.Context, category: str, name: str) -> None:
     Example:
       cli new-eval queries recent_orders
     """
-    from pathlib import Path
-
-    from convex_evals.config import open_workspace
-    from convex_evals.errors import UserError
     from convex_evals.suite.starter import lay_out_eval
 
-    workspace = open_workspace(suite_path(ctx), None, Path.cwd())
-    if not workspace.is_own:
-        raise UserError("-C: a suite named by it is only read; go into its folder")
-    written = lay_out_eval(workspace.suite, category, name)
+    written = lay_out_eval(own_workspace(ctx).suite, category, name)
     folder = next(p.parent for p in written if p.name == "TASK.txt")
     ident = "/".join(folder.parts[-2:])
     say(f"Created {len(written)} files in {folder}:")

@@ -6,20 +6,22 @@ and `cli validate` does not grade an eval that has one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from convex_evals.errors import UserError
 from convex_evals.sessions.drafting.edits import checks_of, steps
 from convex_evals.sessions.drafting.project import functions_of, project_of, root_of
+from convex_evals.sessions.drafting.steps import text_of
 from convex_evals.sessions.drafting.tree import FileTree
 from convex_evals.sessions.exchanges import Exchange, turns
 from convex_evals.sessions.message import Message
 from convex_evals.suite.drafts import draft_line
 from convex_evals.suite.extract import files_problem
 from convex_evals.suite.starter import EXAMPLE
-from convex_evals.text import and_more, one_line, read_text, spelled_out
+from convex_evals.suite.suite import CONFIG_NAME, DELETE_NAME, GRADER_NAME, REASON_NAME, TASK_NAME
+from convex_evals.text import and_more, read_text, shortened, spelled_out
 
 _MOST_WRONG = 3
 _MOST_CHECKS = 20
@@ -39,7 +41,6 @@ class _State:
     """The project at the end of a turn."""
 
     turn: Exchange
-    number: int  # of the message that begins the turn
     project: Mapping[str, str]
 
 
@@ -55,9 +56,9 @@ def draft_of(session_id: str, messages: Sequence[Message]) -> Draft:
     maker = _Maker(session_id, asked, last, tree)
     package = {} if "package.json" in last.project else {"answer/package.json": _package()}
     files = {
-        "TASK.txt": maker.task(),
-        "eval.yaml": maker.config(),
-        "grader.test.ts": maker.grader(checks_of(messages)),
+        TASK_NAME: maker.task(),
+        CONFIG_NAME: maker.config(),
+        GRADER_NAME: maker.grader(checks_of(messages)),
         **package,
         **{f"answer/{path}": text for path, text in last.project.items()},
         **maker.wrong(states[:-1]),
@@ -73,22 +74,21 @@ def _package() -> str:
 def _replay(messages: Sequence[Message]) -> tuple[FileTree, list[_State]]:
     """The files at the end, and the project after each turn that changed it."""
     everything, tree = list(steps(messages)), FileTree()
-    ends = [(turn, turn.at + 1) for turn in turns(messages)]
-    snapshots = []
-    at = 0
-    for place, (turn, number) in enumerate(ends):
-        end = ends[place + 1][1] if place + 1 < len(ends) else len(messages) + 1
-        while at < len(everything) and everything[at].message < end:
+    found = turns(messages)
+    snapshots, at = [], 0
+    for turn, following in zip_longest(found, found[1:]):
+        end = following.at if following else len(messages)
+        while at < len(everything) and everything[at].message <= end:
             tree.apply(everything[at])
             at += 1
-        snapshots.append((turn, number, tree.snapshot()))
+        snapshots.append((turn, tree.snapshot()))
     root = root_of(tree.written_by) or root_of(tree.files)
     states: list[_State] = []
-    for turn, number, files in snapshots if root is not None else ():
+    for turn, files in snapshots if root is not None else ():
         project = project_of(files, root or "")
         is_new = not states or project != states[-1].project
         if is_new and any(path.startswith("convex/") for path in project):
-            states.append(_State(turn, number, project))
+            states.append(_State(turn, project))
     return tree, states
 
 
@@ -136,7 +136,7 @@ class _Maker:
         if checks:
             lines.append("// In the session these looked at the result:")
             shown = checks[-_MOST_CHECKS:]
-            lines += [f"//   message {at}: {_shortened(text)}{' (failed)' if bad else ''}" for at, text, bad in shown]
+            lines += [f"//   message {at}: {_on_one_line(text)}{' (failed)' if bad else ''}" for at, text, bad in shown]
         lines.append(f"// {self._todo('test what the task says and nothing else, by what clients see')}")
         for path, name, kind in functions:
             module = path.removeprefix("convex/").removesuffix(".ts")
@@ -167,11 +167,11 @@ class _Maker:
             folder = f"wrong/before-message-{following.at + 1}"
             files |= {f"{folder}/{path}": text for path, text in overlay.items()}
             if gone:
-                files[f"{folder}/delete.txt"] = "".join(f"{path}\n" for path in gone)
+                files[f"{folder}/{DELETE_NAME}"] = text_of(gone)
             what = "say which one mistake this is and take out what else differs from answer/, or delete this folder"
-            said = _shortened(following.request, 300)
+            said = _on_one_line(following.request, 300)
             reason = f"{self._todo(what, following.at + 1)}\nThe person said then: {said}\ncaught by: tests\n"
-            files[f"{folder}/reason.txt"] = reason
+            files[f"{folder}/{REASON_NAME}"] = reason
         return files
 
     def notes(self, no_package: bool) -> Iterator[str]:
@@ -187,6 +187,5 @@ def _client_of(kind: str) -> str:
     return "adminClient" if kind.startswith("internal") else "anonymousClient"
 
 
-def _shortened(text: str, most: int = _LONGEST_LINE) -> str:
-    text = spelled_out(re.sub(r"\s+", " ", one_line(text)))
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _on_one_line(text: str, most: int = _LONGEST_LINE) -> str:
+    return shortened(spelled_out(" ".join(text.split())), most)

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from convex_evals.sessions.arguments import COMMANDS, PATHS, arguments_of
 from convex_evals.sessions.drafting.patches import patches_in
 from convex_evals.sessions.drafting.shell import is_check, shell_edits, shown_file
-from convex_evals.sessions.drafting.steps import Edit, EditStep, Replace, Seen, Unreplayable, Write
+from convex_evals.sessions.drafting.steps import Edit, EditStep, Replace, Seen, Unreplayable, Write, text_of
 from convex_evals.sessions.drafting.written import edits_of_text, is_elided
-from convex_evals.sessions.exports.arguments import arguments_of
 from convex_evals.sessions.message import ASSISTANT, TOOL, Message, ToolCall
+from convex_evals.text import without_enclosed
 
-_PATHS = ("file_path", "filePath", "path", "absolute_path", "target_file", "filename", "file")
 _CONTENTS = ("content", "contents", "file_text")
 _REPLACED = (
     ("old_string", "new_string"),
@@ -27,7 +26,6 @@ _REPLACED = (
     ("oldText", "newText"),
     ("search", "replace"),
 )
-_COMMANDS = ("command", "cmd", "script")
 _WRITING = re.compile(r"write|create|edit|replace|patch|update|insert|save", re.IGNORECASE)
 _READING = re.compile(r"read|view|open|cat", re.IGNORECASE)
 # Arguments with which only a part of a file is read.
@@ -42,21 +40,9 @@ _END_OF_FILE = re.compile(r"\n\(End of file[^\n]*\)\s*\Z")
 _NOTICE = "<system-reminder>", "</system-reminder>"
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """What a tool answered."""
-
-    text: str
-    is_error: bool
-
-
 def steps(messages: Sequence[Message]) -> Iterator[EditStep]:
     """What happened to files, in order. Calls that failed did nothing."""
-    answers = {
-        message.tool_call_id: _Answer(message.text, message.is_error)
-        for message in messages
-        if message.role == TOOL and message.tool_call_id
-    }
+    answers = {each.tool_call_id: each for each in messages if each.role == TOOL and each.tool_call_id}
     for number, message in enumerate(messages, 1):
         if message.role != ASSISTANT:
             continue
@@ -65,7 +51,7 @@ def steps(messages: Sequence[Message]) -> Iterator[EditStep]:
             yield EditStep(number, edit)
 
 
-def _of_call(call: ToolCall, answer: _Answer | None) -> Iterator[Edit]:
+def _of_call(call: ToolCall, answer: Message | None) -> Iterator[Edit]:
     if answer is not None and answer.is_error:
         return
     given, is_object = arguments_of(call.arguments)
@@ -75,7 +61,7 @@ def _of_call(call: ToolCall, answer: _Answer | None) -> Iterator[Edit]:
         return
     if not is_object:
         return
-    path = _first(given, _PATHS)
+    path = _first(given, PATHS)
     command = _command(given)
     if command is not None and path is None:
         yield from shell_edits(command)
@@ -95,12 +81,12 @@ def _of_writing(path: str, given: Mapping[str, Any], tool: str) -> Iterator[Edit
     replaced = [found for each in changes if (found := _replacement(path, each))]
     # Tools that have several commands take the text of a new file with `create`.
     content = _first(given, _CONTENTS) if given.get("command", "create") == "create" else None
-    whole = _first(given, ("code_edit",))
+    whole = given.get("code_edit")
     if replaced:
         yield from replaced
     elif content is not None:
         yield Write(path, content)
-    elif whole is not None and not is_elided(whole):
+    elif isinstance(whole, str) and not is_elided(whole):
         yield Write(path, whole)
     elif given.get("command") != "view":
         yield Unreplayable(path, tool)
@@ -118,7 +104,7 @@ def _replacement(path: str, given: Mapping[str, Any]) -> Edit | None:
 
 
 def _command(given: Mapping[str, Any]) -> str | None:
-    for key in _COMMANDS:
+    for key in COMMANDS:
         value = given.get(key)
         if isinstance(value, str):
             return value
@@ -140,7 +126,7 @@ def _seen(path: str, shown: str, most_lines: int | None = None) -> Iterator[Edit
     """The file as it was shown, unless a part of it was left out."""
     lines = _lines_of(shown)
     if not _CUT.search(shown) and (most_lines is None or len(lines) < most_lines):
-        yield Seen(path, "".join(f"{line}\n" for line in lines))
+        yield Seen(path, text_of(lines))
 
 
 def _lines_of(shown: str) -> list[str]:
@@ -159,13 +145,8 @@ def _lines_of(shown: str) -> list[str]:
 
 
 def _without_notices(text: str) -> str:
-    """In linear time, where a regular expression would search for the end of each one again."""
-    opening, closing = _NOTICE
-    parts, at = [], 0
-    while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start)) >= 0:
-        parts.append(text[at:start].rstrip("\n"))
-        at = end + len(closing)
-    return "\n".join([*parts, text[at:].lstrip("\n") if parts else text])
+    *before, last = without_enclosed(text, *_NOTICE)
+    return "\n".join([*(part.rstrip("\n") for part in before), last.lstrip("\n")]) if before else text
 
 
 def checks_of(messages: Sequence[Message]) -> list[tuple[int, str, bool]]:

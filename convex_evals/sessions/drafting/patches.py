@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from convex_evals.sessions.drafting.steps import Edit, Move, Remove, Replace, Write
+from convex_evals.sessions.drafting.steps import Edit, Move, Remove, Replace, Write, text_of
 
 _BEGIN, _END = "*** Begin Patch", "*** End Patch"
 _ADD, _DELETE, _UPDATE = "*** Add File: ", "*** Delete File: ", "*** Update File: "
@@ -39,8 +39,8 @@ def parse_patch(text: str) -> Iterator[Edit]:
             end = next((n for n in range(at, len(lines)) if _begins_file(lines[n])), len(lines))
             body, at = lines[at:end], end
             if line.startswith(_ADD):
-                added = [each[1:] for each in body if each.startswith("+")]
-                yield Write(line.removeprefix(_ADD).strip(), "".join(f"{each}\n" for each in added))
+                added = text_of(each[1:] for each in body if each.startswith("+"))
+                yield Write(line.removeprefix(_ADD).strip(), added)
             else:
                 yield from _update(line.removeprefix(_UPDATE).strip(), body)
 
@@ -56,7 +56,7 @@ def _update(path: str, body: list[str]) -> Iterator[Edit]:
     for line in [*body, "@@"]:
         if line.startswith(("@@", _END_OF_FILE)):
             if old != new:
-                yield Replace(path, "".join(f"{each}\n" for each in old), "".join(f"{each}\n" for each in new))
+                yield Replace(path, text_of(old), text_of(new))
             old, new = [], []
         elif not line.startswith("***"):
             kind, rest = line[:1], line[1:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -63,3 +64,8 @@ class EditStep:
 
     message: int
     edit: Edit
+
+
+def text_of(lines: Iterable[str]) -> str:
+    """The text of a file with these lines: each of them is ended."""
+    return "".join(f"{line}\n" for line in lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from convex_evals.sessions.drafting.steps import Edit, Replace, Unreplayable, Write
+from convex_evals.sessions.drafting.steps import Edit, Replace, Unreplayable, Write, text_of
 
 _LONGEST = 4_000_000  # characters of a reply
 _FENCE = re.compile(r"( {0,3})(`{3,}|~{3,})([^`]*)")
@@ -60,7 +60,7 @@ def _of_block(path: str | None, code: list[str]) -> Iterator[Edit]:
     elif path is not None:
         if code and _path_in(code[0]) == path and not code[0].lstrip().startswith(("import", "{")):
             code = code[1:]
-        text = "".join(f"{line}\n" for line in code)
+        text = text_of(code)
         yield Unreplayable(path, "the reply") if is_elided(text) else Write(path, text)
 
 
@@ -73,9 +73,8 @@ def _search_blocks(path: str | None, code: list[str]) -> Iterator[Edit]:
             part = "new"
         elif part == "new" and _REPLACE.fullmatch(line):
             part = ""
-            before, after = ("".join(f"{each}\n" for each in side) for side in (old, new))
             if path is not None:
-                yield Replace(path, before, after) if before else Write(path, after)
+                yield Replace(path, text_of(old), text_of(new)) if old else Write(path, text_of(new))
         elif part:
             (old if part == "old" else new).append(line)
         else:

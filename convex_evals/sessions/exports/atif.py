@@ -13,7 +13,7 @@ from typing import Any
 from convex_evals.records.generation import Usage
 from convex_evals.records.session import Session
 from convex_evals.render.json_lines import to_line
-from convex_evals.sessions.exports.arguments import arguments_of
+from convex_evals.sessions.arguments import arguments_of
 from convex_evals.sessions.exports.labelled import LabelledSession
 from convex_evals.sessions.message import ASSISTANT, TOOL, USER, Message, Part, ToolCall, text_of
 from convex_evals.sessions.times import timestamp

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from convex_evals.render.json_lines import to_line
+from convex_evals.sessions.arguments import arguments_of
 from convex_evals.sessions.exchanges import Exchange, exchanges, turns
-from convex_evals.sessions.exports.arguments import arguments_of
 from convex_evals.sessions.exports.labelled import LabelledSession
 from convex_evals.sessions.message import ASSISTANT, SYSTEM, TOOL, USER, Message, Part
 

@@ -83,12 +83,18 @@ function saveTyped(): void {
 }
 
 /** One request at a time: each says what the one before has left. */
-function enqueue(work: () => Promise<void>): Promise<unknown> {
-  queue = queue.then(work, work).catch(() => {
-    state("Not saved");
-    tell("This is not saved: cli view has stopped, or cannot be reached. What you typed is still here.");
-  });
+function enqueue(work: () => Promise<void>, failed = notSaved): Promise<unknown> {
+  queue = queue.then(work, work).catch(failed);
   return queue;
+}
+
+function notSaved(): void {
+  state("Not saved");
+  tell("This is not saved: cli view has stopped, or cannot be reached. What you typed is still here.");
+}
+
+function notSeen(): void {
+  tell("cli view has stopped; this page shows what it said last.");
 }
 
 async function send(data: FormData): Promise<void> {
@@ -139,19 +145,15 @@ function keep(): void {
 async function look(): Promise<void> {
   const address = card()?.dataset.label;
   if (!address || document.hidden) return;
-  await enqueueQuietly(async () => {
+  const work = async (): Promise<void> => {
     const headers: Record<string, string> = etag === null ? PART : { ...PART, "If-None-Match": etag };
     const answer = await fetch(address, { cache: "no-store", headers, signal: AbortSignal.timeout(ANSWER_MS) });
     if (answer.status === 304 || !answer.ok) return;
     etag = answer.headers.get("etag");
     if (exchange(await answer.text(), null)) state("Changed on disk");
     tell(null);
-  });
-}
-
-async function enqueueQuietly(work: () => Promise<void>): Promise<void> {
-  queue = queue.then(work, work).catch(() => tell("cli view has stopped; this page shows what it said last."));
-  await queue;
+  };
+  await enqueue(work, notSeen);
 }
 
 /**

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from convex_evals.errors import UserError
 from convex_evals.records.hashes import sha256_text
 from convex_evals.records.session import Label, Session, SessionStatus
-from convex_evals.sessions.index import Index, open_index
+from convex_evals.sessions.arguments import COMMANDS, PATHS, arguments_of
+from convex_evals.sessions.index import open_index
 from convex_evals.sessions.labels import read_label
 from convex_evals.sessions.message import ASSISTANT, SYSTEM, USER, Message, ToolCall
 from convex_evals.sessions.store import SessionStore
@@ -29,9 +30,8 @@ _MOST_PROSE_OF_PAGE = 400_000  # characters: a parser of Markdown takes its time
 _LONGEST_GIST = 100
 _ID = re.compile(r"[0-9a-f]{20}")
 _TITLES = {USER: "User", ASSISTANT: "Assistant", SYSTEM: "System"}
-_PATH_KEYS = ("file_path", "path", "filePath", "filename", "target_file")
-# What else says best what a tool was called for, in this order.
-_GIST_KEYS = ("command", "cmd", "query", "pattern", "url", "description")
+# What, besides a path, says best what a tool was called for, in this order.
+_GIST_KEYS = (*COMMANDS, "query", "pattern", "url", "description")
 
 
 class Block(NamedTuple):
@@ -122,9 +122,10 @@ def _facts(session: Session) -> dict[str, str]:
 def _neighbours(store: SessionStore, session_id: str, view: SessionView) -> dict[str, Any]:
     """The sessions beside this one in the view, the next to be reviewed, and the known tags."""
     with open_index(store) as index:
-        ids = [found for found, _ in index.outline(view.filter())]
+        outline = index.outline(view.but(status=None).filter())
+        ids = [found for found, status in outline if view.status in (None, status)]
         at = ids.index(session_id) if session_id in ids else None
-        queue = _to_review(index, session_id, view)
+        queue = _to_review(outline, session_id)
         return {
             "before": ids[at - 1] if at else None,
             "after": ids[at + 1] if at is not None and at + 1 < len(ids) else None,
@@ -134,9 +135,8 @@ def _neighbours(store: SessionStore, session_id: str, view: SessionView) -> dict
         }
 
 
-def _to_review(index: Index, session_id: str, view: SessionView) -> Sequence[str]:
-    """The other sessions of the view that need review, those behind this one first."""
-    outline = index.outline(view.but(status=None).filter())
+def _to_review(outline: Sequence[tuple[str, SessionStatus]], session_id: str) -> Sequence[str]:
+    """The other sessions that need review, those behind this one first."""
     at = next((n for n, (found, _) in enumerate(outline) if found == session_id), -1)
     around = [*outline[at + 1 :], *outline[: max(at, 0)]]
     return [found for found, status in around if status is SessionStatus.NEEDS_REVIEW]
@@ -196,18 +196,15 @@ def _what(message: Message) -> str:
 
 def _arguments(call: ToolCall) -> tuple[str, Sequence[Block]]:
     """Return the gist of a call, and its arguments: texts of several lines by themselves, the others as JSON."""
-    try:
-        arguments = json.loads(call.arguments)
-        if not isinstance(arguments, dict):
-            return _gist(call.arguments), [Block(json.dumps(arguments, indent=2, ensure_ascii=False), "x.json")]
-        texts = {key: value for key, value in arguments.items() if isinstance(value, str)}
-        path = next((texts[key] for key in _PATH_KEYS if key in texts), "")
-        long = [Block(text, path, key) for key, text in texts.items() if "\n" in text]
-        others = {key: value for key, value in arguments.items() if "\n" not in texts.get(key, "")}
-        shown = [Block(json.dumps(others, indent=2, ensure_ascii=False), "x.json")] if others or not long else []
-    except (ValueError, RecursionError):
+    arguments, is_object = arguments_of(call.arguments)
+    if not is_object:
         return _gist(call.arguments), [Block(call.arguments)]
-    gist = next((texts[key] for key in (*_PATH_KEYS, *_GIST_KEYS, *texts) if key in texts), "")
+    texts = {key: value for key, value in arguments.items() if isinstance(value, str)}
+    path = next((texts[key] for key in PATHS if key in texts), "")
+    long = [Block(text, path, key) for key, text in texts.items() if "\n" in text]
+    others = {key: value for key, value in arguments.items() if "\n" not in texts.get(key, "")}
+    shown = [Block(json.dumps(others, indent=2, ensure_ascii=False), "x.json")] if others or not long else []
+    gist = next((texts[key] for key in (*PATHS, *_GIST_KEYS, *texts) if key in texts), "")
     return _gist(gist), [*shown, *long]
 
 

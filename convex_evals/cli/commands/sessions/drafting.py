@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from convex_evals.cli.commands.sessions.shared import open_store
-from convex_evals.cli.options import output_option, print_result, suite_path
+from convex_evals.cli.options import output_option, own_workspace, print_result
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
@@ -55,49 +55,50 @@ def to_eval(
       cli sessions to-eval 3fa1 --name queries/recent_orders
       cli sessions to-eval 3fa1 --with claude-sonnet-5 --budget 0.50
     """
-    from convex_evals.config import open_workspace
-    from convex_evals.errors import UserError
     from convex_evals.records import EvalConfig
     from convex_evals.sessions.drafting.draft import draft_of
     from convex_evals.store.files import write_atomic
-    from convex_evals.suite.starter import free_name, new_category, new_eval_folder
     from convex_evals.suite.suite import Eval, load_suite
 
     if (model is None) != (budget is None):
         raise click.UsageError("--with and --budget: give both, or none")
-    workspace = open_workspace(suite_path(ctx), None, Path.cwd())
-    if not workspace.is_own:
-        raise UserError("-C: a suite named by it is only read; go into its folder")
-    store = open_store(ctx)
+    workspace, store = own_workspace(ctx), open_store(ctx)
     session = store.read(store.resolve(name))
-    category, _, own = (target or "").rpartition("/")
-    if target is not None and not (category and own):
-        raise click.UsageError(f"--name {target}: give CATEGORY/NAME, like queries/recent_orders")
-    if target is None:
-        category = new_category(workspace.suite, _CATEGORY)
-        own = free_name(workspace.suite, category, _name_of(session.title or ""))
-    folder = new_eval_folder(workspace.suite, category, own)
+    folder = _folder(workspace.suite, target, session.title or "")
     messages = list(store.messages(session.id))
     draft, cost = draft_of(session.id, messages), None
+    ev = Eval(workspace.suite, folder.parent.name, folder.name, EvalConfig())
     if model is not None and budget is not None:
-        ev = Eval(workspace.suite, folder.parent.name, folder.name, EvalConfig())
         draft, cost = _ask(model, budget, workspace, ev, session.id, draft, messages)
     for path, text in draft.files.items():
         write_atomic(folder / path, text, workspace.suite)
-    ident = "/".join(folder.parts[-2:])
-    [drafted] = [ev for ev in load_suite(workspace.suite).evals if ev.id == ident]
-    left = drafted.problems()
+    # As a suite has it: what is wrong with its eval.yaml is one of the problems.
+    [written] = [each for each in load_suite(workspace.suite).evals if each.id == ev.id]
+    left = written.problems()
     print_result(
         form,
-        _section(folder, ident, draft, left, cost),
+        _section(folder, ev.id, draft, left, cost),
         lambda: {
-            "eval": ident,
+            "eval": ev.id,
             "files": sorted(draft.files),
             "left_to_write": left,
             "notes": list(draft.notes),
             "cost_usd": cost,
         },
     )
+
+
+def _folder(suite: Path, target: str | None, title: str) -> Path:
+    """Of the new eval, which is `target`, or named by the session's title. Raises `UserError`."""
+    from convex_evals.suite.starter import free_name, new_category, new_eval_folder
+
+    if target is None:
+        category = new_category(suite, _CATEGORY)
+        return new_eval_folder(suite, category, free_name(suite, category, _name_of(title)))
+    category, _, own = target.rpartition("/")
+    if not (category and own):
+        raise click.UsageError(f"--name {target}: give CATEGORY/NAME, like queries/recent_orders")
+    return new_eval_folder(suite, category, own)
 
 
 def _ask(

@@ -170,9 +170,10 @@ def _difference(each: Changed) -> str:
 
 
 def _short(value: object) -> str:
+    from convex_evals.text import shortened
+
     text = " ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
-    text = " ".join(text.split())
-    return (text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…") or "none"
+    return shortened(" ".join(text.split()), _LONGEST) or "none"
 
 
 def _text_of(path: Path) -> str:

@@ -6,6 +6,9 @@ from typing import Any
 
 from convex_evals.inputs.bounded_json import Limits, decode_object
 
+# How agents name the arguments that hold the path of a file, and the command of a shell.
+PATHS = ("file_path", "filePath", "path", "absolute_path", "target_file", "filename", "file")
+COMMANDS = ("command", "cmd", "script")
 _LIMITS = Limits(size=64 * 1024 * 1024, values=1_000_000, depth=200)
 
 
