@@ -20,6 +20,9 @@ from convex_evals.records.human import parse_human
 from convex_evals.records.names import DeploymentName
 
 CONFIG_NAME = "convex-evals.yaml"
+# Where runs of sessions are, beside the suite's: a folder of their own, so that neither leaderboards nor publishing,
+# pages or guidelines take them for runs of evals.
+SESSION_RUNS = "session-runs"
 # Below the folder that results stand in.
 JOURNAL = Path(".cache", "convex-evals", "journal")
 HUNKS = Path(".cache", "convex-evals", "hunks")  # guidelines that `cli validate-guidelines` made
@@ -218,11 +221,12 @@ class Workspace:
         return self.config.workers or os.cpu_count() or 1
 
 
-def open_workspace(suite: Path | None, runs_dir: Path | None, cwd: Path) -> Workspace:
+def open_workspace(suite: Path | None, runs_dir: Path | None, cwd: Path, *, of_sessions: bool = False) -> Workspace:
     """Settings and folders of a command.
 
     Without `suite` (`-C`), the working folder is the suite, and results go beside it. With it, the suite is only
-    read: results go to `runs/` of the working folder unless `runs_dir` says otherwise.
+    read: results go to `runs/` of the working folder unless `runs_dir` says otherwise. Runs `of_sessions` have a folder
+    of their own.
     """
     root = _suite_root(suite or cwd, given=suite is not None)
     config = load_config(root)
@@ -232,7 +236,8 @@ def open_workspace(suite: Path | None, runs_dir: Path | None, cwd: Path) -> Work
         own = load_config(cwd)
         config = config.model_copy(update={"workers": own.workers, "concurrency": own.concurrency})
     if runs_dir is None:
-        runs_dir = home / (config.runs_dir if suite is None else ProjectConfig().runs_dir)
+        usual = config.runs_dir if suite is None else ProjectConfig().runs_dir
+        runs_dir = home / (SESSION_RUNS if of_sessions else usual)
         # The folder may have come with a pull request.
         refuse_links(home, runs_dir, "put a folder there, or name the folder of the results with --runs-dir")
     if runs_dir.is_file():

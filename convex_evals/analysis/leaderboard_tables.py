@@ -123,7 +123,7 @@ def _benchmark_to_data(ranking: Ranking) -> dict[str, Any]:
         "shared": [one.name for one in ranking.shared] if ranking.shared else None,
         "evals": ranking.standings[0].evals if ranking.standings else None,
         "guidelines_sha256": own.guidelines_sha256 if own else None,
-        "backend": own.backend.kind if own else None,
+        "backend": own.backend.kind if own and own.backend else None,
         "models_without_run": ranking.without_run,
     }
 

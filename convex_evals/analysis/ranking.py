@@ -96,6 +96,8 @@ class Ranking:
             evals = f"{evals} that {both} share"
         given = f"guidelines {own.guidelines_sha256[:8]}" if own.guidelines_sha256 else "no guidelines"
         identity = f" (benchmark {self.benchmark[:8]})" if self.benchmark else ""
+        if own.backend is None:
+            return f"{counted(self.standings[0].evals, 'session')}, {given}{identity}"
         return f"{evals}, {given}, {own.backend.kind} backend{identity}"
 
     @property

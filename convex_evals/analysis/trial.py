@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from convex_evals.errors import UserError
-from convex_evals.records import Generation, Outcome, Summary, TrialGrade
+from convex_evals.models import Item
+from convex_evals.records import Generation, Outcome, RunPlan, Summary, TrialGrade
 from convex_evals.records.hashes import sha256_files, sha256_text
 from convex_evals.store.run import Run
-from convex_evals.suite.extract import extract
-from convex_evals.suite.suite import Eval
+from convex_evals.suite.asked import reply_files
 
 # In the order in which they are shown: what is looked for most stands last, next to the prompt.
 SECTIONS = ("task", "expected", "response", "diff", "verdict")
@@ -41,6 +41,7 @@ class Trial:
     grade: TrialGrade
     folder: Path  # of the eval in its run
     reply: str | None  # as it came; None where nothing was received, or it is no longer there
+    plan: RunPlan  # of the run
     pruned: str | None  # the day on which the run's replies were dropped
 
     @property
@@ -51,7 +52,7 @@ class Trial:
     @cached_property
     def files(self) -> Mapping[str, str]:
         """Of the reply."""
-        return {} if self.reply is None else extract(self.reply).files
+        return {} if self.reply is None else reply_files(self.plan, self.reply)
 
 
 def find_eval(run: Run, part: str) -> str:
@@ -63,15 +64,17 @@ def find_eval(run: Run, part: str) -> str:
     raise UserError(f"{part}: {what}; `cli show {run.plan.run_id}` lists them")
 
 
-def read_source(run: Run, eval_id: str, ev: Eval | None) -> Source:
+def read_source(run: Run, eval_id: str, ev: Item | None) -> Source:
     """Task and answer of today, compared with those of the run."""
+    of_sessions = run.plan.comparison is not None
     if ev is None:
-        return Source(None, None, (f"{eval_id} is not in the suite any more: neither task nor answer can be shown",))
+        where = "among the sessions" if of_sessions else "in the suite"
+        return Source(None, None, (f"{eval_id} is not {where} any more: neither task nor answer can be shown",))
     plan = run.plan.evals[eval_id]
-    task, expected = ev.task, ev.answer().files
+    task, expected = ev.task, ev.expected_files()
     changed = {
-        "TASK.txt": sha256_text(task) != plan.task_sha256,
-        "answer/": sha256_files(expected) != plan.answer_sha256,
+        "the conversation" if of_sessions else "TASK.txt": sha256_text(task) != plan.task_sha256,
+        "the expected reply" if of_sessions else "answer/": sha256_files(expected) != plan.answer_sha256,
     }
     where = f"; commit {run.plan.suite_commit[:10]} has it as it was" if run.plan.suite_commit else ""
     return Source(task, expected, tuple(f"{n} has changed since this run{where}" for n, c in changed.items() if c))
@@ -84,7 +87,9 @@ def read_trials(run: Run, eval_id: str, summary: Summary | None = None) -> list[
     day = pruned.date if pruned else None
     file = run.grade(eval_id, summary)
     folder = run.eval_folder(eval_id)
-    return [Trial(t.trial, generations[t.trial], t, folder, run.reply(eval_id, t.trial), day) for t in file.trials]
+    return [
+        Trial(t.trial, generations[t.trial], t, folder, run.reply(eval_id, t.trial), run.plan, day) for t in file.trials
+    ]
 
 
 def most_telling(trials: Sequence[Trial]) -> Trial:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from convex_evals.cli.options import F, R, filter_options, suite_path
+from convex_evals.cli.options import STATUSES, F, R, filter_options, suite_path
 from convex_evals.runs.options import RunOptions
 from convex_evals.runs.shard import Shard, parse_shard
 from convex_evals.runs.stage import Stage
@@ -58,6 +58,40 @@ def trial_options(command: F) -> F:
             type=click.DateTime(["%Y-%m-%d"]),
             callback=_iso_day,
             help="UTC date of the plan, with --run-id. Default: today.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+METHODS = ("exact", "normalised", "similarity")
+
+
+def session_options(command: F) -> F:
+    """Sessions instead of evals."""
+    options = [
+        click.option(
+            "--sessions",
+            is_flag=True,
+            help="Ask again what imported sessions asked last, and compare the replies with what was expected. Results "
+            "go to session-runs/.",
+        ),
+        click.option("--status", type=click.Choice(STATUSES), help="With --sessions: only those of this status."),
+        click.option(
+            "--tag", "tags", multiple=True, metavar="TAG", help="With --sessions: only with this tag; repeatable."
+        ),
+        click.option(
+            "--compare",
+            type=click.Choice(METHODS),
+            help="With --sessions: when a reply passes: the same text, the same but for case and blanks, or as alike "
+            "as --threshold says (default).",
+        ),
+        click.option(
+            "--threshold",
+            type=click.FloatRange(0, 1),
+            metavar="S",
+            help="With --sessions: the least similarity of a pass, 0 to 1 (ROUGE-L of words). Default: 0.75.",
         ),
     ]
     for option in reversed(options):
@@ -127,6 +161,7 @@ def complete_run_options(options: RunOptions, *, menu: bool = False) -> RunOptio
         raise click.UsageError("--only ask writes no results that could be committed; leave out --commit and --push")
     if options.only and options.due:
         raise click.UsageError("--only takes planned runs: `cli plan --due`, then `cli run --run RUN --only ask`")
+    _refuse_mixed(options)
     if options.due:
         _refuse_chosen()
         return replace(options, fresh=True)  # old replies say nothing about the model as it is now
@@ -145,16 +180,32 @@ def complete_run_options(options: RunOptions, *, menu: bool = False) -> RunOptio
     return options
 
 
+def _refuse_mixed(options: RunOptions) -> None:
+    """Raises `click.UsageError` for options of sessions without sessions, and of evals with them."""
+    given = _typed("status", "tags", "compare", "threshold")
+    if given and not options.sessions:
+        raise click.UsageError(f"{', '.join(given)}: of sessions; add --sessions")
+    if options.sessions and options.categories:
+        raise click.UsageError("-c is of evals; choose sessions with --status, --tag and -f")
+    if options.threshold is not None and options.compare not in (None, "similarity"):
+        raise click.UsageError(f"--threshold is of --compare similarity, not of {options.compare}")
+
+
 def _refuse_chosen() -> None:
     """Raises `click.UsageError` for options that say what the schedule says."""
-    said = _typed("runs", "models", "experiments", "pattern", "categories", "guidelines", "run_id", "day", "shard")
+    said = _typed(
+        *("runs", "models", "experiments", "pattern", "categories", "guidelines", "run_id", "day", "shard", "sessions")
+    )
     if said:
         raise click.UsageError(f"--due takes models and experiments from the schedule; leave out {', '.join(said)}")
 
 
 def _refuse_settled(options: RunOptions) -> None:
     """Raises `click.UsageError` for options that the plans of `--run` have settled."""
-    settled = _typed("experiments", "pattern", "categories", "trials", "guidelines", "run_id", "day")
+    settled = _typed(
+        *("experiments", "pattern", "categories", "trials", "guidelines", "run_id", "day"),
+        *("status", "tags", "compare", "threshold"),
+    )
     if settled:
         raise click.UsageError(f"--run takes these from the plan; leave out {', '.join(settled)}")
     if len(options.models) > 1 or (options.models and len(options.runs) > 1):

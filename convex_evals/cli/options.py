@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R")
+STATUSES = ("golden", "correct", "incorrect", "needs_review")  # of sessions
 
 
 def collect(name: str, kind: type[Any]) -> Callable[[Callable[..., R]], Callable[..., R]]:

@@ -10,7 +10,6 @@ from typing import Any
 
 from convex_evals.exports.trials import ExportedRun, ExportedTrial
 from convex_evals.render.json_lines import to_json, to_list
-from convex_evals.suite.extract import render_response
 
 NO_REPLY = "no reply is there"
 NO_TASK = "the task has changed since, and its commit is not here"
@@ -33,11 +32,11 @@ def _rows(run: ExportedRun) -> Iterator[dict[str, Any]]:
 
 
 def _row(trial: ExportedTrial, task: str, reply: str) -> dict[str, Any]:
-    plan, generation, expected = trial.plan, trial.generation, trial.asked.expected
+    plan, generation = trial.plan, trial.generation
     return {
         "input": task,
         "actual_output": reply,
-        "expected_output": None if expected is None else render_response(expected),
+        "expected_output": trial.expected_reply,
         "context": [],
         "retrieval_context": [],
         "name": trial.name,

@@ -16,7 +16,6 @@ from convex_evals.exports.trials import ExportedRun, ExportedTrial
 from convex_evals.records import Generation, Outcome, RunPlan, Usage
 from convex_evals.render.json_lines import to_json, to_list
 from convex_evals.store.paths import slug_folders
-from convex_evals.suite.extract import render_response
 
 NOT_HERE = "[The task has changed since this run, and its commit is not here.]"
 _VALUES = {Outcome.PASSED: "C", Outcome.FAILED: "I"}
@@ -90,7 +89,7 @@ def _spec(plan: RunPlan, evals: Sequence[str]) -> dict[str, Any]:
         "guidelines": plan.guidelines,
         "guidelines_sha256": plan.guidelines_sha256,
         "suite_commit": plan.suite_commit,
-        "backend": f"{plan.backend.kind} {plan.backend.version}",
+        "backend": plan.backend_words,
     }
     return {
         "eval_id": plan.run_id,
@@ -128,7 +127,7 @@ def _results(totals: _Totals) -> dict[str, Any]:
 
 
 def _sample(trial: ExportedTrial) -> dict[str, Any]:
-    task, expected, reply = trial.asked.task, trial.asked.expected, trial.reply
+    task, reply = trial.asked.task, trial.reply
     question = NOT_HERE if task is None else task
     asked = [{"id": "task", "role": "user", "source": "input", "content": question}]
     answered = [] if reply is None else [_answer(trial, reply)]
@@ -136,7 +135,7 @@ def _sample(trial: ExportedTrial) -> dict[str, Any]:
         "id": trial.eval_id,
         "epoch": trial.number,
         "input": question,
-        "target": "" if expected is None else render_response(expected),
+        "target": trial.expected_reply or "",
         "messages": [*asked, *answered],
         "output": _output(trial, answered),
         "scores": _scores(trial),

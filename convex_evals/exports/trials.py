@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from convex_evals.records import Generation, GradeFile, Outcome, RunPlan, TestResult, Verdict
 from convex_evals.store.run import Run
-from convex_evals.suite.asked import AskedEval, AskedReader
+from convex_evals.suite.asked import REPLY_NAME, AskedEval, AskedReader
+from convex_evals.suite.extract import render_response
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,14 @@ class ExportedTrial:
     @property
     def asked(self) -> AskedEval:
         return self.exported.reader.read(self.exported.run, self.eval_id)
+
+    @property
+    def expected_reply(self) -> str | None:
+        """The reply that would have been right; None where it is no longer known."""
+        expected = self.asked.expected
+        if expected is None:
+            return None
+        return expected[REPLY_NAME] if self.plan.comparison else render_response(expected)
 
     @property
     def reason(self) -> str | None:

@@ -13,6 +13,7 @@ from convex_evals.errors import UserError
 from convex_evals.exports import RunExport
 from convex_evals.exports.trials import ExportedRun
 from convex_evals.records import Outcome
+from convex_evals.sessions.asking import AskedSessions
 from convex_evals.store.files import write_pieces
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
@@ -33,7 +34,7 @@ def choose(
         regex = re.compile(pattern) if pattern is not None else None
     except re.error as error:
         raise UserError(f"-f {pattern!r}: not a regular expression: {error}") from None
-    reader = AskedReader(workspace.suite)
+    reader = AskedReader(workspace.suite, AskedSessions(workspace.suite).asked)
     wanted = frozenset(map(Outcome, outcomes)) or frozenset(Outcome)
     runs = [ExportedRun(run, reader, regex, wanted) for run in _named(names, workspace)]
     _refuse_nothing(runs)

@@ -10,14 +10,31 @@ from convex_evals.records import Attempt
 from convex_evals.records.reply import LoggedReply, Reply, TrialReply
 from convex_evals.store.batches import BatchFolder, Ticket
 from convex_evals.suite.prompt import Prompt
-from convex_evals.suite.suite import Eval
+
+
+class Item(Protocol):
+    """What a model is asked about: an eval of a suite, or a session."""
+
+    @property
+    def id(self) -> str:
+        """`category/name`."""
+
+    @property
+    def task(self) -> str:
+        """What is asked, which a reply depends on. Raises `UserError` where it cannot be read."""
+
+    def expected_files(self) -> Mapping[str, str]:
+        """What is expected, as files by their paths. Raises `UserError`."""
+
+    def reference_reply(self) -> str:
+        """The reply that is known to be good, or that others are compared with. Raises `UserError` without one."""
 
 
 @dataclass(frozen=True)
 class Ask:
     """One trial that wants a reply."""
 
-    ev: Eval
+    ev: Item
     trial: int
     generation_key: str
     prompt: Prompt
@@ -61,7 +78,7 @@ class Solver(Protocol):
     def synthetic(self) -> bool:
         """True where no model is asked."""
 
-    def inputs(self, ev: Eval, prompt: Prompt) -> Mapping[str, Any]:
+    def inputs(self, ev: Item, prompt: Prompt) -> Mapping[str, Any]:
         """All that a reply depends on, besides task and trial: part of the generation key."""
 
     def stop(self) -> None:

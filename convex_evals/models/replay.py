@@ -9,7 +9,7 @@ from typing import Any
 
 from convex_evals.errors import UserError
 from convex_evals.inputs.confined import entries
-from convex_evals.models import Ask, ReplyLog
+from convex_evals.models import Ask, Item, ReplyLog
 from convex_evals.records import RunPlan
 from convex_evals.records.generation import MISSING
 from convex_evals.records.hashes import sha256_parts, sha256_text
@@ -17,7 +17,6 @@ from convex_evals.records.reply import Reply, TrialReply
 from convex_evals.store.files import read_confined
 from convex_evals.store.run import PLAN_NAME, PRUNED_NAME, open_run
 from convex_evals.suite.prompt import Prompt
-from convex_evals.suite.suite import Eval
 
 DEMO_SLUG = "demo/recorded"
 _DEMO = Path(__file__).parents[1] / "suite" / "demo"
@@ -33,18 +32,18 @@ class ReplaySolver:
 
     synthetic = True
 
-    def inputs(self, ev: Eval, prompt: Prompt) -> Mapping[str, Any]:
+    def inputs(self, ev: Item, prompt: Prompt) -> Mapping[str, Any]:
         folder = self.folder / ev.id
         texts = [read_confined(folder / name, self.folder) or "" for name in self._replies(ev)]
         return {"responses": sha256_parts(texts)}
 
-    def _replies(self, ev: Eval) -> list[str]:
+    def _replies(self, ev: Item) -> list[str]:
         return [name for name in entries(self.folder / ev.id, self.folder) if name.endswith(".md")]
 
-    def has(self, ev: Eval) -> bool:
+    def has(self, ev: Item) -> bool:
         return bool(self._replies(ev))
 
-    def mismatch(self, ev: Eval) -> str | None:
+    def mismatch(self, ev: Item) -> str | None:
         """What has changed since the replies were recorded, where that is known."""
         planned = self.recorded.evals.get(ev.id) if self.recorded else None
         if planned is None or planned.task_sha256 == sha256_text(ev.task):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from convex_evals.models import Ask, LeftBehind, ReplyLog
+from convex_evals.models import Ask, Item, LeftBehind, ReplyLog
 from convex_evals.models.batching.following import Following
 from convex_evals.models.budget import Budget, Reservation
 from convex_evals.models.charge import charge, estimated_usage
@@ -27,7 +27,6 @@ from convex_evals.records.models import ModelEntry
 from convex_evals.records.reply import Reply, TrialReply
 from convex_evals.store.batches import BatchFolder
 from convex_evals.suite.prompt import Prompt
-from convex_evals.suite.suite import Eval
 
 if TYPE_CHECKING:
     from convex_evals.models.batching.batcher import Batcher
@@ -73,7 +72,7 @@ class ModelSolver:
 
         return Batcher(self.entry, self.halted, self.following)
 
-    def inputs(self, ev: Eval, prompt: Prompt) -> Mapping[str, Any]:
+    def inputs(self, ev: Item, prompt: Prompt) -> Mapping[str, Any]:
         entry = self.entry
         return {
             "prompt": prompt.text,
@@ -339,7 +338,7 @@ def longer(one: Sequence[Attempt], other: Sequence[Attempt]) -> Sequence[Attempt
 
 
 def _fault_of(reply: Reply) -> ProviderFault | None:
-    """What is wrong with a reply that is none; None where it is one."""
+    """Return the fault of an unusable reply, or None."""
     if reply.finish_reason == "content_filter":
         return ProviderFault(Fault.FILTERED, "the provider's content filter held the reply back")
     if not reply.text.strip() and reply.finish_reason not in ("length", "refusal"):

@@ -63,6 +63,8 @@ def why_not(run: Run, head: Head) -> str | None:
     plan, summary = run.plan, run.summary()
     if plan.synthetic:
         return "is synthetic: no model was asked"
+    if plan.comparison:
+        return "is a run of sessions, whose replies may quote what people said; only runs of evals are published"
     if summary is None or summary.missing:
         return f"is not complete; `cli finish {plan.run_id}` or `cli run --run {plan.run_id}` completes it"
     if not summary.sandbox or _UNCONTAINED in summary.sandbox:

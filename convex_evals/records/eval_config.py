@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from convex_evals.records.base import Record
 from convex_evals.records.outcome import Pipeline
@@ -25,3 +25,10 @@ class EvalConfig(Record):
     tags: tuple[str, ...] = Field(default=(), description="free words to select and group by")
     pipeline: Pipeline = Field(default=Pipeline.FULL, description="`full`, or `static`: filesystem and tests only")
     timeouts: Timeouts = Field(default=Timeouts.model_construct(), description="limits of the steps, in seconds")
+
+    @field_validator("pipeline", mode="before")
+    @classmethod
+    def _is_of_evals(cls, word: object) -> object:
+        if word not in (Pipeline.FULL, Pipeline.STATIC):
+            raise ValueError("input should be 'full' or 'static'")
+        return word

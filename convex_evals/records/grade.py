@@ -90,7 +90,7 @@ class GradeFile(FileRecord):
     schema_: Literal[1] = Field(default=1, alias="schema", description="version of this format")
     eval: EvalId = Field(description="eval id, `category/name`")
     grading_key: Sha256 = Field(description="as in run.json; its first eight characters name the file")
-    sandbox: Line = Field(description="level of containment the project ran under")
+    sandbox: Line | None = Field(description="level of containment the project ran under; null where nothing ran")
     trials: tuple[TrialGrade, ...] = Field(description="in order of their number")
 
     def to_json(self) -> str:

@@ -47,24 +47,24 @@ class GradingInputs:
     grader_sha256: str
     answer_sha256: str
     pipeline: Pipeline
-    backend: BackendIdentity
-    typescript: str
-    lint_rules_sha256: str
+    backend: BackendIdentity | None  # these three: None where nothing of a reply is run
+    typescript: str | None
+    lint_rules_sha256: str | None
     grading_protocol: int
     strict_types: bool = True
 
     @classmethod
     def recorded(cls, plan: RunPlan, eval_id: str) -> Self:
         """Those of a planned run. Whether types were strict is not recorded, but the key tells."""
-        planned = plan.evals[eval_id]
+        planned, tools = plan.evals[eval_id], plan.toolchain
         found = cls(
             task_sha256=planned.task_sha256,
             grader_sha256=planned.grader_sha256,
             answer_sha256=planned.answer_sha256,
             pipeline=planned.pipeline,
             backend=plan.backend,
-            typescript=plan.toolchain.typescript,
-            lint_rules_sha256=plan.toolchain.lint_rules_sha256,
+            typescript=tools.typescript if tools else None,
+            lint_rules_sha256=tools.lint_rules_sha256 if tools else None,
             grading_protocol=plan.grading_protocol,
         )
         loose = replace(found, strict_types=False)
@@ -80,7 +80,7 @@ class GradingInputs:
             "pipeline": self.pipeline,
             "lint": self.lint_rules_sha256,
             "typescript": self.typescript,
-            "backend": self.backend.model_dump(mode="json"),
+            "backend": self.backend and self.backend.model_dump(mode="json"),
             **({} if self.strict_types else {"types": "as strictly as the project says"}),
         }
         return sha256_parts([json.dumps(inputs, sort_keys=True)])

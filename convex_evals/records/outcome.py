@@ -32,7 +32,16 @@ class StepName(StrEnum):
 
 
 class Pipeline(StrEnum):
-    """`static` evals do filesystem and tests only."""
+    """`static` evals do filesystem and tests only; `comparison` compares the reply with a text, and runs nothing."""
 
     FULL = "full"
     STATIC = "static"
+    COMPARISON = "comparison"
+
+
+class ComparisonMethod(StrEnum):
+    """When a reply counts as the text that was expected."""
+
+    EXACT = "exact"
+    NORMALISED = "normalised"
+    SIMILARITY = "similarity"

@@ -20,16 +20,20 @@ from convex_evals.records.names import (
     Slug,
     TrialNumber,
 )
-from convex_evals.records.outcome import Pipeline
+from convex_evals.records.outcome import ComparisonMethod, Pipeline
 
 
 class EvalPlan(Record):
     """One eval of a run, with what identifies its inputs."""
 
-    task_sha256: Sha256 = Field(description="of TASK.txt, as LF text")
-    answer_sha256: Sha256 = Field(description="of the reference project without `_generated`")
-    grader_sha256: Sha256 = Field(description="of grader.test.ts and everything it imports relatively")
-    pipeline: Pipeline = Field(description="`full` or `static`")
+    task_sha256: Sha256 = Field(description="of TASK.txt, as LF text; of a session's messages up to its last request")
+    answer_sha256: Sha256 = Field(
+        description="of the reference project without `_generated`; of the text that a session's reply is compared with"
+    )
+    grader_sha256: Sha256 = Field(
+        description="of grader.test.ts and everything it imports relatively; of the rules of a comparison"
+    )
+    pipeline: Pipeline = Field(description="`full` or `static`; `comparison` of sessions")
     generation_key: Sha256 = Field(description="rendered prompt, model and parameters; the trial number is added to it")
     grading_key: Sha256 = Field(description="what must be equal for two verdicts to be comparable")
 
@@ -49,6 +53,19 @@ class ToolVersions(Record):
 class BackendIdentity(Record):
     kind: Literal["embedded", "local"] = Field(description="which implementation runs the project")
     version: Line = Field(description="rules version of `embedded`, release of `local`")
+
+
+class ComparisonRules(Record):
+    """How replies to sessions are compared with what was expected."""
+
+    method: ComparisonMethod = Field(
+        default=ComparisonMethod.SIMILARITY,
+        description="what a pass is: `exact`, the same text; `normalised`, the same but for case, blanks and forms of "
+        "characters; `similarity`, at least as alike as `threshold`",
+    )
+    threshold: float = Field(
+        default=0.75, ge=0, le=1, description="least similarity of a pass, 0 to 1; used by `similarity` alone"
+    )
 
 
 class RunPlan(FileRecord):
@@ -73,9 +90,19 @@ class RunPlan(FileRecord):
         description="commit of the suite's repository; null outside of Git or with uncommitted changes"
     )
     grading_protocol: Natural = Field(description="raised by hand when the meaning of a pass changes")
-    backend: BackendIdentity = Field(description="what graded")
-    toolchain: ToolVersions = Field(description="versions in use when the run was planned")
-    evals: dict[EvalId, EvalPlan] = Field(description="by eval id, `category/name`")
+    backend: BackendIdentity | None = Field(description="what graded; null where replies are compared with texts")
+    toolchain: ToolVersions | None = Field(
+        description="versions in use when the run was planned; null where replies are compared with texts"
+    )
+    comparison: ComparisonRules | None = Field(
+        default=None, description="how replies to sessions are compared; null in a run of evals"
+    )
+    evals: dict[EvalId, EvalPlan] = Field(description="by eval id, `category/name`; sessions are `sessions/ID`")
+
+    @property
+    def backend_words(self) -> str:
+        """What graded, for people."""
+        return f"{self.backend.kind} {self.backend.version}" if self.backend else "none"
 
     def fingerprint_inputs(self) -> dict[str, object]:
         """What makes two plans the same work: everything but names and the day."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from convex_evals.inputs.bounded_json import Limits, decode_object
-from convex_evals.models import Ask
+from convex_evals.models import Ask, Item
 from convex_evals.models.faults import ModelStopped
 from convex_evals.models.retries import ModelSolver
 from convex_evals.records import Attempt
@@ -17,7 +17,6 @@ from convex_evals.records.reply import LoggedReply, Reply
 from convex_evals.reports.build import impact
 from convex_evals.reports.model import Classification, Failure, Judgement, Report
 from convex_evals.suite.prompt import Prompt
-from convex_evals.suite.suite import Eval
 
 BY_RULE = "a rule"
 BY_MODEL = "the model "
@@ -55,7 +54,7 @@ def open_questions(report: Report) -> list[Failure]:
     return [f for f in report.failures if f.decided is None and f.proposed.by == BY_RULE]
 
 
-async def analyze(failures: Sequence[Failure], evals: Mapping[str, Eval], solver: ModelSolver, tell: Tell) -> Analysis:
+async def analyze(failures: Sequence[Failure], evals: Mapping[str, Item], solver: ModelSolver, tell: Tell) -> Analysis:
     """Ask about each of `failures`, within the solver's budget. Never raises for what a provider or model does."""
     found = Analysis()
     asked = _brief(solver)

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from convex_evals.errors import UserError
-from convex_evals.records import Counts, Outcome, RunPlan, StepName, StepOutcome, Summary, TrialGrade
+from convex_evals.records import ComparisonMethod, Counts, Outcome, RunPlan, StepName, StepOutcome, Summary, TrialGrade
 from convex_evals.render.numbers import dollars, duration
 from convex_evals.render.verdicts import headline
 from convex_evals.reports.failure_groups import FailureGroup, groups_of, patterns
@@ -157,16 +157,24 @@ def run_facts(plan: RunPlan, summary: Summary) -> Iterator[tuple[str, str]]:
     yield "Guidelines", given
     yield "Suite", plan.suite_commit[:10] if plan.suite_commit else "not committed"
     yield "Evals and trials", f"{counted(len(plan.evals), 'eval')}, {counted(plan.trials, 'trial')} each"
-    tools = plan.toolchain
-    yield "Backend", f"{plan.backend.kind} {plan.backend.version}, grading protocol {plan.grading_protocol}"
-    yield (
-        "Toolchain",
-        f"Node {tools.node}, TypeScript {tools.typescript}, ESLint {tools.eslint}, vitest {tools.vitest}, "
-        f"convex {tools.convex}, lint rules {tools.lint_rules_sha256[:8]}",
-    )
-    yield "Sandbox", ", ".join(summary.sandbox) or "none was needed"
+    yield from _grading_facts(plan, summary)
     reused = f"; {summary.reused} replies of earlier runs" if summary.reused else ""
     yield "Cost", f"{dollars(summary.cost_usd)}{' (estimated)' if summary.cost_estimated else ''}{reused}"
     usage = summary.usage
     yield "Tokens", f"{usage.input_tokens:,} in, {usage.output_tokens:,} out"
     yield "Time", f"{duration(summary.generation_ms)} of replies, {duration(summary.grading_ms)} of grading"
+
+
+def _grading_facts(plan: RunPlan, summary: Summary) -> Iterator[tuple[str, str]]:
+    tools, rules = plan.toolchain, plan.comparison
+    if rules:
+        least = f" of at least {rules.threshold:g}" if rules.method is ComparisonMethod.SIMILARITY else ""
+        yield "Comparison", f"{rules.method}{least}, with the expected output or the session's own last reply"
+    if tools:
+        yield "Backend", f"{plan.backend_words}, grading protocol {plan.grading_protocol}"
+        yield (
+            "Toolchain",
+            f"Node {tools.node}, TypeScript {tools.typescript}, ESLint {tools.eslint}, vitest {tools.vitest}, "
+            f"convex {tools.convex}, lint rules {tools.lint_rules_sha256[:8]}",
+        )
+        yield "Sandbox", ", ".join(summary.sandbox) or "none was needed"

@@ -19,7 +19,7 @@ from convex_evals.reports.relevant_lines import focus_of, focused_diff
 from convex_evals.reports.signature import gist, signatures
 from convex_evals.reports.sources import Sources
 from convex_evals.store.run import Run
-from convex_evals.suite.extract import extract
+from convex_evals.suite.asked import reply_files
 
 MOST_CHECKS = 3
 LONGEST_HEADLINE = 240  # characters
@@ -52,7 +52,7 @@ class Failures:
 
     def _failure(self, group: FailureGroup, earlier: Sequence[Decision], decided: Judgement | None) -> Failure:
         run, verdict, trial, eval_id = self.run, group.first.verdict, group.first.trial, group.eval_id
-        source = read_source(run, eval_id, self.sources.evals.get(eval_id))
+        source = read_source(run, eval_id, self.sources.items.get(eval_id))
         checks = list(checks_of(verdict))
         diff, note = self._diff(group, source, checks)
         tests = [t for t in verdict.tests if t.outcome != "skipped"]
@@ -83,6 +83,6 @@ class Failures:
     def _diff(self, group: FailureGroup, source: Source, checks: Sequence[Check]) -> tuple[str, str]:
         """From what was expected to what the model wrote, where it matters, and what that leaves out."""
         reply = self.run.reply(group.eval_id, group.first.trial)
-        files = dict(extract(reply).files) if reply is not None else {}
+        files = dict(reply_files(self.run.plan, reply)) if reply is not None else {}
         diff, note = focused_diff(source.expected, files, focus_of([c.message for c in checks], files))
         return diff, "The reply is no longer here." if reply is None else note

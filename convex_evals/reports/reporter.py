@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from convex_evals.config import Workspace
+from convex_evals.models import Item
 from convex_evals.models.retries import ModelSolver
 from convex_evals.render.terminal import Display
 from convex_evals.reports.actions import Repository
@@ -18,6 +19,7 @@ from convex_evals.reports.files import ExistingReport, Folder, read
 from convex_evals.reports.model import Classification, Failure, Judgement, Report
 from convex_evals.reports.render import render
 from convex_evals.reports.sources import Sources, newest_counts
+from convex_evals.sessions.asking import AskedSessions
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
 from convex_evals.suite.suite import load_suite
@@ -62,7 +64,7 @@ class Reporter:
             store=store,
             home=space.home,
             suite=space.suite,
-            evals={e.id: e for e in load_suite(space.suite).evals},
+            items=_items(space.suite, runs),
             repository=Repository(space.suite),
             decisions=decisions,
             others=newest_counts(store),
@@ -88,9 +90,19 @@ class Reporter:
             display.item("passed" if judgement else "unscored", failure.eval, 0, found)
 
         display.start(f"failures for {self.solver.model}", len(questions))
-        analysis = asyncio.run(analyze(questions, sources.evals, self.solver, show))
+        analysis = asyncio.run(analyze(questions, sources.items, self.solver, show))
         self.problems += analysis.unasked
         return with_proposals(made, analysis.judgements)
+
+
+def _items(suite: Path, runs: Sequence[Run]) -> dict[str, Item]:
+    """What `runs` asked about, as it is here now."""
+    items: dict[str, Item] = {ev.id: ev for ev in load_suite(suite).evals}
+    sessions = AskedSessions(suite)
+    for run in runs:
+        if run.plan.comparison:
+            items |= {each: found for each in run.plan.evals if (found := sessions.find(each))}
+    return items
 
 
 def _later(tell: Callable[[str, int, int], None], what: str) -> Callable[[int, int], None]:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from convex_evals.models import Item
 from convex_evals.records import Counts
 from convex_evals.reports.actions import Repository
 from convex_evals.reports.classify import Decision
 from convex_evals.store.runs import RunStore
-from convex_evals.suite.suite import Eval
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Sources:
     store: RunStore
     home: Path  # the repository that the report stands in
     suite: Path
-    evals: Mapping[str, Eval]
+    items: Mapping[str, Item]  # evals of the suite, and sessions that the runs asked about
     repository: Repository
     decisions: Sequence[Decision]  # of all reports
     others: Mapping[str, Mapping[str, Counts]]  # by model that was asked: its newest counts by eval

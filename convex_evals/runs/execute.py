@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -16,15 +17,16 @@ from convex_evals.models.batching.following import Following
 from convex_evals.models.retries import ModelSolver
 from convex_evals.models.solvers import REVIEWED_MODELS, refuse_without_keys
 from convex_evals.records import Summary
-from convex_evals.records.grading_inputs import grade_name
 from convex_evals.records.journal import JournalEntry
 from convex_evals.render.terminal import Display
 from convex_evals.render.verdicts import headline
 from convex_evals.runs.costs import spent_on
 from convex_evals.runs.interruption import first_ctrl_c
+from convex_evals.runs.judging import ComparingJudge, Judge, ServiceJudge
+from convex_evals.runs.opening import count_by_own_keys, open_run
 from convex_evals.runs.options import RunOptions
 from convex_evals.runs.pending import pending_line
-from convex_evals.runs.plan import RunRequest, make_plan, refuse_other_work
+from convex_evals.runs.plan import RunRequest
 from convex_evals.runs.progress import Progress
 from convex_evals.runs.runner import Runner, TrialDone
 from convex_evals.runs.shard import Shard
@@ -33,7 +35,8 @@ from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
-from convex_evals.store.summary import given_up, summarize
+from convex_evals.store.summary import summarize
+from convex_evals.suite.suite import Eval
 from convex_evals.text import counted
 
 
@@ -97,9 +100,7 @@ class Work:
         self._places = asyncio.Semaphore(count)
         reviewed = space.is_own and all(r.solver.model in REVIEWED_MODELS for r in requests)
         containment = replace(self.containment, reviewed=reviewed) if executes else REVIEWED
-        async with ready_service(
-            space.suite, space.config, count, display.preparing, display.warn, containment
-        ) as service:
+        async with _service_for(requests, count, space, display, containment) as service:
             self._progress = Progress(sum(len(self._share(r)) * r.trials for r in requests))
             display.start("trials", self._progress.total)
             self._follow_batches(requests)
@@ -126,13 +127,17 @@ class Work:
         ids = [e.id for e in request.evals]
         return self.shard.share(ids) if self.shard else tuple(ids)
 
-    async def _open(self, request: RunRequest, service: GradingService) -> Run | None:
+    async def _open(self, request: RunRequest, service: GradingService | None) -> Run | None:
         """Open the run for `request`; None where it is a leftover that can no longer be resumed.
 
         What earlier commands paid for it is taken from the budget before a model is asked.
         """
         try:
-            run = await open_run(request, service, self.store, fresh=self.fresh, retry_unscored=self.retry_unscored)
+            run = await open_run(
+                *(request, _judge_of(request, service), self.store),
+                fresh=self.fresh,
+                retry_unscored=self.retry_unscored,
+            )
         except UserError as error:
             if not request.leftover:
                 raise
@@ -146,18 +151,18 @@ class Work:
             solver.budget.spent += spent_on(run, journal, self._share(request), request.prompts, solver.tariff)
         return run
 
-    async def _one(self, request: RunRequest, run: Run, service: GradingService) -> Finished:
+    async def _one(self, request: RunRequest, run: Run, service: GradingService | None) -> Finished:
         share = self._share(request)
-        _count_by_own_keys(run)
+        count_by_own_keys(run)
         if run.is_complete:
             return Finished(run, run.summary(), share)
         journal = Journal(self.workspace.journal_dir, run.plan)
-        earlier = EarlierRuns(self.store, run.plan.model, self.workspace.journal_dir)
+        earlier = EarlierRuns(RunStore(run.root), run.plan.model, self.workspace.journal_dir)
         runner = Runner(
             run,
             journal,
             request.solver,
-            service,
+            _judge_of(request, service),
             request.prompts,
             lambda done: self._show(request, done),
             None if self.fresh or run.plan.fresh else earlier,
@@ -274,52 +279,29 @@ async def plan_runs(
     A leftover that can no longer be resumed is left out.
     """
     work = Work(workspace, RunStore(workspace.runs_dir), display, fresh=fresh)
-    async with ready_service(
-        workspace.suite, workspace.config, 1, display.preparing, display.warn, REVIEWED
-    ) as service:
+    async with _service_for(requests, 1, workspace, display, REVIEWED) as service:
         return [(run, request) for request in requests if (run := await work._open(request, service))]
 
 
-async def open_run(
-    request: RunRequest, service: GradingService, store: RunStore, *, fresh: bool, retry_unscored: bool
-) -> Run:
-    """The run that does what `request` asks: one that is there, or a new one.
-
-    Raises `UserError` where the run that it names is there and is another.
-    """
-    plan = (await make_plan(request, service)).model_copy(update={"fresh": fresh})
-    named = request.planned or (_opened(request, store) if request.named else None)
-    if named:
-        refuse_other_work(named, plan)
-        if retry_unscored:
-            _refuse_retry(named)
-        return named
-    place = request.within or store
-    if fresh or request.named:
-        return place.create(plan)
-    for run in place.same_work(plan):
-        summary = run.summary()
-        if summary is not None and not summary.missing:
-            again = summary.counts.unscored and (retry_unscored or not given_up(run, summary))
-            return place.create(plan) if again else run
-        # An incomplete run is resumed only with the toolchain that it was graded with.
-        if run.plan.toolchain == plan.toolchain:
-            return run
-    return place.create(plan)
+@asynccontextmanager
+async def _service_for(
+    requests: Sequence[RunRequest], workers: int, workspace: Workspace, display: Display, containment: Containment
+) -> AsyncIterator[GradingService | None]:
+    """The grading service; None where replies are only compared with texts."""
+    if requests and all(request.comparison for request in requests):
+        yield None
+        return
+    async with ready_service(
+        workspace.suite, workspace.config, workers, display.preparing, display.warn, containment
+    ) as service:
+        yield service
 
 
-def _opened(request: RunRequest, store: RunStore) -> Run | None:
-    if request.within:
-        return request.within.opened(request.run_id)
-    return store.opened(request.solver.model, request.date, request.run_id)
-
-
-def _refuse_retry(run: Run) -> None:
-    summary = run.summary()
-    if summary is not None and not summary.missing and summary.counts.unscored:
-        raise UserError(
-            f"{run.folder}: is complete, so --retry-unscored makes another run; `cli status {run.plan.run_id}` says how"
-        )
+def _judge_of(request: RunRequest, service: GradingService | None) -> Judge:
+    if request.comparison:
+        return ComparingJudge(request.comparison, request.evals)
+    assert service is not None, "a suite's replies are executed"
+    return ServiceJudge(service, {ev.id: ev for ev in request.evals if isinstance(ev, Eval)})
 
 
 def _journalled(run: Run, journal: Journal) -> dict[str, list[JournalEntry]]:
@@ -327,11 +309,3 @@ def _journalled(run: Run, journal: Journal) -> dict[str, list[JournalEntry]]:
     waiting = [e for e in run.plan.evals if not run.is_written(e)]
     found = {e: [entry for n in trials if (entry := journal.read(e, n))] for e in waiting}
     return {e: entries for e, entries in found.items() if entries}
-
-
-def _count_by_own_keys(run: Run) -> None:
-    """Undo a regrading: a resumed run has today's keys, whatever its summary was made to name before."""
-    summary = run.summary()
-    own = {e: grade_name(planned.grading_key) for e, planned in run.plan.evals.items()}
-    if summary is not None and any(found.grade != own.get(e) for e, found in summary.evals.items()):
-        run.write_summary(summarize(run, counting=own))

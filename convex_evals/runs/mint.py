@@ -53,6 +53,8 @@ def mint_run(name: str, models: Sequence[str], run: Run) -> Benchmark:
     plan = run.plan
     if plan.synthetic:
         raise UserError(f"{plan.run_id}: asked no model, so nothing is compared with it; name another run")
+    if plan.comparison or not (plan.backend and plan.toolchain):
+        raise UserError(f"{plan.run_id}: is a run of sessions, and benchmarks are of evals; name another run")
     summary = run.summary()
     if summary is not None and summary.benchmark != benchmark_id(plan):
         raise UserError(f"{plan.run_id}: was graded again since it was planned; mint the suite itself, without --from")

@@ -18,7 +18,7 @@ from convex_evals.runs.stage import Stage
 if TYPE_CHECKING:
     # Options are declared where commands are: without waiting for pydantic.
     from convex_evals.config import Experiment
-    from convex_evals.records import RunPlan
+    from convex_evals.records import ComparisonRules, RunPlan
 
 DEFAULT_EXPERIMENT = "default"
 
@@ -32,6 +32,11 @@ _FLAGS = {
     "trials": "--trials",
     "categories": "-c",
     "pattern": "-f",
+    "sessions": "--sessions",
+    "status": "--status",
+    "tags": "--tag",
+    "compare": "--compare",
+    "threshold": "--threshold",
     "run_id": "--run-id",
     "day": "--date",
     "shard": "--shard",
@@ -66,6 +71,11 @@ class RunOptions:
     trials: int = 1
     categories: tuple[str, ...] = ()
     pattern: str | None = None
+    sessions: bool = False  # sessions are asked again, and not the suite's evals
+    status: str | None = None  # only sessions with this status
+    tags: tuple[str, ...] = ()  # only sessions with each of these tags
+    compare: str | None = None  # how replies to sessions are compared; None: the usual way
+    threshold: float | None = None  # least similarity of a pass; None: the usual one
     run_id: str | None = None  # of the one run that is meant; None: one is made up
     day: str | None = None  # of planning, YYYY-MM-DD; None: today
     shard: Shard | None = None
@@ -127,6 +137,10 @@ class RunOptions:
             "trials",
             "categories",
             "pattern",
+            "status",
+            "tags",
+            "compare",
+            "threshold",
             "run_id",
             "day",
             "fresh",
@@ -167,7 +181,7 @@ def resume(plan: RunPlan) -> RunOptions:
     """What completes exactly this run."""
     # A plan does not say where the replies are that it replays.
     recorded = ("replay:PATH",) if plan.model.startswith("replay/") else ()
-    return RunOptions(runs=(plan.run_id,), models=recorded)
+    return RunOptions(runs=(plan.run_id,), models=recorded, sessions=plan.comparison is not None)
 
 
 def repeat(plan: RunPlan, suite_evals: Sequence[str], experiments: Mapping[str, Experiment]) -> RunOptions:
@@ -177,7 +191,22 @@ def repeat(plan: RunPlan, suite_evals: Sequence[str], experiments: Mapping[str, 
     options = RunOptions(
         models=(_model_word(plan),), experiments=named_experiment(plan.experiment), guidelines=other, trials=plan.trials
     )
+    if plan.comparison:
+        return _repeat_sessions(options, plan, plan.comparison)
     return options.choosing(tuple(plan.evals), suite_evals)
+
+
+def _repeat_sessions(options: RunOptions, plan: RunPlan, rules: ComparisonRules) -> RunOptions:
+    from convex_evals.suite.suite import pattern_of
+
+    return replace(
+        options,
+        sessions=True,
+        experiments=(plan.experiment,),
+        pattern=pattern_of(list(plan.evals)),
+        compare=rules.method.value,
+        threshold=rules.threshold if rules.method.value == "similarity" else None,
+    )
 
 
 def named_experiment(name: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from convex_evals.analysis.totals import category_table, unscored_lines
-from convex_evals.records import Summary
+from convex_evals.records import ComparisonMethod, RunPlan, Summary
 from convex_evals.records.generation import MISSING
 from convex_evals.records.journal import JournalEntry
 from convex_evals.render.formats import DEFAULT
@@ -40,7 +40,7 @@ def run_section(
     known = summary or so_far
     parts = [f"{plan.model}  {plan.experiment}{'  (synthetic: no model was asked)' if plan.synthetic else ''}"]
     totals: list[str | Table] = (
-        [category_table(known), _spent(known), *unscored_lines(known)]
+        [category_table(known), *_similarity(plan, known), _spent(known), *unscored_lines(known)]
         if known and (summary or known.categories)
         else []
     )
@@ -197,6 +197,16 @@ def _missing(run: Run, summary: Summary) -> list[str]:
         f"Missing: {len(summary.missing)} of {counted(len(run.plan.evals), 'eval')}: {named}",
         f"Complete it: {resume(run.plan).command()}",
     ]
+
+
+def _similarity(plan: RunPlan, summary: Summary) -> list[str]:
+    """How alike replies to sessions are to what was expected, on average over those that were compared."""
+    scores = [found.score for found in summary.evals.values() if found.counts.scored]
+    if plan.comparison is None or not scores:
+        return []
+    rules = plan.comparison
+    least = f", {rules.threshold:g} is a pass" if rules.method is ComparisonMethod.SIMILARITY else ""
+    return [f"Similarity: {sum(scores) / len(scores):.2f} on average{least}."]
 
 
 def _spent(summary: Summary) -> str:

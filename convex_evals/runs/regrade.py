@@ -9,7 +9,6 @@ from typing import Any
 
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
-from convex_evals.grading.judge import judge
 from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.grading.service import GradingService, check_graders
 from convex_evals.grading.setup import ready_service
@@ -19,7 +18,8 @@ from convex_evals.records.grading_inputs import GradingInputs, grade_name
 from convex_evals.records.journal import JournalEntry
 from convex_evals.records.reply import TrialReply
 from convex_evals.render.terminal import Display
-from convex_evals.runs.plan import current_rules, refuse_broken_graders
+from convex_evals.runs.grading_rules import current_rules, refuse_broken_graders
+from convex_evals.runs.judging import ServiceJudge
 from convex_evals.store.journal import Journal
 from convex_evals.store.run import Run
 from convex_evals.store.summary import summarize
@@ -111,6 +111,10 @@ class Regrader:
     only: frozenset[str] | None = None  # eval ids; None: all
     _verdicts: dict[tuple[str, str], asyncio.Task[Verdict]] = field(default_factory=dict)
 
+    @property
+    def _judge(self) -> ServiceJudge:
+        return ServiceJudge(self.service, self.today.evals)
+
     def to_do(self, run: Run) -> tuple[list[str], dict[str, str]]:
         """The evals of `run` that another key judges now, and those that cannot be graded, with the reason."""
         chosen: list[str] = []
@@ -187,7 +191,7 @@ class Regrader:
             return kept.verdict
         key = eval_id, generation.generation_id
         if key not in self._verdicts:
-            work = judge(self.service, self.today.evals[eval_id], TrialReply(generation, response))
+            work = self._judge.verdict(eval_id, TrialReply(generation, response))
             self._verdicts[key] = asyncio.ensure_future(work)
         verdict = await self._verdicts[key]
         if verdict.outcome is not Outcome.UNSCORED:
@@ -199,7 +203,7 @@ class Regrader:
         return GradeFile(
             eval=eval_id,
             grading_key=self.today.inputs[eval_id].key(),
-            sandbox=self.service.tester.sandbox.level,
+            sandbox=self._judge.sandbox,
             trials=tuple(
                 TrialGrade(trial=g.trial, generation_id=g.generation_id, verdict=verdicts[g.trial]) for g in generations
             ),
@@ -222,7 +226,16 @@ class Scope:
 async def regrade_runs(
     workspace: Workspace, runs: Sequence[Run], scope: Scope, workers: int, containment: Containment, display: Display
 ) -> list[Regrading]:
-    """Grade `runs` again, one after the other. Raises `UserError` where a grader cannot be used."""
+    """Grade `runs` again, one after the other.
+
+    Raises `UserError` where a grader cannot be used, and for runs of sessions, which no grader judges.
+    """
+    for run in runs:
+        if run.plan.comparison:
+            raise UserError(
+                f"{run.plan.run_id}: is a run of sessions; `cli run --sessions -m {run.plan.model}` compares its "
+                "replies again, and asks for none that are here"
+            )
     changed = changed_since(workspace.suite, scope.since) if scope.since else None
     wanted = {e for run in runs for e in run.plan.evals}
     evals = [e for e in load_suite(workspace.suite).evals if e.id in wanted]

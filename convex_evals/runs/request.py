@@ -16,7 +16,7 @@ from pathlib import Path
 from convex_evals.config import Experiment, Workspace, is_hidden, is_inside, is_secret, leads_elsewhere
 from convex_evals.errors import UserError
 from convex_evals.inputs.suite_files import is_there, read_inside
-from convex_evals.models import Solver
+from convex_evals.models import Item, Solver
 from convex_evals.models.budget import Budget
 from convex_evals.models.catalog import load_catalog
 from convex_evals.models.replay import ReplaySolver
@@ -43,7 +43,7 @@ _NOT_SECRET = frozenset(
 
 
 # What a stand-in is sent.
-_NOTHING = Asked(DEFAULT_EXPERIMENT, None, None, None, sha256_text("{}"))
+NOTHING = Asked(DEFAULT_EXPERIMENT, None, None, None, sha256_text("{}"))
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,17 @@ def resolve(options: RunOptions, workspace: Workspace, solvers: SolverFactory) -
         planned = {run.folder: run for run in map(store.find, options.runs)}.values()
         model = next(iter(options.models), None)
         return Resolved([_resolve_planned(run, model, workspace, solvers) for run in planned], [])
+    if options.sessions:
+        from convex_evals.runs.session_requests import resolve_sessions
+
+        return resolve_sessions(options, workspace, solvers)
     suite = load_suite(workspace.suite)
     evals = suite.select(options.pattern, options.categories)
-    found = _resolve(options, evals, workspace, solvers)
+    return of_one_name(options, _resolve(options, evals, workspace, solvers))
+
+
+def of_one_name(options: RunOptions, found: Resolved) -> Resolved:
+    """Return `found`. Raises `UserError` where --run-id would name several runs."""
     if options.run_id and len(found.requests) > 1:
         raise UserError(f"--run-id {options.run_id}: names one run; give one model and one experiment")
     return found
@@ -92,6 +100,10 @@ def _resolve_planned(run: Run, model: str | None, workspace: Workspace, solvers:
     Raises `UserError` where that is no longer possible here.
     """
     plan = run.plan
+    if plan.comparison:
+        from convex_evals.runs.session_requests import resolve_planned_sessions
+
+        return resolve_planned_sessions(run, plan.comparison, workspace, solvers)
     by_id = {e.id: e for e in load_suite(workspace.suite).evals}
     gone = [e for e in plan.evals if e not in by_id]
     if gone:
@@ -129,7 +141,7 @@ def _resolve(
         if stand_in is not None:
             chosen = _recorded(stand_in, evals, found.skipped)
             prompts = {e.id: Prompt("", e.task) for e in chosen}
-            found.requests.append(_request(options, stand_in, chosen, prompts, _NOTHING, commit))
+            found.requests.append(make_request(options, stand_in, chosen, prompts, NOTHING, commit))
             continue
         for experiment_name in dict.fromkeys(options.experiments or [DEFAULT_EXPERIMENT]):
             experiment = workspace.config.experiment(experiment_name)
@@ -139,14 +151,14 @@ def _resolve(
                 )
                 continue
             solver = solvers.model(name, web_search=experiment.web_search, extra=experiment.parameters)
-            where, source = _source(experiment, options.guidelines, workspace, recorded)
+            where, source = prompt_source(experiment, options.guidelines, workspace, recorded)
             prompts = source.render_all({e.id: e.task for e in evals})
-            asked = _asked(experiment_name, experiment, where, source)
-            found.requests.append(_request(options, solver, evals, prompts, asked, commit))
-    return replace(found, requests=_once(found.requests))
+            asked = asked_by(experiment_name, experiment, where, source)
+            found.requests.append(make_request(options, solver, evals, prompts, asked, commit))
+    return replace(found, requests=without_repeated(found.requests))
 
 
-def _once(requests: Sequence[RunRequest]) -> list[RunRequest]:
+def without_repeated(requests: Sequence[RunRequest]) -> list[RunRequest]:
     """Without those that mean the same: a model goes by more than one name."""
     by_key: dict[tuple[str, str, Path | None], RunRequest] = {}
     for request in requests:
@@ -155,10 +167,10 @@ def _once(requests: Sequence[RunRequest]) -> list[RunRequest]:
     return list(by_key.values())
 
 
-def _request(
+def make_request(
     options: RunOptions,
     solver: Solver,
-    evals: Sequence[Eval],
+    evals: Sequence[Item],
     prompts: Mapping[str, Prompt],
     asked: Asked,
     commit: str | None,
@@ -191,7 +203,7 @@ def _recorded(solver: Solver, evals: Sequence[Eval], skipped: list[str]) -> Sequ
     return chosen
 
 
-def _source(
+def prompt_source(
     experiment: Experiment, guidelines: str | None, workspace: Workspace, recorded: bool
 ) -> tuple[str | None, PromptSource]:
     """Where guidelines come from (`guidelines` replaces the experiment's), and what the prompt is made of."""
@@ -210,7 +222,7 @@ def _source(
     return where, PromptSource(template, str(SHIPPED if ours else suite / path), text)
 
 
-def _asked(name: str, experiment: Experiment, guidelines: str | None, source: PromptSource) -> Asked:
+def asked_by(name: str, experiment: Experiment, guidelines: str | None, source: PromptSource) -> Asked:
     settings = {"web_search": experiment.web_search, "parameters": experiment.parameters}
     return Asked(
         experiment=name,
@@ -224,7 +236,7 @@ def _asked(name: str, experiment: Experiment, guidelines: str | None, source: Pr
 def asked_under(experiment_name: str, workspace: Workspace) -> Asked:
     """What an experiment sends, by its settings of now. Raises `UserError`."""
     experiment = workspace.config.experiment(experiment_name)
-    return _asked(experiment_name, experiment, *_source(experiment, None, workspace, recorded=False))
+    return asked_by(experiment_name, experiment, *prompt_source(experiment, None, workspace, recorded=False))
 
 
 def _refuse_hidden(path: str) -> None:

@@ -36,13 +36,12 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from convex_evals.grading.judge import judge
-from convex_evals.grading.service import GradingService
 from convex_evals.grading.verdict import unscored
-from convex_evals.models import Ask, LeftBehind, Solver
+from convex_evals.models import Ask, Item, LeftBehind, Solver
 from convex_evals.models.faults import Fault, ModelStopped, ReplyPending
 from convex_evals.records import Generation, GenerationFile, GradeFile, Outcome, Summary, TrialGrade, Verdict
 from convex_evals.records.journal import MAX_COMMANDS, JournalEntry
+from convex_evals.runs.judging import Judge
 from convex_evals.runs.stage import Stage
 from convex_evals.store.batches import BatchFolder
 from convex_evals.store.files import remove_temporary
@@ -50,9 +49,7 @@ from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
 from convex_evals.store.run import Run
 from convex_evals.store.summary import summarize
-from convex_evals.suite.extract import extract_aside
 from convex_evals.suite.prompt import Prompt
-from convex_evals.suite.suite import Eval
 
 
 @dataclass(frozen=True)
@@ -76,7 +73,7 @@ class Runner:
     run: Run
     journal: Journal
     solver: Solver
-    service: GradingService
+    judge: Judge
     prompts: Mapping[str, Prompt]
     emit: Emit
     earlier: EarlierRuns | None = None  # None: nothing is reused
@@ -84,7 +81,7 @@ class Runner:
     only: Stage | None = None
     final: bool = False  # write evals with trials that have no verdict, too: the journal will not be here next time
     stopped: ModelStopped | None = None
-    # In the grading service: a trial that waits for one when the user stops us is not graded.
+    # With the judge: a trial that waits for one when the user stops us is not graded.
     places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     over_budget: int = 0  # trials that were not asked because the money would not do
     pending: int = 0  # trials whose requests are in batches that go on
@@ -100,7 +97,7 @@ class Runner:
         self._asking = False
         self.solver.stop()
 
-    async def complete(self, evals: Mapping[str, Eval], only: Collection[str]) -> Summary | None:
+    async def complete(self, evals: Mapping[str, Item], only: Collection[str]) -> Summary | None:
         """Do what is left of the evals `only`; the run's summary once every eval of it is written.
 
         Raises `UserError` where another process is doing it.
@@ -117,7 +114,7 @@ class Runner:
             self.journal.drop()
             return summary
 
-    async def _eval(self, ev: Eval) -> None:
+    async def _eval(self, ev: Item) -> None:
         if self.run.is_written(ev.id):
             generations = self.run.generations(ev.id)
             for t in self.run.grade(ev.id).trials:
@@ -132,7 +129,7 @@ class Runner:
         if len(whole) == len(entries) and all(e.done or self.final for e in whole):
             self._write(ev, whole)
 
-    async def _trial(self, ev: Eval, trial: int) -> JournalEntry | None:
+    async def _trial(self, ev: Item, trial: int) -> JournalEntry | None:
         """The trial's entry when this command has done what it can; None where it was not asked, or not graded."""
         entry = self._journalled(ev, trial) or self._reused(ev, trial) or self._handed_over(ev, trial)
         if entry is not None and entry.verdict is not None and self._is_done(entry):
@@ -151,27 +148,27 @@ class Runner:
             return entry
         return await self._graded(ev, entry)
 
-    async def _graded(self, ev: Eval, entry: JournalEntry) -> JournalEntry | None:
+    async def _graded(self, ev: Item, entry: JournalEntry) -> JournalEntry | None:
         """With a verdict, journalled; None where the user stopped us while it waited."""
         async with self.places:
             if not self._asking:
                 return None
-            verdict = await judge(self.service, ev, entry.reply)
+            verdict = await self.judge.verdict(ev.id, entry.reply)
         entry = entry.model_copy(update={"verdict": verdict, "commands": entry.commands + 1})
         self.journal.write(ev.id, entry)
         self.emit(TrialDone(ev.id, entry.generation.trial, verdict, False, entry.generation))
         return entry
 
-    def _journalled(self, ev: Eval, trial: int) -> JournalEntry | None:
+    def _journalled(self, ev: Item, trial: int) -> JournalEntry | None:
         """What this run knows; a folder of another suite may have a run of the same name, which asked otherwise."""
         entry = self.journal.read(ev.id, trial)
         return entry if entry and entry.generation_key == self.run.plan.evals[ev.id].generation_key else None
 
-    def _was_asked(self, ev: Eval, trial: int, entry: JournalEntry | None) -> bool:
+    def _was_asked(self, ev: Item, trial: int, entry: JournalEntry | None) -> bool:
         """Whether there is a reply, or this run asked for one in vain; that an earlier run did is no reason to stop."""
         return entry is not None and (entry.generation.received or self._journalled(ev, trial) is not None)
 
-    def _handed_over(self, ev: Eval, trial: int) -> JournalEntry | None:
+    def _handed_over(self, ev: Item, trial: int) -> JournalEntry | None:
         """What is in the journal of a run that was never finished; a log without an entry is found when asking."""
         planned = self.run.plan.evals[ev.id]
         if self.earlier and self.journal.reply_log(ev.id, trial, planned.generation_key).is_empty():
@@ -181,7 +178,7 @@ class Runner:
     def _is_done(self, entry: JournalEntry) -> bool:
         return entry.done and not (self.retry_unscored and _is_unscored(entry))
 
-    def _reused(self, ev: Eval, trial: int) -> JournalEntry | None:
+    def _reused(self, ev: Item, trial: int) -> JournalEntry | None:
         """What an earlier run knows of this trial."""
         planned = self.run.plan.evals[ev.id]
         found = self.earlier and self.earlier.find(ev.id, trial, planned.generation_key, planned.grading_key)
@@ -211,7 +208,7 @@ class Runner:
         self.journal.write(ev.id, entry)
         return entry
 
-    async def _asked(self, ev: Eval, trial: int, before: JournalEntry | None) -> JournalEntry | None:
+    async def _asked(self, ev: Item, trial: int, before: JournalEntry | None) -> JournalEntry | None:
         """A new reply, or the lack of one, journalled; None where no model may be asked any more."""
         if not self._asking or self.stopped:
             return None
@@ -233,7 +230,7 @@ class Runner:
             self.over_budget += 1
             return None
         generation = _joined(before.generation if before else None, reply.generation)
-        notes = (await extract_aside(reply.response)).notes if reply.response is not None else ()
+        notes = await self.judge.notes(reply.response) if reply.response is not None else ()
         entry = JournalEntry(
             generation_key=key,
             generation=generation.model_copy(update={"notes": notes}),
@@ -244,7 +241,7 @@ class Runner:
         log.drop()
         return entry
 
-    def _left_behind(self, ev: Eval, trial: int, before: JournalEntry | None) -> LeftBehind | None:
+    def _left_behind(self, ev: Item, trial: int, before: JournalEntry | None) -> LeftBehind | None:
         """The request that an earlier command submitted for this trial, of this run or of one that it continues."""
         key = self.run.plan.evals[ev.id].generation_key
         used = [a.batch for a in before.generation.attempts if a.batch] if before else []
@@ -254,7 +251,7 @@ class Runner:
         found = self.earlier and self.earlier.find_batch(ev.id, trial, key, used)
         return LeftBehind(*found, is_counted=False) if found else None
 
-    def _write(self, ev: Eval, entries: list[JournalEntry]) -> None:
+    def _write(self, ev: Item, entries: list[JournalEntry]) -> None:
         planned = self.run.plan.evals[ev.id]
         generation = GenerationFile(
             eval=ev.id, generation_key=planned.generation_key, trials=tuple(e.generation for e in entries)
@@ -262,7 +259,7 @@ class Runner:
         grade = GradeFile(
             eval=ev.id,
             grading_key=planned.grading_key,
-            sandbox=self.service.tester.sandbox.level,
+            sandbox=self.judge.sandbox,
             trials=tuple(
                 TrialGrade(
                     trial=e.generation.trial,

@@ -69,7 +69,7 @@ def resume_commands(runs: Sequence[Run]) -> list[str]:
     own = [resume(run.plan) for run in runs]
     together = tuple(name for options in own if not options.models for name in options.runs)
     return [
-        *([RunOptions(runs=together).command()] if together else []),
+        *([RunOptions(runs=together, sessions=own[0].sessions).command()] if together else []),
         *(options.command() for options in own if options.models),
     ]
 

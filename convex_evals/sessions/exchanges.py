@@ -36,6 +36,12 @@ def turns(messages: Sequence[Message]) -> list[Exchange]:
     return [_turn(messages, at, end) for at, end in pairwise(bounds)]
 
 
+def last_turn(messages: Sequence[Message]) -> Exchange | None:
+    """Return the last request that was answered; where none was, the last request."""
+    found = exchanges(messages) or turns(messages)
+    return found[-1] if found else None
+
+
 def _starts(messages: Sequence[Message]) -> Iterator[int]:
     is_asked = False
     for at, message in enumerate(messages):

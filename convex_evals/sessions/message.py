@@ -9,6 +9,7 @@ from typing import Any
 from convex_evals.records.generation import Usage
 
 SYSTEM, USER, ASSISTANT, TOOL = "system", "user", "assistant", "tool"
+_ROLES = {SYSTEM: SYSTEM, "developer": SYSTEM, USER: USER, ASSISTANT: ASSISTANT, TOOL: TOOL, "function": TOOL}
 Part = dict[str, Any]  # of OpenAI's: {"type": "text", "text": ...}, {"type": "image_url", "image_url": {"url": ...}}
 
 
@@ -47,6 +48,12 @@ class Message:
     def text(self) -> str:
         """The text of the content, without images and the like."""
         return text_of(self.content)
+
+    @property
+    def text_with_calls(self) -> str:
+        """The text, and which tools are called, as `NAME(ARGUMENTS)`; empty where there is neither."""
+        calls = "\n".join(f"{call.name}({call.arguments})" for call in self.tool_calls)
+        return "\n\n".join(filter(None, (self.text, calls)))
 
     def to_chat(self) -> dict[str, Any]:
         """As OpenAI's chat format has it, without what that format does not know."""
@@ -99,6 +106,11 @@ class Message:
             subagent=_optional(data, "subagent"),
             more=dict(data.get("more", {})),
         )
+
+
+def usual_role(message: Message) -> str:
+    """Return which of the four roles a message has; agents have others as well."""
+    return _ROLES.get(message.role, USER)
 
 
 def text_of(content: str | Sequence[Part] | None) -> str:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from convex_evals.config import SESSION_RUNS
 from convex_evals.errors import NewerFormat, UserError, WrongFigures
 from convex_evals.inputs import confined
 from convex_evals.inputs.confined import MOST_ENTRIES
@@ -121,6 +122,10 @@ class RunStore:
         found = [run for name in names for run in ("/" in name and self.of_model(name)) or [self.find(name)]]
         return list({run.folder: run for run in found}.values())
 
+    def _of_sessions(self) -> list[Path]:
+        """The folders of the runs of sessions, which stand beside those of evals."""
+        return RunStore(self.root.parent / SESSION_RUNS).folders() if self.root.name != SESSION_RUNS else []
+
     def no_runs(self) -> UserError:
         return UserError(f"{self.root}: no runs here yet; `cli run --model reference` makes one")
 
@@ -130,14 +135,18 @@ class RunStore:
         if "\0" not in name and (as_path / PLAN_NAME).is_file():
             return open_run(as_path)
         folders = self._folders()
-        if not folders:
-            raise self.no_runs()
-        if name == "last":
+        if name == "last" and folders:
             return open_run(folders[0])
         name = name.replace(JOINER, "")  # copied from Markdown
-        found = [f for f in folders if f.name == name] or [f for f in folders if f.name.startswith(name)]
+        found = _named(name, folders) or _named(name, self._of_sessions())
+        if not (found or folders):
+            raise self.no_runs()
         if len(found) == 1:
             return open_run(found[0])
         if not found:
             raise UserError(f"{name}: no such run in {self.root}; `cli list` shows them, `last` is the newest")
         raise UserError(f"{name}: {len(found)} runs begin with that: {', '.join(f.name for f in found[:5])}")
+
+
+def _named(name: str, folders: Sequence[Path]) -> list[Path]:
+    return [f for f in folders if f.name == name] or [f for f in folders if f.name.startswith(name)]

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from convex_evals.errors import UserError
-from convex_evals.records import EvalPlan
+from convex_evals.records import EvalPlan, RunPlan
 from convex_evals.records.hashes import sha256_files, sha256_text
 from convex_evals.store.run import Run
+from convex_evals.suite.extract import extract
 from convex_evals.suite.suite import TASK_NAME, Eval, is_answer_file, load_suite
 from convex_evals.vcs.git import Checkout, open_checkout
 from convex_evals.vcs.git_command import GitFailed
+
+REPLY_NAME = "reply.md"  # what a reply to a session is called where replies are files
+
+
+def reply_files(plan: RunPlan, reply: str) -> Mapping[str, str]:
+    """Return the files of a reply; to a session, the reply itself is the only one."""
+    return {REPLY_NAME: reply} if plan.comparison else extract(reply).files
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,7 @@ class AskedReader:
     """Reads tasks and answers of one suite."""
 
     suite: Path
+    of_session: Callable[[str], AskedEval] | None = None  # what is here of a session that a run asked about, by its id
     _last: dict[tuple[str, str | None, str], AskedEval] = field(default_factory=dict)
 
     def read(self, run: Run, eval_id: str) -> AskedEval:
@@ -49,8 +58,8 @@ class AskedReader:
         plan, commit = run.plan.evals[eval_id], run.plan.suite_commit
         key = (eval_id, commit, f"{plan.task_sha256} {plan.answer_sha256}")
         if key not in self._last:
-            found = self._today(eval_id).of(plan)
-            if commit and (found.task is None or found.expected is None):
+            found = self._today(run.plan, eval_id).of(plan)
+            if commit and not run.plan.comparison and (found.task is None or found.expected is None):
                 found = found.or_else(self._committed(commit, eval_id).of(plan))
             self._last.clear()  # trials of one eval follow each other
             self._last[key] = found
@@ -67,7 +76,9 @@ class AskedReader:
         except UserError:
             return None
 
-    def _today(self, eval_id: str) -> AskedEval:
+    def _today(self, plan: RunPlan, eval_id: str) -> AskedEval:
+        if plan.comparison:
+            return self.of_session(eval_id) if self.of_session else AskedEval()
         own = self._evals.get(eval_id)
         return AskedEval(own.task, own.answer().files) if own else AskedEval()
 

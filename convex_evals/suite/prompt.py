@@ -23,15 +23,16 @@ class Prompt:
 
     system: str
     user: str
+    earlier: tuple[tuple[str, str], ...] = ()  # turns between the two: role, text
 
     def messages(self) -> list[dict[str, str]]:
-        parts = [("system", self.system), ("user", self.user)]
+        parts = [("system", self.system), *self.earlier, ("user", self.user)]
         return [{"role": role, "content": text} for role, text in parts if text]
 
     @property
     def text(self) -> str:
-        """Both messages, for hashing and counting."""
-        return f"{self.system}\0{self.user}"
+        """All messages, for hashing and counting."""
+        return "\0".join([self.system, self.user, *(part for turn in self.earlier for part in turn)])
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from convex_evals.inputs.suite_files import (
 from convex_evals.records import EvalConfig, StepName
 from convex_evals.records.human import parse_human
 from convex_evals.suite.drafts import left_to_write
+from convex_evals.suite.extract import extract, render_response
 from convex_evals.text import and_more
 
 GRADER_NAME = "grader.test.ts"
@@ -79,6 +80,22 @@ class Eval:
     def answer(self) -> Project:
         """package.json and the TypeScript of `answer/`: what a model would have written, without `_generated`."""
         return Project("answer", read_project(self.path / "answer", keep=is_answer_file, root=self.root))
+
+    def expected_files(self) -> Mapping[str, str]:
+        """The files of the answer."""
+        return self.answer().files
+
+    def reference_reply(self) -> str:
+        """The answer as a model would have replied. Raises `UserError` where no reply could hold one of its files."""
+        files = self.answer().files
+        response = render_response(files)
+        read = extract(response).files
+        lost = [path for path, text in files.items() if read.get(path, "").rstrip("\n") != text.rstrip("\n")]
+        if lost:
+            raise UserError(
+                f"{self.path / 'answer' / lost[0]}: no reply could hold this file; rename it, or fix its text"
+            )
+        return response
 
     def wrong(self) -> list[Project]:
         return [self._variant("wrong", folder) for folder in self._projects("wrong")]

@@ -40,6 +40,7 @@ from tests.factories import (
     make_git_repo,
     make_plan,
     make_run,
+    make_toolchain,
 )
 
 Golden = Callable[[str, str], None]
@@ -163,8 +164,8 @@ def test_what_is_not_comparable_is_listed(tmp_path: Path) -> None:
     ("changes", "reason"),
     [
         ({"backend": BackendIdentity(kind="local", version="precompiled-1")}, "other backend"),
-        ({"toolchain": make_plan().toolchain.model_copy(update={"typescript": "6.0.0"})}, "other TypeScript"),
-        ({"toolchain": make_plan().toolchain.model_copy(update={"lint_rules_sha256": "f" * 64})}, "other lint rules"),
+        ({"toolchain": make_toolchain().model_copy(update={"typescript": "6.0.0"})}, "other TypeScript"),
+        ({"toolchain": make_toolchain().model_copy(update={"lint_rules_sha256": "f" * 64})}, "other lint rules"),
         ({"grading_protocol": 2}, "other meaning of a pass"),
     ],
 )
@@ -277,7 +278,7 @@ def test_runs_that_are_not_complete_or_synthetic(tmp_path: Path) -> None:
 def test_what_is_equal_and_what_differs(tmp_path: Path) -> None:
     rows = {"a/x": "p"}
     a = make_run(tmp_path, rows, run_id="a")
-    tools = make_plan().toolchain.model_copy(update={"node": "24.1.0"})
+    tools = make_toolchain().model_copy(update={"node": "24.1.0"})
     b = make_run(tmp_path, rows, run_id="b", toolchain=tools)
     assert [f.name for f in sides(a, b).differing] == ["Node.js"]
     other = {"a/x": PLANNED.model_copy(update={"generation_key": "c" * 64})}

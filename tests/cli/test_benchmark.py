@@ -19,7 +19,7 @@ from convex_evals.render.formats import FORMATS
 from convex_evals.store.benchmarks import BenchmarkFolder
 from convex_evals.store.run import Run
 from tests.conftest import Invoke
-from tests.factories import grade_again, make_eval, make_eval_plan, make_plan, make_run
+from tests.factories import grade_again, make_eval, make_eval_plan, make_plan, make_run, make_toolchain
 
 EVALS = ("000-fundamentals/000-answer", "000-fundamentals/001-more", "001-queries/000-first")
 
@@ -178,7 +178,7 @@ NAMES = st.from_regex(r"[0-9]{3}-[a-zé ]{1,9}z/[0-9]{3}-[a-z]{1,9}", fullmatch=
 
 @given(st.dictionaries(NAMES, HASHES, min_size=1))
 def test_the_file_says_what_was_minted(tmp_path_factory: pytest.TempPathFactory, evals: dict[str, str]) -> None:
-    plan = make_plan()
+    plan, tools = make_plan(), make_toolchain()
     own = {e: BenchmarkEval(**planned(task_sha256=h).model_dump(exclude={"generation_key"})) for e, h in evals.items()}
     found = Benchmark(
         name="v1",
@@ -192,8 +192,8 @@ def test_the_file_says_what_was_minted(tmp_path_factory: pytest.TempPathFactory,
         suite_commit="1" * 40,
         grading_protocol=plan.grading_protocol,
         backend=plan.backend,
-        typescript=plan.toolchain.typescript,
-        lint_rules_sha256=plan.toolchain.lint_rules_sha256,
+        typescript=tools.typescript,
+        lint_rules_sha256=tools.lint_rules_sha256,
         evals=own,
     )
     found = found.model_copy(update={"id": found.derived_id()})

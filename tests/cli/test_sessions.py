@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
-from convex_evals.cli.commands.sessions import exporting, importing, shared
+from convex_evals.cli import invocation, options
+from convex_evals.cli.commands.sessions import exporting, importing
+from convex_evals.records import ComparisonMethod
 from convex_evals.records.session import SessionStatus
 from convex_evals.sessions.exports import EXPORTS
 from convex_evals.sessions.readers.registry import NAMES
@@ -75,7 +77,8 @@ def test_words_of_options_are_those_of_the_code() -> None:
     """They are written twice so that help is fast."""
     assert importing.AGENTS == NAMES
     assert tuple(EXPORTS) == exporting.FORMATS
-    assert tuple(SessionStatus) == shared.STATUSES
+    assert tuple(SessionStatus) == options.STATUSES
+    assert tuple(ComparisonMethod) == invocation.METHODS
 
 
 # --- import

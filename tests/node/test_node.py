@@ -10,7 +10,7 @@ import pytest
 from filelock import FileLock
 
 from convex_evals.grading.toolchain import SOURCES, Toolchain, locate_toolchain
-from convex_evals.runs.plan import library_sources
+from convex_evals.runs.grading_rules import library_sources
 from tests import patience, tier
 from tests.conftest import clean_environment
 

@@ -20,9 +20,12 @@ from convex_evals.records.journal import JournalEntry
 from convex_evals.render.plain import plain
 from convex_evals.render.terminal import Display
 from convex_evals.runs import execute as work
+from convex_evals.runs import opening
 from convex_evals.runs.delivery import message
-from convex_evals.runs.execute import Finished, Work, open_run
+from convex_evals.runs.execute import Finished, Work
 from convex_evals.runs.finalize import finish_run
+from convex_evals.runs.judging import Judge
+from convex_evals.runs.opening import open_run
 from convex_evals.runs.outcome import run_section
 from convex_evals.runs.plan import RunRequest
 from convex_evals.store.journal import Journal
@@ -62,8 +65,9 @@ def do(suite: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> tuple[Work, Fi
         return run
 
     async def both(at: Work) -> Finished:
-        assert await at._open(request, cast(GradingService, None)) == run
-        return await at._one(request, run, cast(GradingService, None))
+        service = cast(GradingService, object())
+        assert await at._open(request, service) == run
+        return await at._one(request, run, service)
 
     monkeypatch.setattr(work, "open_run", opened)
     plan, evals = run.plan, load_suite(suite).evals
@@ -132,12 +136,12 @@ def test_open_run_says_what_it_cannot_do(suite: Path, monkeypatch: pytest.Monkey
     async def planned(*_: object) -> RunPlan:
         return run.plan.model_copy(update={"run_id": "other"})
 
-    monkeypatch.setattr(work, "make_plan", planned)
+    monkeypatch.setattr(opening, "make_plan", planned)
     request = RunRequest(ReferenceSolver(), [], {}, 1, make_asked(), "x", "2026-01-01", None, planned=run)
 
     def opened(request: RunRequest, **options: bool) -> Run:
         store = RunStore(suite / "runs")
-        return asyncio.run(open_run(request, cast(GradingService, None), store, **{"fresh": False, **options}))
+        return asyncio.run(open_run(request, cast(Judge, None), store, **{"fresh": False, **options}))
 
     assert opened(request, retry_unscored=False) == run
     with pytest.raises(UserError, match="is complete, so --retry-unscored makes another run; `cli status default-0"):

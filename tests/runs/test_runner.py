@@ -27,8 +27,10 @@ from convex_evals.records.models import ModelEntry, Parameters, Price
 from convex_evals.records.reply import Reply
 from convex_evals.render.terminal import Display
 from convex_evals.runs import execute as work_module
+from convex_evals.runs import opening
 from convex_evals.runs.costs import spent_on
 from convex_evals.runs.execute import Work
+from convex_evals.runs.judging import Judge
 from convex_evals.runs.plan import RunRequest
 from convex_evals.store.journal import Journal
 from convex_evals.store.replies import ReplyFile
@@ -68,7 +70,7 @@ class Bench:
         await asyncio.sleep(self.seconds)
         return make_verdict(self.outcome(ev.id))
 
-    async def plan(self, request: RunRequest, service: GradingService) -> RunPlan:
+    async def plan(self, request: RunRequest, judge: Judge) -> RunPlan:
         await asyncio.sleep(0)
         self.on_plan()
         (planned,) = make_plan().evals.values()
@@ -129,7 +131,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
             yield cast(GradingService, found)
 
         monkeypatch.setattr(work_module, "ready_service", ready)
-        monkeypatch.setattr(work_module, "make_plan", found.plan)
+        monkeypatch.setattr(opening, "make_plan", found.plan)
         yield found
 
 

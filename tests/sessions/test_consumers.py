@@ -17,8 +17,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from convex_evals.grading.toolchain import locate_toolchain
+from convex_evals.sessions.exchanges import last_turn
 from convex_evals.sessions.exports import EXPORTS, LabelledSession
-from convex_evals.sessions.exports.inspect_ai import last_turn
 from convex_evals.sessions.readers.registry import NAMES, find_reader
 from scripts.npm_packages import install_packages
 from tests import patience

@@ -58,7 +58,7 @@ class Graded:
     sandboxes: set[str] = field(default_factory=set)
 
     def add(self, run: Run, file: GradeFile, generations: Iterable[Generation]) -> None:
-        self.sandboxes.add(file.sandbox)
+        self.sandboxes.add(file.sandbox or "none was needed")
         by_trial = {g.trial: g for g in generations}
         for trial in file.trials:
             known = self.replies.get(trial.generation_id)

@@ -12,6 +12,8 @@ from convex_evals.cli.viewing import serve_pages, viewing_options
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
+    from convex_evals.store.run import Run
+    from convex_evals.store.runs import RunStore
 
 
 @click.command("open")
@@ -54,7 +56,7 @@ def _place(workspace: Workspace, names: tuple[str, ...]) -> str:
     if not names:
         return ""
     if len(names) == 2:
-        run = store.find(names[0])
+        run = _shown(store, names[0])
         return urls.trials(run.plan, find_eval(run, names[1]))
     name = names[0]
     evals = [e.id for e in load_suite(workspace.suite).evals]
@@ -62,8 +64,18 @@ def _place(workspace: Workspace, names: tuple[str, ...]) -> str:
     if len(found) == 1:
         return urls.eval_page(found[0])
     try:
-        return urls.run(store.find(name).plan)
+        return urls.run(_shown(store, name).plan)
     except UserError as error:
         if not found:
             raise
         raise UserError(f"{name}: fits {len(found)} evals: {', '.join(found[:5])}; name one") from error
+
+
+def _shown(store: RunStore, name: str) -> Run:
+    """Raises `UserError` where there is no such run, or the pages of this folder do not have it."""
+    from convex_evals.errors import UserError
+
+    run = store.find(name)
+    if run.root != store.root:
+        raise UserError(f"{name}: stands in {run.root}, which has pages of its own; add --runs-dir {run.root.name}")
+    return run

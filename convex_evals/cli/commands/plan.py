@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.cli.invocation import complete_run_options, model_options, pass_run_options, trial_options
+from convex_evals.cli.invocation import (
+    complete_run_options,
+    model_options,
+    pass_run_options,
+    session_options,
+    trial_options,
+)
 from convex_evals.cli.options import (
     delivery_options,
     open_delivery,
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
 @click.command()
 @model_options
 @trial_options
+@session_options
 @click.option("--fresh", is_flag=True, help="Plan a new run with new replies, even if the same one is planned or done.")
 @click.option("--due", is_flag=True, help="Plan what `cli due` lists, the most needed first, as far as --budget goes.")
 @click.option("--budget", type=click.FloatRange(0), metavar="USD", help="With --due: what the runs may cost together.")
@@ -75,7 +82,7 @@ def plan(options: RunOptions, outputs: Path | None, most_shards: int) -> None:
     if options.budget is not None and not options.due:
         raise click.UsageError("--budget chooses among what is due; give it to `cli run`, or add --due")
     options = complete_run_options(options)
-    workspace = open_workspace(options.suite, options.runs_dir, Path.cwd())
+    workspace = open_workspace(options.suite, options.runs_dir, Path.cwd(), of_sessions=options.sessions)
     solvers = make_solvers(workspace, Budget(options.budget))
     with Display() as display:
         resolved = (resolve_due if options.due else resolve)(options, workspace, solvers)

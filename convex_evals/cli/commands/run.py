@@ -12,6 +12,7 @@ from convex_evals.cli.invocation import (
     model_options,
     only_option,
     pass_run_options,
+    session_options,
     shard_option,
     trial_options,
 )
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 @click.command()
 @model_options
 @trial_options
+@session_options
 @click.option("--run", "runs", multiple=True, metavar="RUN", help="Execute a run that `cli plan` wrote; repeatable.")
 @click.option("--due", is_flag=True, help="Run what `cli due` lists, the most needed first, as far as --budget goes.")
 @shard_option
@@ -83,6 +85,7 @@ def run(options: RunOptions) -> int:
       cli run --run default-1a2b3c4d --only ask --budget 40
       cli run -m gpt-5 --batch-wait 30
       cli run --run default-1a2b3c4d --only grade --sandbox strict
+      cli run --sessions --status golden -m gpt-5 -m claude-sonnet-5 --budget 5
       cli -C ../other-suite run -m reference --runs-dir elsewhere/runs
     """
     from convex_evals.config import open_workspace
@@ -90,8 +93,8 @@ def run(options: RunOptions) -> int:
     from convex_evals.runs.request import make_solvers
 
     containment = containment_of(options.sandbox, options.unsafe_no_sandbox)
-    options = complete_run_options(options, menu=on_terminal())
-    workspace = open_workspace(options.suite, options.runs_dir, Path.cwd())
+    options = complete_run_options(options, menu=on_terminal() and not options.sessions)
+    workspace = open_workspace(options.suite, options.runs_dir, Path.cwd(), of_sessions=options.sessions)
     if not (options.models or options.runs or options.due):
         options = _choose(options, workspace)
     solvers = make_solvers(workspace, Budget(options.own_budget), options.concurrency)

@@ -12,6 +12,7 @@ from convex_evals.render.output import say, say_json
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
+    from convex_evals.models import Item
     from convex_evals.render.model import Row, Table
     from convex_evals.store.run import Run
 
@@ -120,12 +121,11 @@ def _eval(
     from convex_evals.analysis.trial_text import trial_to_text
     from convex_evals.errors import UserError
     from convex_evals.records import dump_json
-    from convex_evals.suite.suite import load_suite
     from convex_evals.text import counted
 
     if not run.is_written(eval_id):
         raise UserError(f"{eval_id}: not done yet in this run")
-    source = read_source(run, eval_id, next((e for e in load_suite(workspace.suite).evals if e.id == eval_id), None))
+    source = read_source(run, eval_id, _item(workspace, run, eval_id))
     trials = read_trials(run, eval_id)
     chosen = [t for t in trials if number in (None, t.number)]
     if not chosen:
@@ -141,3 +141,13 @@ def _eval(
     for note in source.notes:
         say(f"note: {note}", err=True)
     say(trial_to_text(shown, source, wanted))
+
+
+def _item(workspace: Workspace, run: Run, eval_id: str) -> Item | None:
+    """What the run asked about, as it is now; None where it is gone."""
+    from convex_evals.sessions.asking import AskedSessions
+    from convex_evals.suite.suite import load_suite
+
+    if run.plan.comparison:
+        return AskedSessions(workspace.suite).find(eval_id)
+    return next((ev for ev in load_suite(workspace.suite).evals if ev.id == eval_id), None)

@@ -33,6 +33,7 @@ def status(ctx: click.Context, run_name: str | None, runs_dir: Path | None, form
     from convex_evals.render.model import apart
     from convex_evals.runs.status import status_of
     from convex_evals.runs.unfinished import Unfinished, newest_and_unfinished
+    from convex_evals.sessions.asking import session_items
     from convex_evals.store.journal import Journal
     from convex_evals.store.runs import RunStore
     from convex_evals.suite.suite import load_suite
@@ -42,7 +43,8 @@ def status(ctx: click.Context, run_name: str | None, runs_dir: Path | None, form
     evals = [e.id for e in load_suite(workspace.suite).evals]
 
     def look(one: Run) -> Status:
-        return status_of(one, Journal(workspace.journal_dir, one.plan), evals, workspace.config.experiments)
+        here = session_items(workspace.suite) if one.plan.comparison else evals
+        return status_of(one, Journal(workspace.journal_dir, one.plan), here, workspace.config.experiments)
 
     found, others = (look(store.find(run_name)), Unfinished(())) if run_name else newest_and_unfinished(store, look)
     rest = others.to_section()

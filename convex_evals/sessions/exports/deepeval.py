@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from convex_evals.render.json_lines import to_json, to_list
 from convex_evals.sessions.exchanges import Exchange, exchanges
 from convex_evals.sessions.exports.labelled import LabelledSession
-from convex_evals.sessions.message import Message
 
 
 def write(sessions: Iterable[LabelledSession]) -> Iterator[bytes]:
@@ -29,7 +28,7 @@ def _entries(labelled: LabelledSession) -> Iterator[str]:
     context: list[str] = []
     encoded = 0
     for number, exchange in enumerate(found, 1):
-        context += [to_json(text) for message in messages[encoded : exchange.at] if (text := context_text(message))]
+        context += [to_json(text) for message in messages[encoded : exchange.at] if (text := message.text_with_calls)]
         encoded = exchange.at
         yield _entry(exchange, context, labelled.label.expectedOutput if number == len(found) else None)
 
@@ -39,9 +38,3 @@ def _entry(exchange: Exchange, context: list[str], expected: str | None) -> str:
         f'{{"input": {to_json(exchange.request)}, "actual_output": {to_json(exchange.reply)}, '
         f'"expected_output": {to_json(expected)}, "context": [{", ".join(context)}], "retrieval_context": []}}'
     )
-
-
-def context_text(message: Message) -> str:
-    """What a message says, and which tools it calls; empty where there is neither."""
-    calls = "\n".join(f"{call.name}({call.arguments})" for call in message.tool_calls)
-    return "\n\n".join(filter(None, (message.text, calls)))

@@ -11,11 +11,9 @@ from typing import Any
 
 from convex_evals.render.json_lines import to_line
 from convex_evals.sessions.arguments import arguments_of
-from convex_evals.sessions.exchanges import Exchange, exchanges, turns
+from convex_evals.sessions.exchanges import last_turn
 from convex_evals.sessions.exports.labelled import LabelledSession
-from convex_evals.sessions.message import ASSISTANT, SYSTEM, TOOL, USER, Message, Part
-
-_ROLES = {SYSTEM: SYSTEM, "developer": SYSTEM, USER: USER, ASSISTANT: ASSISTANT, TOOL: TOOL, "function": TOOL}
+from convex_evals.sessions.message import ASSISTANT, TOOL, Message, Part, usual_role
 
 
 def write(sessions: Iterable[LabelledSession]) -> Iterator[bytes]:
@@ -24,12 +22,6 @@ def write(sessions: Iterable[LabelledSession]) -> Iterator[bytes]:
         turn = last_turn(messages)
         if turn is not None:
             yield to_line(_sample(session, messages[: turn.end], turn.reply))
-
-
-def last_turn(messages: Sequence[Message]) -> Exchange | None:
-    """The last request that was answered; where none was, the last request."""
-    found = exchanges(messages) or turns(messages)
-    return found[-1] if found else None
 
 
 def about(labelled: LabelledSession) -> dict[str, Any]:
@@ -55,7 +47,7 @@ def _sample(labelled: LabelledSession, asked: Sequence[Message], reply: str) -> 
 
 
 def _message(message: Message) -> dict[str, Any]:
-    role = _ROLES.get(message.role, USER)
+    role = usual_role(message)
     data: dict[str, Any] = {"role": role, "content": _content(message)}
     if role == ASSISTANT and message.tool_calls:
         data["tool_calls"] = [

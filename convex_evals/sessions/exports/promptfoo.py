@@ -18,7 +18,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from convex_evals.render.json_lines import to_line
-from convex_evals.sessions.exports.inspect_ai import about, last_turn
+from convex_evals.sessions.exchanges import last_turn
+from convex_evals.sessions.exports.inspect_ai import about
 from convex_evals.sessions.exports.labelled import LabelledSession
 from convex_evals.sessions.message import Message
 from convex_evals.text import well_formed

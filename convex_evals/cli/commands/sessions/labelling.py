@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 import click
 
 from convex_evals.cli.commands.sessions.shared import (
-    STATUSES,
     Conditions,
     filter_options,
     open_store,
     opened_index,
 )
-from convex_evals.cli.options import collect, output_option, print_result
+from convex_evals.cli.options import STATUSES, collect, output_option, print_result
 
 if TYPE_CHECKING:
     from convex_evals.render.model import Table

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.cli.options import F, sessions_home
+from convex_evals.cli.options import STATUSES, F, sessions_home
 from convex_evals.render.output import complain
 from convex_evals.text import and_more
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from convex_evals.sessions.index import Index, SessionFilter
     from convex_evals.sessions.store import SessionStore
 
-STATUSES = ("golden", "correct", "incorrect", "needs_review")
 _MOST_PROBLEMS = 10
 
 

@@ -1,0 +1,146 @@
+"""`cli run --sessions`, resolved: which sessions are asked again, what is sent, and how replies are compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from convex_evals.config import Workspace
+from convex_evals.errors import UserError
+from convex_evals.models import Solver
+from convex_evals.models.reference import ReferenceSolver
+from convex_evals.models.solvers import SolverFactory
+from convex_evals.records import ComparisonMethod, ComparisonRules
+from convex_evals.records.session import SessionStatus
+from convex_evals.runs.options import DEFAULT_EXPERIMENT, RunOptions
+from convex_evals.runs.plan import RunRequest
+from convex_evals.runs.request import (
+    NOTHING,
+    Resolved,
+    asked_by,
+    make_request,
+    of_one_name,
+    prompt_source,
+    without_repeated,
+)
+from convex_evals.sessions.asking import AskedSession, asked_session, session_id_of
+from convex_evals.sessions.exporting import labelled
+from convex_evals.sessions.index import SessionFilter, open_index
+from convex_evals.sessions.store import SESSIONS, SessionStore
+from convex_evals.store.run import Run
+from convex_evals.text import counted
+from convex_evals.vcs.git import clean_commit
+
+# Conversations are sent as they were, unless an experiment or guidelines are named.
+PLAIN_EXPERIMENT = "no_guidelines"
+
+
+def resolve_sessions(options: RunOptions, workspace: Workspace, solvers: SolverFactory) -> Resolved:
+    """The runs that `options` mean. Raises `UserError` where they mean nothing."""
+    for name in options.experiments:
+        workspace.config.experiment(name)
+    found = Resolved([], [])
+    asked = _chosen(options, workspace, found.skipped)
+    rules = comparison_rules(options)
+    requests = _requests(options, asked, rules, workspace, solvers, found.skipped)
+    return of_one_name(options, replace(found, requests=requests))
+
+
+def resolve_planned_sessions(
+    run: Run, rules: ComparisonRules, workspace: Workspace, solvers: SolverFactory
+) -> RunRequest:
+    """What `run` planned. Raises `UserError` where that is no longer possible here."""
+    plan, store = run.plan, SessionStore(workspace.suite)
+    gone = next((e for e in plan.evals if store.find(session_id_of(e)) is None), None)
+    if gone is not None:
+        raise UserError(f"{run.folder}: {gone} is no longer here; restore it from Git, or plan another run")
+    asked = [asked_session(each) for each in labelled(store, map(session_id_of, plan.evals))]
+    own = workspace.config.experiments.get(plan.experiment)
+    options = RunOptions(
+        models=(plan.model,),
+        experiments=(plan.experiment,),
+        guidelines=plan.guidelines if own and plan.guidelines != own.guidelines else None,
+        trials=plan.trials,
+        run_id=plan.run_id,
+        day=plan.date,
+    )
+    (request,) = _requests(options, asked, rules, workspace, solvers, [], recorded=True)
+    return replace(request, planned=run)
+
+
+def comparison_rules(options: RunOptions) -> ComparisonRules:
+    usual = ComparisonRules()
+    return ComparisonRules(
+        method=ComparisonMethod(options.compare) if options.compare else usual.method,
+        threshold=usual.threshold if options.threshold is None else options.threshold,
+    )
+
+
+def _chosen(options: RunOptions, workspace: Workspace, skipped: list[str]) -> list[AskedSession]:
+    """The sessions that are asked again, by id. `skipped` gets a line for each that cannot be."""
+    store = SessionStore(workspace.suite)
+    try:
+        pattern = re.compile(options.pattern or "")
+    except re.error as error:
+        raise UserError(f"-f {options.pattern!r}: not a regular expression: {error}") from None
+    status = SessionStatus(options.status) if options.status else None
+    wanted = SessionFilter(status=status, tags=options.tags, ready=True)
+    with open_index(store) as index:
+        skipped += index.problems
+        ids = sorted(entry.id for entry in index.find(wanted) if pattern.search(f"{SESSIONS}/{entry.id}"))
+    if not ids:
+        raise UserError(
+            f"{store.root / SESSIONS}: no such session is marked as an eval; `cli sessions list --eval-ready` shows "
+            "those that are, `cli sessions mark ID --ready` marks one"
+        )
+    asked: list[AskedSession] = []
+    for each in labelled(store, ids):
+        try:
+            asked.append(asked_session(each))
+        except UserError as error:
+            skipped.append(f"skipped: {error}")
+    if not asked:
+        raise UserError(skipped[-1].removeprefix("skipped: "))
+    if in_part := [each for each in asked if each.left_out]:
+        skipped.append(
+            f"{counted(len(in_part), 'session')} with images or files, which are left out: models are asked in text"
+        )
+    return asked
+
+
+def _requests(
+    options: RunOptions,
+    asked: Sequence[AskedSession],
+    rules: ComparisonRules,
+    workspace: Workspace,
+    solvers: SolverFactory,
+    skipped: list[str],
+    *,
+    recorded: bool = False,
+) -> list[RunRequest]:
+    commit = clean_commit(workspace.suite)
+    requests: list[RunRequest] = []
+    for name in dict.fromkeys(options.models):
+        stand_in = solvers.synthetic(name)
+        if stand_in is not None:
+            requests.append(_stand_in(options, stand_in, asked, commit))
+            continue
+        for experiment_name in options.experiments or (DEFAULT_EXPERIMENT if options.guidelines else PLAIN_EXPERIMENT,):
+            experiment = workspace.config.experiment(experiment_name)
+            if experiment.web_search and not solvers.searches(name):
+                skipped.append(f"{name}, {experiment_name}: skipped, its provider offers no web search for this model")
+                continue
+            solver = solvers.model(name, web_search=experiment.web_search, extra=experiment.parameters)
+            where, source = prompt_source(experiment, options.guidelines, workspace, recorded)
+            prompts = {each.id: each.given(source.given) for each in asked}
+            given = replace(asked_by(experiment_name, experiment, where, source), prompt_sha256=None)
+            requests.append(make_request(options, solver, asked, prompts, given, commit))
+    return [replace(request, comparison=rules) for request in without_repeated(requests)]
+
+
+def _stand_in(options: RunOptions, solver: Solver, asked: Sequence[AskedSession], commit: str | None) -> RunRequest:
+    if not isinstance(solver, ReferenceSolver):
+        raise UserError(f"-m {solver.model}: has no replies to sessions; give a model, or `reference`")
+    nothing = replace(NOTHING, experiment=PLAIN_EXPERIMENT)
+    return make_request(options, solver, asked, {each.id: each.prompt for each in asked}, nothing, commit)

@@ -1,0 +1,86 @@
+"""Replies compared with texts: the three methods, and the similarity against its definition."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convex_evals.grading.comparison import MOST_WORDS, compare, normalised, similarity
+from convex_evals.records import ComparisonMethod, ComparisonRules, Outcome, StepName, StepOutcome, Verdict
+
+EXACT, NORMALISED, SIMILARITY = ComparisonMethod
+texts = st.text(st.sampled_from("ab1 .,\n\tÄßﬁ"), max_size=30)
+
+
+def judged(reply: str, expected: str, method: ComparisonMethod = SIMILARITY, threshold: float = 0.75) -> Verdict:
+    return asyncio.run(compare(reply, expected, ComparisonRules(method=method, threshold=threshold)))
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected", "holding"),
+    [
+        ("Use a Blob.", "Use a Blob.", [EXACT, NORMALISED, SIMILARITY]),
+        ("Use a Blob.\n", "  Use a Blob.", [EXACT, NORMALISED, SIMILARITY]),
+        ("use  a\nBLOB.", "Use a Blob.", [NORMALISED, SIMILARITY]),
+        ("ﬁrst STRASSE", "first straße", [NORMALISED, SIMILARITY]),
+        ("Use a Blob!", "Use a Blob.", [SIMILARITY]),
+        ("Something else.", "Use a Blob.", []),
+        ("", "Use a Blob.", []),
+    ],
+)
+@pytest.mark.parametrize("method", list(ComparisonMethod))
+def test_what_holds_and_what_decides(
+    method: ComparisonMethod, reply: str, expected: str, holding: list[ComparisonMethod]
+) -> None:
+    verdict = judged(reply, expected, method)
+    assert (verdict.outcome is Outcome.PASSED) == (method in holding)
+    found = {test.name: test.outcome for test in verdict.tests}
+    assert [name for name, outcome in found.items() if outcome == "passed"] == [each.value for each in holding]
+    assert [name for name, outcome in found.items() if outcome == "failed"] == [method.value] * (method not in holding)
+    assert {step.step: step.outcome for step in verdict.steps} == {
+        **dict.fromkeys(StepName, StepOutcome.SKIPPED),
+        StepName.TESTS: StepOutcome.PASSED if method in holding else StepOutcome.FAILED,
+    }
+    assert verdict.caught_by == (None if method in holding else StepName.TESTS)
+
+
+def test_the_score_is_the_similarity_whatever_decides() -> None:
+    for method in ComparisonMethod:
+        verdict = judged("a b c x", "a b c y z", method, threshold=0.7)
+        assert verdict.score == pytest.approx(2 * 3 / 9)
+    assert judged("a b c x", "a b c y z", threshold=2 / 3).outcome is Outcome.PASSED
+    failed = judged("a b c x", "a b c y z", threshold=0.7)
+    assert failed.reason == "similarity: a similarity of 0.667, less than 0.7"
+
+
+def test_long_texts_are_compared_by_their_beginnings() -> None:
+    begun = "a " * MOST_WORDS
+    assert judged(begun + "b " * 1000, begun + "c " * 1000).score == 1.0
+
+
+def rouge_l(one: list[str], other: list[str]) -> float:
+    """By the textbook's table."""
+    row = [0] * (len(other) + 1)
+    for word in one:
+        before, row = row, [0]
+        for at, each in enumerate(other):
+            row.append(before[at] + 1 if word == each else max(before[at + 1], row[at]))
+    return 2 * row[-1] / (len(one) + len(other)) if one or other else 1.0
+
+
+@given(texts, texts)
+def test_the_similarity_is_rouge_l(one: str, other: str) -> None:
+    one, other = normalised(one), normalised(other)
+    words = [re.findall(r"\w+|[^\w\s]", text) for text in (one, other)]
+    assert similarity(one, other) == pytest.approx(rouge_l(*words))
+    assert similarity(one, other) == similarity(other, one)
+
+
+@given(st.text(max_size=40))
+def test_normalised_again_is_the_same(text: str) -> None:
+    assert normalised(normalised(text)) == normalised(text)
+    assert similarity(normalised(text), normalised(text)) == 1.0
