@@ -96,9 +96,9 @@ def printable(text: str, keep: str = "") -> str:
     return _COMMAND.sub(r"\g<0>\\", spelled_out(text, keep))
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 eval`, `2 evals`"""
-    return f"{number} {plural(number, noun)}"
+def counted(number: int, noun: str, nouns: str | None = None) -> str:
+    """`1 eval`, `2 evals`; `nouns` is the plural of one that does not take an `s`."""
+    return f"{number} {plural(number, noun) if nouns is None or number == 1 else nouns}"
 
 
 def plural(number: int, noun: str) -> str:

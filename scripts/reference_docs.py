@@ -31,6 +31,7 @@ from convex_evals.records.api_key import ApiKey
 from convex_evals.records.batch import BatchFile
 from convex_evals.records.benchmark import Benchmark
 from convex_evals.records.journal import JournalEntry
+from convex_evals.records.judge import JudgeFile
 from convex_evals.records.models import ModelsFile
 from convex_evals.records.publication import Publication
 from convex_evals.records.session import Label, Session
@@ -55,6 +56,7 @@ FILES: dict[str, type[Record]] = {
     "runs/PROVIDER/MODEL/DATE/validation-ID/validation.json": ValidationRecord,
     "sessions/XX/ID/session.json": Session,
     "labels/XX/ID.yaml": Label,
+    "judges/PROVIDER/MODEL-KEY8.json": JudgeFile,
     "keys/NAME.json": ApiKey,
     ".cache/convex-evals/journal/RUN/CATEGORY/NAME/TRIAL.json": JournalEntry,
 }

@@ -65,7 +65,10 @@ def trial_options(command: F) -> F:
     return command
 
 
-METHODS = ("exact", "normalised", "similarity")
+METHODS = ("exact", "normalised", "similarity", "judge")
+
+
+_OF_SESSIONS = ("status", "tags", "compare", "threshold", "judge", "rubric")
 
 
 def session_options(command: F) -> F:
@@ -84,8 +87,8 @@ def session_options(command: F) -> F:
         click.option(
             "--compare",
             type=click.Choice(METHODS),
-            help="With --sessions: when a reply passes: the same text, the same but for case and blanks, or as alike "
-            "as --threshold says (default).",
+            help="With --sessions: when a reply passes: the same text, the same but for case and blanks, as alike as "
+            "--threshold says (default), or acceptable to --judge.",
         ),
         click.option(
             "--threshold",
@@ -93,6 +96,13 @@ def session_options(command: F) -> F:
             metavar="S",
             help="With --sessions: the least similarity of a pass, 0 to 1 (ROUGE-L of words). Default: 0.75.",
         ),
+        click.option(
+            "--judge",
+            metavar="MODEL",
+            help="With --sessions: ask this model for its opinion of each reply. It decides with --compare judge, once "
+            "`cli sessions judge` has shown that it agrees with people.",
+        ),
+        click.option("--rubric", metavar="PATH", help="What the judge decides by; `path@REV` from Git. Default: ours."),
     ]
     for option in reversed(options):
         command = option(command)
@@ -182,13 +192,15 @@ def complete_run_options(options: RunOptions, *, menu: bool = False) -> RunOptio
 
 def _refuse_mixed(options: RunOptions) -> None:
     """Raises `click.UsageError` for options of sessions without sessions, and of evals with them."""
-    given = _typed("status", "tags", "compare", "threshold")
+    given = _typed(*_OF_SESSIONS)
     if given and not options.sessions:
         raise click.UsageError(f"{', '.join(given)}: of sessions; add --sessions")
     if options.sessions and options.categories:
         raise click.UsageError("-c is of evals; choose sessions with --status, --tag and -f")
     if options.threshold is not None and options.compare not in (None, "similarity"):
         raise click.UsageError(f"--threshold is of --compare similarity, not of {options.compare}")
+    if options.judge is None and (options.compare == "judge" or options.rubric is not None):
+        raise click.UsageError(f"{'--compare judge' if options.rubric is None else '--rubric'} needs --judge MODEL")
 
 
 def _refuse_chosen() -> None:
@@ -204,7 +216,7 @@ def _refuse_settled(options: RunOptions) -> None:
     """Raises `click.UsageError` for options that the plans of `--run` have settled."""
     settled = _typed(
         *("experiments", "pattern", "categories", "trials", "guidelines", "run_id", "day"),
-        *("status", "tags", "compare", "threshold"),
+        *_OF_SESSIONS,
     )
     if settled:
         raise click.UsageError(f"--run takes these from the plan; leave out {', '.join(settled)}")

@@ -24,6 +24,7 @@ from convex_evals.records import (
     Verdict,
 )
 from convex_evals.records.grade import reason_of_tests
+from convex_evals.records.judge import Opinion
 
 # Raised by hand when the meaning of a measure changes.
 COMPARISON_PROTOCOL = 1
@@ -34,17 +35,18 @@ _AT_ONCE = 20_000  # characters; comparing more takes longer than other tasks sh
 _NOTHING_RUNS = "nothing of the reply is run: it is compared with a text"
 
 
-async def compare(reply: str, expected: str, rules: ComparisonRules) -> Verdict:
+async def compare(reply: str, expected: str, rules: ComparisonRules, opinion: Opinion | None = None) -> Verdict:
     """Return the verdict on `reply`. Its score is the similarity, whatever decides.
 
-    Its tests are the three methods. One that does not hold is `failed` where it decides, and `skipped` otherwise.
+    Its tests are the methods, that of the judge where it has an `opinion`. One that does not hold is `failed` where it
+    decides, and `skipped` otherwise. A judge that decides and gave no answer leaves the reply unscored.
     """
     if len(reply) + len(expected) > _AT_ONCE:
-        return await asyncio.to_thread(_compare, reply, expected, rules)
-    return _compare(reply, expected, rules)
+        return await asyncio.to_thread(_compare, reply, expected, rules, opinion)
+    return _compare(reply, expected, rules, opinion)
 
 
-def _compare(reply: str, expected: str, rules: ComparisonRules) -> Verdict:
+def _compare(reply: str, expected: str, rules: ComparisonRules, opinion: Opinion | None) -> Verdict:
     started = time.monotonic()
     ours, theirs = normalised(reply), normalised(expected)
     alike = similarity(ours, theirs)
@@ -57,17 +59,23 @@ def _compare(reply: str, expected: str, rules: ComparisonRules) -> Verdict:
             f"a similarity of {alike:.3f}, less than {rules.threshold:g}",
         ),
     }
-    tests = tuple(_test(method, *found[method], decides=method is rules.method) for method in ComparisonMethod)
+    if opinion is not None:
+        said = f"{opinion.model}: {opinion.reason}"
+        found[ComparisonMethod.JUDGE] = (opinion.acceptable is True, said)
+    is_open = rules.method is ComparisonMethod.JUDGE and (opinion is None or opinion.acceptable is None)
+    decides = None if is_open else rules.method
+    tests = tuple(_test(method, *held, decides=method is decides) for method, held in found.items())
     took_ms = round((time.monotonic() - started) * 1000)
-    passed = found[rules.method][0]
-    step = StepResult(
-        step=StepName.TESTS,
-        outcome=StepOutcome.PASSED if passed else StepOutcome.FAILED,
-        duration_ms=took_ms,
-        reason=None if passed else reason_of_tests(tests),
-    )
+    if is_open:
+        why = found.get(ComparisonMethod.JUDGE, (False, "the judge was not asked"))[1]
+        outcome, reason = StepOutcome.UNSCORED, why
+    elif found[rules.method][0]:
+        outcome, reason = StepOutcome.PASSED, None
+    else:
+        outcome, reason = StepOutcome.FAILED, reason_of_tests(tests)
+    step = StepResult(step=StepName.TESTS, outcome=outcome, duration_ms=took_ms, reason=reason)
     steps = [step if name is StepName.TESTS else skipped(name, _NOTHING_RUNS) for name in StepName]
-    return build_verdict(steps, TestReport(tests, ())).model_copy(update={"score": round(alike, 6)})
+    return build_verdict(steps, TestReport(tests, ())).model_copy(update={"score": round(alike, 6), "opinion": opinion})
 
 
 def _test(method: ComparisonMethod, holds: bool, message: str, *, decides: bool) -> TestResult:

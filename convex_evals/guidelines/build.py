@@ -160,7 +160,7 @@ def read_build(workspace: Workspace, experiment: str, out: OutFolder, tools: Col
     Raises `UserError` where it gives none.
     """
     # Brings along all that a run takes.
-    from convex_evals.runs.request import guidelines_text
+    from convex_evals.runs.named_text import guidelines_text
 
     where = workspace.config.experiment(experiment).guidelines
     if where is None:

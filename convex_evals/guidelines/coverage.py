@@ -56,7 +56,7 @@ def read_coverage(workspace: Workspace, experiment: str, *, with_benefit: bool =
     Raises `UserError` where it gives none.
     """
     # Brings along all that a run takes.
-    from convex_evals.runs.request import guidelines_text
+    from convex_evals.runs.named_text import guidelines_text
 
     path = workspace.config.experiment(experiment).guidelines
     if path is None:

@@ -111,5 +111,9 @@ class NothingSent(ModelStopped):
     """The same, and the request was not even sent."""
 
 
+class OverBudget(Exception):
+    """The budget is too small for the request; the message says by how much."""
+
+
 class ReplyPending(Exception):
     """The request is in a batch that goes on without us; a later command takes its reply up."""

@@ -73,9 +73,12 @@ class ModelSolver:
         return Batcher(self.entry, self.halted, self.following)
 
     def inputs(self, ev: Item, prompt: Prompt) -> Mapping[str, Any]:
+        return {"prompt": prompt.text, **self.settings()}
+
+    def settings(self) -> Mapping[str, Any]:
+        """Return what a reply depends on besides what is asked."""
         entry = self.entry
         return {
-            "prompt": prompt.text,
             "litellm": entry.litellm_name,
             "api": entry.api,
             "base_url": entry.base_url,
@@ -83,6 +86,12 @@ class ModelSolver:
             "web_search": self.web_search,
             "extra": dict(self.extra),
         }
+
+    def briefer(self, most_output: int) -> ModelSolver:
+        """Return the model with less to say, so that a small budget holds many questions."""
+        limit = min(most_output, self.entry.parameters.max_output_tokens)
+        parameters = self.entry.parameters.model_copy(update={"max_output_tokens": limit})
+        return replace(self, entry=self.entry.model_copy(update={"parameters": parameters}))
 
     def stop(self) -> None:
         self.halt(ModelStopped(f"{self.model}: stopped by the user"))

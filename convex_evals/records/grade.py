@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from convex_evals.records.base import WELL_FORMED, FileRecord, Quoted, Record, dump_json
+from convex_evals.records.judge import Opinion
 from convex_evals.records.names import EvalId, Identity, Line, Natural, Positive, Sha256, TrialNumber
 from convex_evals.records.outcome import Outcome, StepName, StepOutcome
 
@@ -47,6 +48,9 @@ class Verdict(Record):
     score: float = Field(ge=0, le=1, description="passed tests / tests that ran; 0 where none did")
     steps: tuple[StepResult, ...] = Field(description="all six, in order")
     tests: tuple[TestResult, ...] = Field(default=(), description="the grader's tests, in order")
+    opinion: Opinion | None = Field(
+        default=None, description="what a model says of the reply, as a judge; null where none was asked"
+    )
     gradings: Positive = Field(
         default=1, alias="attempts", description="gradings made; more than one after a fault of ours"
     )
@@ -68,6 +72,17 @@ class Verdict(Record):
     def reason(self) -> str | None:
         """Why it is not a pass, in one paragraph."""
         return next((s.reason for s in self.steps if s.step == self.caught_by), None)
+
+    @property
+    def judge_cost_usd(self) -> float:
+        """Dollars that were paid for a judge's opinion."""
+        return self.opinion.cost_usd if self.opinion else 0.0
+
+    def without_cost(self) -> Verdict:
+        """The same where another run has paid for the opinion."""
+        if self.opinion is None:
+            return self
+        return self.model_copy(update={"opinion": self.opinion.model_copy(update={"cost_usd": 0.0})})
 
     @property
     def duration_ms(self) -> int:

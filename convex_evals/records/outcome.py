@@ -45,3 +45,4 @@ class ComparisonMethod(StrEnum):
     EXACT = "exact"
     NORMALISED = "normalised"
     SIMILARITY = "similarity"
+    JUDGE = "judge"

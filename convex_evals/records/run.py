@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from convex_evals.records.base import FileRecord, Record
 from convex_evals.records.names import (
@@ -61,11 +61,28 @@ class ComparisonRules(Record):
     method: ComparisonMethod = Field(
         default=ComparisonMethod.SIMILARITY,
         description="what a pass is: `exact`, the same text; `normalised`, the same but for case, blanks and forms of "
-        "characters; `similarity`, at least as alike as `threshold`",
+        "characters; `similarity`, at least as alike as `threshold`; `judge`, acceptable to the judge",
     )
     threshold: float = Field(
         default=0.75, ge=0, le=1, description="least similarity of a pass, 0 to 1; used by `similarity` alone"
     )
+    judge: Slug | None = Field(
+        default=None, description="model that is asked for its opinion of each reply, whether it decides or not"
+    )
+    judge_sha256: Sha256 | None = Field(
+        default=None, description="of the judge with its parameters, the rubric and the way of asking"
+    )
+    rubric: Line | None = Field(
+        default=None, description="the file of the judge's rubric, `path@REV` from Git; null for the usual one"
+    )
+
+    @model_validator(mode="after")
+    def _has_its_judge(self) -> ComparisonRules:
+        if (self.judge is None) != (self.judge_sha256 is None):
+            raise ValueError("judge and judge_sha256: one without the other")
+        if self.method is ComparisonMethod.JUDGE and self.judge is None:
+            raise ValueError("method is judge, and no judge is named")
+        return self
 
 
 class RunPlan(FileRecord):

@@ -92,6 +92,7 @@ class Summary(FileRecord):
     replies_cost_usd: Dollars = Field(
         default=0.0, description="dollars that its replies cost, paid by this run or by earlier ones"
     )
+    judge_cost_usd: Dollars = Field(default=0.0, description="dollars that this run paid for a judge's opinions")
     cost_estimated: bool = Field(default=False, description="true where a price map says so, for at least one reply")
     reused: Natural = Field(default=0, description="replies that an earlier run paid for")
     reused_from: tuple[RunId, ...] = Field(default=(), description="the runs that paid for them")

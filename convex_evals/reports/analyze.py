@@ -57,7 +57,7 @@ def open_questions(report: Report) -> list[Failure]:
 async def analyze(failures: Sequence[Failure], evals: Mapping[str, Item], solver: ModelSolver, tell: Tell) -> Analysis:
     """Ask about each of `failures`, within the solver's budget. Never raises for what a provider or model does."""
     found = Analysis()
-    asked = _brief(solver)
+    asked = solver.briefer(_MOST_OUTPUT)
 
     async def ask(n: int, failure: Failure) -> None:
         ev = evals.get(failure.eval)
@@ -81,13 +81,6 @@ async def analyze(failures: Sequence[Failure], evals: Mapping[str, Item], solver
 
     await asyncio.gather(*(ask(n, f) for n, f in enumerate(failures, 1)))
     return found
-
-
-def _brief(solver: ModelSolver) -> ModelSolver:
-    """The model with less to say, so that a small budget holds many questions."""
-    limit = min(_MOST_OUTPUT, solver.entry.parameters.max_output_tokens)
-    parameters = solver.entry.parameters.model_copy(update={"max_output_tokens": limit})
-    return replace(solver, entry=solver.entry.model_copy(update={"parameters": parameters}))
 
 
 def question(failure: Failure) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from convex_evals.suite.prompt import Prompt
 from convex_evals.text import plural
 
 _USUAL_REPLY = 2_500  # tokens: a project of this suite, with some reasoning
+_USUAL_OPINION = 300
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,10 @@ def estimate(request: RunRequest, left: Mapping[str, int] | None = None) -> Esti
     solver = request.solver
     trials = dict.fromkeys(request.prompts, request.trials) if left is None else left
     texts = [request.prompts[eval_id].text for eval_id, count in trials.items() for _ in range(count)]
-    if solver.synthetic:
-        return Estimate(0, 0, 0.0, 0.0)
     tokens = [usual_tokens(text) for text in texts]
+    if solver.synthetic:
+        nothing = Estimate(0, 0, 0.0, 0.0)
+        return _of_opinions(request.judge.solver, tokens, _USUAL_REPLY, _USUAL_REPLY) if request.judge else nothing
     if not isinstance(solver, ModelSolver):
         return Estimate(len(texts), sum(tokens), 0.0, 0.0)
     tariff, limit = solver.tariff, solver.entry.parameters.max_output_tokens
@@ -66,7 +68,25 @@ def estimate(request: RunRequest, left: Mapping[str, int] | None = None) -> Esti
     usual_reply = min(_USUAL_REPLY, limits[-1])
     usual = sum(tariff.cost(Usage(input_tokens=n, output_tokens=usual_reply)) for n in tokens)
     most = sum(tariff.worst(text, limit) for text in texts for limit in limits)
-    return Estimate(len(texts), sum(tokens), round(usual, 4), round(most, 4))
+    own = Estimate(len(texts), sum(tokens), round(usual, 4), round(most, 4))
+    if request.judge is None:
+        return own
+    return total([own, _of_opinions(request.judge.solver, tokens, usual_reply, limits[-1])])
+
+
+def _of_opinions(judge: ModelSolver, tokens: Sequence[int], usual_reply: int, longest_reply: int) -> Estimate:
+    """What a judge's opinions take: it is sent conversation, reply and expected reply, and says a sentence."""
+    tariff, limit = judge.tariff, judge.entry.parameters.max_output_tokens
+    sent = [n + 2 * usual_reply for n in tokens]
+    if tariff.price is None:
+        return Estimate(len(sent), sum(sent), None, None)
+    usual = sum(tariff.cost(Usage(input_tokens=n, output_tokens=min(_USUAL_OPINION, limit))) for n in sent)
+    most = sum(
+        tariff.cost(Usage(input_tokens=2 * (n + 2 * longest_reply), output_tokens=each))
+        for n in tokens
+        for each in sorted({limit, judge.most_output_tokens})
+    )
+    return Estimate(len(sent), sum(sent), round(usual, 4), round(most, 4))
 
 
 def total(estimates: Iterable[Estimate]) -> Estimate:
@@ -95,7 +115,9 @@ def spent_on(run: Run, journal: Journal, only: Collection[str], prompts: Mapping
 
 
 def _written(run: Run, eval_id: str) -> float:
-    return sum(_paid(generation) for generation in run.generation(eval_id).trials)
+    paid = sum(_paid(generation) for generation in run.generation(eval_id).trials)
+    judged = run.grade(eval_id).trials if run.plan.comparison and run.is_written(eval_id) else ()
+    return paid + sum(grade.verdict.judge_cost_usd for grade in judged)
 
 
 def _journalled(run: Run, journal: Journal, batches: BatchFolder, eval_id: str, prompt: str, tariff: Tariff) -> float:
@@ -104,7 +126,7 @@ def _journalled(run: Run, journal: Journal, batches: BatchFolder, eval_id: str, 
     for trial in range(1, run.plan.trials + 1):
         entry = journal.read(eval_id, trial)
         if entry is not None and entry.generation_key == key:
-            total += _paid(entry.generation)
+            total += _paid(entry.generation) + (entry.verdict.judge_cost_usd if entry.verdict else 0.0)
         left = journal.reply_log(eval_id, trial, key).read()
         earlier = entry.generation.attempts if entry is not None else ()
         if entry is not None and entry.generation.received:

@@ -31,6 +31,7 @@ from convex_evals.runs.progress import Progress
 from convex_evals.runs.runner import Runner, TrialDone
 from convex_evals.runs.shard import Shard
 from convex_evals.runs.stage import Stage
+from convex_evals.sessions.asking import AskedSession
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
 from convex_evals.store.run import Run
@@ -96,8 +97,11 @@ class Work:
         if self.only is None or self.only.asks:
             refuse_without_keys(r.solver for r in requests if not (r.planned and r.planned.is_complete))
         executes = self.only is None or self.only.executes
+        if executes:
+            refuse_without_keys(r.judge.solver for r in requests if r.judge)
         count = (self.workers or space.workers) if executes else 1
-        self._places = asyncio.Semaphore(count)
+        # Replies that nothing executes wait for a model at most, and those have limits of their own.
+        self._places = asyncio.Semaphore(count if _needs_service(requests) else space.config.concurrency)
         reviewed = space.is_own and all(r.solver.model in REVIEWED_MODELS for r in requests)
         containment = replace(self.containment, reviewed=reviewed) if executes else REVIEWED
         async with _service_for(requests, count, space, display, containment) as service:
@@ -283,12 +287,17 @@ async def plan_runs(
         return [(run, request) for request in requests if (run := await work._open(request, service))]
 
 
+def _needs_service(requests: Sequence[RunRequest]) -> bool:
+    """Whether replies are executed, and not only compared with texts."""
+    return not requests or any(request.comparison is None for request in requests)
+
+
 @asynccontextmanager
 async def _service_for(
     requests: Sequence[RunRequest], workers: int, workspace: Workspace, display: Display, containment: Containment
 ) -> AsyncIterator[GradingService | None]:
     """The grading service; None where replies are only compared with texts."""
-    if requests and all(request.comparison for request in requests):
+    if not _needs_service(requests):
         yield None
         return
     async with ready_service(
@@ -299,7 +308,8 @@ async def _service_for(
 
 def _judge_of(request: RunRequest, service: GradingService | None) -> Judge:
     if request.comparison:
-        return ComparingJudge(request.comparison, request.evals)
+        sessions = {each.id: each for each in request.evals if isinstance(each, AskedSession)}
+        return ComparingJudge(request.comparison, sessions, request.judge)
     assert service is not None, "a suite's replies are executed"
     return ServiceJudge(service, {ev.id: ev for ev in request.evals if isinstance(ev, Eval)})
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from convex_evals.grading.comparison import COMPARISON_PROTOCOL, compare
 from convex_evals.grading.service import GradingService, check_graders
 from convex_evals.grading.verdict import failed_reply, unscored
-from convex_evals.models import Item
 from convex_evals.models.faults import BY_WORD, Meaning
 from convex_evals.records import BackendIdentity, ComparisonRules, Pipeline, ToolVersions, Verdict
 from convex_evals.records.grading_inputs import GradingInputs
 from convex_evals.records.hashes import sha256_files, sha256_text
 from convex_evals.records.reply import TrialReply
 from convex_evals.runs.grading_rules import current_rules, refuse_broken_graders
+from convex_evals.sessions.asking import AskedSession
+from convex_evals.sessions.opinions import JudgedReply, ModelJudge
 from convex_evals.suite.extract import extract_aside
 from convex_evals.suite.suite import Eval
 
@@ -42,7 +43,11 @@ class Judge(Protocol):
     async def notes(self, response: str) -> tuple[str, ...]:
         """What is odd about a reply."""
 
-    async def verdict(self, eval_id: str, reply: TrialReply) -> Verdict: ...
+    async def verdict(self, eval_id: str, reply: TrialReply) -> Verdict:
+        """Raises `OverBudget` and `ModelStopped` where a model has to be asked and cannot be."""
+
+    def stop(self) -> None:
+        """Ask no model for anything more."""
 
 
 @dataclass
@@ -72,26 +77,30 @@ class ServiceJudge:
 
         return await judge(reply, grade)
 
+    def stop(self) -> None:
+        """What is being graded is finished."""
+
 
 @dataclass
 class ComparingJudge:
     """Compares the text of a reply with what was expected."""
 
     rules: ComparisonRules
-    items: Sequence[Item]
+    sessions: Mapping[str, AskedSession]
+    model: ModelJudge | None = None  # that is asked for its opinion
     sandbox: None = None
-    _expected: dict[str, str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._expected = {item.id: item.reference_reply() for item in self.items}
 
     async def planned(self) -> PlannedGrading:
-        return PlannedGrading({item.id: self._inputs(item) for item in self.items})
+        return PlannedGrading({eval_id: self._inputs(each) for eval_id, each in self.sessions.items()})
 
-    def _inputs(self, item: Item) -> GradingInputs:
+    def _inputs(self, item: AskedSession) -> GradingInputs:
+        # Where the rubric stands does not matter; what it says is in the judge's hash.
+        rules = self.rules.model_dump_json(exclude={"rubric"})
+        if self.model and item.trusted is None:
+            rules += " without an expected reply"
         return GradingInputs(
             task_sha256=sha256_text(item.task),
-            grader_sha256=sha256_text(f"{COMPARISON_PROTOCOL} {self.rules.model_dump_json()}"),
+            grader_sha256=sha256_text(f"{COMPARISON_PROTOCOL} {rules}"),
             answer_sha256=sha256_files(item.expected_files()),
             pipeline=Pipeline.COMPARISON,
             backend=None,
@@ -104,10 +113,18 @@ class ComparingJudge:
         return ()
 
     async def verdict(self, eval_id: str, reply: TrialReply) -> Verdict:
+        asked = self.sessions[eval_id]
+
         async def grade(response: str) -> Verdict:
-            return await compare(response, self._expected[eval_id], self.rules)
+            judged = JudgedReply(asked.task, response, asked.trusted)
+            opinion = await self.model.opinion(asked, judged) if self.model else None
+            return await compare(response, asked.expected, self.rules, opinion)
 
         return await judge(reply, grade)
+
+    def stop(self) -> None:
+        if self.model:
+            self.model.solver.stop()
 
 
 async def judge(reply: TrialReply, grade: Callable[[str], Awaitable[Verdict]]) -> Verdict:

@@ -37,6 +37,8 @@ _FLAGS = {
     "tags": "--tag",
     "compare": "--compare",
     "threshold": "--threshold",
+    "judge": "--judge",
+    "rubric": "--rubric",
     "run_id": "--run-id",
     "day": "--date",
     "shard": "--shard",
@@ -76,6 +78,8 @@ class RunOptions:
     tags: tuple[str, ...] = ()  # only sessions with each of these tags
     compare: str | None = None  # how replies to sessions are compared; None: the usual way
     threshold: float | None = None  # least similarity of a pass; None: the usual one
+    judge: str | None = None  # model that is asked for its opinion of replies to sessions
+    rubric: str | None = None  # file that the judge decides by; None: the usual rubric
     run_id: str | None = None  # of the one run that is meant; None: one is made up
     day: str | None = None  # of planning, YYYY-MM-DD; None: today
     shard: Shard | None = None
@@ -141,6 +145,8 @@ class RunOptions:
             "tags",
             "compare",
             "threshold",
+            "judge",
+            "rubric",
             "run_id",
             "day",
             "fresh",
@@ -206,6 +212,8 @@ def _repeat_sessions(options: RunOptions, plan: RunPlan, rules: ComparisonRules)
         pattern=pattern_of(list(plan.evals)),
         compare=rules.method.value,
         threshold=rules.threshold if rules.method.value == "similarity" else None,
+        judge=rules.judge,
+        rubric=rules.rubric,
     )
 
 

@@ -206,7 +206,11 @@ def _similarity(plan: RunPlan, summary: Summary) -> list[str]:
         return []
     rules = plan.comparison
     least = f", {rules.threshold:g} is a pass" if rules.method is ComparisonMethod.SIMILARITY else ""
-    return [f"Similarity: {sum(scores) / len(scores):.2f} on average{least}."]
+    lines = [f"Similarity: {sum(scores) / len(scores):.2f} on average{least}."]
+    if rules.judge:
+        decides = "decides" if rules.method is ComparisonMethod.JUDGE else "does not decide"
+        lines.append(f"Judge: {rules.judge}, which {decides}; {dollars(summary.judge_cost_usd)}.")
+    return lines
 
 
 def _spent(summary: Summary) -> str:

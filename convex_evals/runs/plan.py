@@ -16,6 +16,7 @@ from convex_evals.records.hashes import sha256_parts, sha256_text
 from convex_evals.records.names import is_eval_id
 from convex_evals.runs.grading_rules import GRADING_PROTOCOL
 from convex_evals.runs.judging import Judge
+from convex_evals.sessions.opinions import ModelJudge
 from convex_evals.store.run import Run
 from convex_evals.store.validations import ValidationFolder
 from convex_evals.suite.prompt import Prompt
@@ -49,6 +50,7 @@ class RunRequest:
     leftover: bool = False  # an earlier command left it, with batches that go on; it may no longer be resumable
     within: ValidationFolder | None = None  # whose run it is; None: one of its own
     comparison: ComparisonRules | None = None  # of replies to sessions; None: `evals` are those of the suite
+    judge: ModelJudge | None = None  # of replies to sessions: the one that `comparison` names
 
 
 async def make_plan(request: RunRequest, judge: Judge) -> RunPlan:

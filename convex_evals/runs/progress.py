@@ -41,6 +41,7 @@ class Progress:
         if not done.reused:
             self.made += 1
             self.cost_usd += done.generation.cost_usd if done.generation.reused_from is None else 0.0
+            self.cost_usd += done.verdict.judge_cost_usd if done.verdict else 0.0
 
     @property
     def done(self) -> int:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 
-from convex_evals.config import Experiment, Workspace, is_hidden, is_inside, is_secret, leads_elsewhere
+from convex_evals.config import Experiment, Workspace, is_secret, leads_elsewhere
 from convex_evals.errors import UserError
 from convex_evals.inputs.suite_files import is_there, read_inside
 from convex_evals.models import Item, Solver
@@ -22,6 +22,7 @@ from convex_evals.models.catalog import load_catalog
 from convex_evals.models.replay import ReplaySolver
 from convex_evals.models.solvers import SolverFactory
 from convex_evals.records.hashes import sha256_text
+from convex_evals.runs.named_text import guidelines_text, refuse_hidden
 from convex_evals.runs.options import DEFAULT_EXPERIMENT, RunOptions
 from convex_evals.runs.plan import Asked, RunRequest
 from convex_evals.runs.shard import Shard
@@ -30,7 +31,7 @@ from convex_evals.store.runs import RunStore
 from convex_evals.suite.prompt import SHIPPED, Prompt, PromptSource, guidelines_sha256
 from convex_evals.suite.suite import Eval, load_suite, refuse_incomplete
 from convex_evals.text import read_text
-from convex_evals.vcs.git import clean_commit, text_at
+from convex_evals.vcs.git import clean_commit
 
 _LONGEST_ENVIRONMENT = 64 * 1024  # bytes
 _LONGEST_LINE = 4_096  # characters
@@ -211,9 +212,9 @@ def prompt_source(
     ours = path == Experiment().prompt and not is_there(suite, path)
     where = experiment.guidelines and (guidelines or experiment.guidelines)
     typed = guidelines is not None and not recorded
-    _refuse_hidden(path)
+    refuse_hidden(path)
     if where and not typed:
-        _refuse_hidden(where)
+        refuse_hidden(where)
     template = read_text(SHIPPED) if ours else read_inside(suite, path)
     if where and recorded and not is_there(suite, where) and is_there(workspace.home, where):
         text: str | None = read_inside(workspace.home, where)  # what validate-guidelines made there
@@ -237,34 +238,6 @@ def asked_under(experiment_name: str, workspace: Workspace) -> Asked:
     """What an experiment sends, by its settings of now. Raises `UserError`."""
     experiment = workspace.config.experiment(experiment_name)
     return asked_by(experiment_name, experiment, *prompt_source(experiment, None, workspace, recorded=False))
-
-
-def _refuse_hidden(path: str) -> None:
-    """Settings and plans of runs may be a pull request's, and `.env` is the user's."""
-    if is_hidden(path):
-        raise UserError(
-            f"{path}: is hidden, and hidden files may hold keys; name another file, or give it with --guidelines"
-        )
-
-
-def guidelines_text(where: str, suite: Path, *, given: bool = False) -> str:
-    """The guidelines at `where`, `path` or `path@REV`; `given` on the command line or by a file. Raises `UserError`."""
-    path, _, revision = where.rpartition("@")
-    if not given:
-        _refuse_hidden(where)
-    if path and revision and not is_there(suite, where) and not (given and Path(where).exists()):
-        if not given and not is_inside(path):
-            raise UserError(f"{where}: leads out of the suite; name a file in it, or use --guidelines")
-        return text_at(suite, revision, path)
-    # What is typed is relative to where it is typed; what a file says, to the file.
-    file = Path(where).absolute() if given and Path(where).is_file() else suite / where
-    if not is_there(suite, file):
-        raise UserError(f"{file}: no such file; name other guidelines with --guidelines PATH, or use -e no_guidelines")
-    if file.is_relative_to(suite) or not given:
-        return read_inside(suite, where if not given else file)
-    # Elsewhere it is the user who says which file it is, and may well say it by a link.
-    file = file.resolve()
-    return read_inside(file.parent, file.name)
 
 
 def load_environment(folder: Path) -> None:

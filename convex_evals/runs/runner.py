@@ -38,7 +38,7 @@ from dataclasses import dataclass, field
 
 from convex_evals.grading.verdict import unscored
 from convex_evals.models import Ask, Item, LeftBehind, Solver
-from convex_evals.models.faults import Fault, ModelStopped, ReplyPending
+from convex_evals.models.faults import Fault, ModelStopped, OverBudget, ReplyPending
 from convex_evals.records import Generation, GenerationFile, GradeFile, Outcome, Summary, TrialGrade, Verdict
 from convex_evals.records.journal import MAX_COMMANDS, JournalEntry
 from convex_evals.runs.judging import Judge
@@ -96,6 +96,7 @@ class Runner:
         """Send nothing more; what is being graded is finished."""
         self._asking = False
         self.solver.stop()
+        self.judge.stop()
 
     async def complete(self, evals: Mapping[str, Item], only: Collection[str]) -> Summary | None:
         """Do what is left of the evals `only`; the run's summary once every eval of it is written.
@@ -149,11 +150,18 @@ class Runner:
         return await self._graded(ev, entry)
 
     async def _graded(self, ev: Item, entry: JournalEntry) -> JournalEntry | None:
-        """With a verdict, journalled; None where the user stopped us while it waited."""
+        """With a verdict, journalled; None where the user stopped us while it waited, or a judge cannot be asked."""
         async with self.places:
             if not self._asking:
                 return None
-            verdict = await self.judge.verdict(ev.id, entry.reply)
+            try:
+                verdict = await self.judge.verdict(ev.id, entry.reply)
+            except OverBudget:
+                self.over_budget += 1
+                return None
+            except ModelStopped as stop:
+                self.stopped = stop
+                return None
         entry = entry.model_copy(update={"verdict": verdict, "commands": entry.commands + 1})
         self.journal.write(ev.id, entry)
         self.emit(TrialDone(ev.id, entry.generation.trial, verdict, False, entry.generation))
@@ -202,7 +210,7 @@ class Runner:
             generation_key=planned.generation_key,
             generation=generation.model_copy(update={"reused_from": source}),
             response=found.reply.response,
-            verdict=found.verdict,
+            verdict=found.verdict and found.verdict.without_cost(),
             commands=found.commands,
         )
         self.journal.write(ev.id, entry)

@@ -14,7 +14,7 @@ from convex_evals.models.catalog import Catalog, load_catalog
 from convex_evals.records import RunPlan, Summary
 from convex_evals.records.benchmark import BenchmarkHead, benchmark_id
 from convex_evals.records.models import ModelEntry
-from convex_evals.runs.request import guidelines_text
+from convex_evals.runs.named_text import guidelines_text
 from convex_evals.store.benchmarks import BenchmarkFolder
 from convex_evals.store.runs import RunStore
 from convex_evals.suite.prompt import guidelines_sha256

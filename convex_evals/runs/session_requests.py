@@ -24,9 +24,12 @@ from convex_evals.runs.request import (
     prompt_source,
     without_repeated,
 )
+from convex_evals.runs.session_judges import make_judge
+from convex_evals.sessions.agreement import LEAST_KAPPA, find_opinions, labelled_replies, measured
 from convex_evals.sessions.asking import AskedSession, asked_session, session_id_of
 from convex_evals.sessions.exporting import labelled
 from convex_evals.sessions.index import SessionFilter, open_index
+from convex_evals.sessions.opinions import ModelJudge
 from convex_evals.sessions.store import SESSIONS, SessionStore
 from convex_evals.store.run import Run
 from convex_evals.text import counted
@@ -42,8 +45,11 @@ def resolve_sessions(options: RunOptions, workspace: Workspace, solvers: SolverF
         workspace.config.experiment(name)
     found = Resolved([], [])
     asked = _chosen(options, workspace, found.skipped)
-    rules = comparison_rules(options)
-    requests = _requests(options, asked, rules, workspace, solvers, found.skipped)
+    judge = make_judge(options.judge, options.rubric, workspace, solvers) if options.judge else None
+    rules = comparison_rules(options, judge)
+    if judge and rules.method is ComparisonMethod.JUDGE:
+        refuse_untried(judge, SessionStore(workspace.suite))
+    requests = _requests(options, asked, rules, workspace, solvers, found.skipped, judge=judge)
     return of_one_name(options, replace(found, requests=requests))
 
 
@@ -65,15 +71,37 @@ def resolve_planned_sessions(
         run_id=plan.run_id,
         day=plan.date,
     )
-    (request,) = _requests(options, asked, rules, workspace, solvers, [], recorded=True)
+    judge = make_judge(rules.judge, rules.rubric, workspace, solvers, given=False) if rules.judge else None
+    now = rules.model_copy(update={"judge_sha256": judge.sha256 if judge else None})
+    if judge and rules.method is ComparisonMethod.JUDGE and not run.is_complete:
+        refuse_untried(judge, store)
+    (request,) = _requests(options, asked, now, workspace, solvers, [], judge=judge, recorded=True)
     return replace(request, planned=run)
 
 
-def comparison_rules(options: RunOptions) -> ComparisonRules:
+def refuse_untried(judge: ModelJudge, store: SessionStore) -> None:
+    """Raise `UserError` where it is not known that a judge agrees with people, who have labelled replies."""
+    found = measured(judge, labelled_replies(store), find_opinions(store.root, judge))
+    if found.may_decide:
+        return
+    number = counted(found.agreement.number, "labelled reply", "labelled replies")
+    kappa, interval = found.agreement.kappa(), found.agreement.interval()
+    shown = "" if kappa is None or interval is None else f": kappa {kappa:.2f}, {interval[0]:.2f} to {interval[1]:.2f}"
+    raise UserError(
+        f"--judge {judge.model}: may not decide, since it was measured on {number}{shown}; that takes a lower end of "
+        f"{LEAST_KAPPA:g}: label replies, then `cli sessions judge -m {judge.model} --budget USD`, or leave out "
+        "`--compare judge` to have its opinion beside the similarity"
+    )
+
+
+def comparison_rules(options: RunOptions, judge: ModelJudge | None = None) -> ComparisonRules:
     usual = ComparisonRules()
     return ComparisonRules(
         method=ComparisonMethod(options.compare) if options.compare else usual.method,
         threshold=usual.threshold if options.threshold is None else options.threshold,
+        judge=judge.model if judge else None,
+        judge_sha256=judge.sha256 if judge else None,
+        rubric=options.rubric,
     )
 
 
@@ -106,6 +134,11 @@ def _chosen(options: RunOptions, workspace: Workspace, skipped: list[str]) -> li
         skipped.append(
             f"{counted(len(in_part), 'session')} with images or files, which are left out: models are asked in text"
         )
+    if refused := [each for each in asked if each.is_refused]:
+        skipped.append(
+            f"{counted(len(refused), 'session')} labelled incorrect, without an expected output: replies are compared "
+            f"with a wrong one; `cli sessions label {refused[0].session_id[:8]} --expected FILE` says what is right"
+        )
     return asked
 
 
@@ -117,6 +150,7 @@ def _requests(
     solvers: SolverFactory,
     skipped: list[str],
     *,
+    judge: ModelJudge | None = None,
     recorded: bool = False,
 ) -> list[RunRequest]:
     commit = clean_commit(workspace.suite)
@@ -136,7 +170,7 @@ def _requests(
             prompts = {each.id: each.given(source.given) for each in asked}
             given = replace(asked_by(experiment_name, experiment, where, source), prompt_sha256=None)
             requests.append(make_request(options, solver, asked, prompts, given, commit))
-    return [replace(request, comparison=rules) for request in without_repeated(requests)]
+    return [replace(request, comparison=rules, judge=judge) for request in without_repeated(requests)]
 
 
 def _stand_in(options: RunOptions, solver: Solver, asked: Sequence[AskedSession], commit: str | None) -> RunRequest:

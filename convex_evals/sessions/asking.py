@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from convex_evals.errors import UserError
+from convex_evals.records.session import SessionStatus
 from convex_evals.sessions.exchanges import last_turn
 from convex_evals.sessions.exporting import labelled
 from convex_evals.sessions.exports.labelled import LabelledSession
@@ -27,8 +28,26 @@ class AskedSession:
 
     session_id: str
     prompt: Prompt
-    expected: str
+    reply: str  # of the session's own model; empty where there was none
+    wanted: str | None = None  # what a person expects
+    status: SessionStatus = SessionStatus.NEEDS_REVIEW
     left_out: int = 0  # images and other parts that are not text
+
+    @property
+    def expected(self) -> str:
+        """What a person expected, or else what the session's own model replied."""
+        return self.reply if self.wanted is None else self.wanted
+
+    @property
+    def trusted(self) -> str | None:
+        """What is expected, where people stand by it; None where it is a reply that nobody has accepted."""
+        accepted = self.wanted is not None or self.status in (SessionStatus.GOLDEN, SessionStatus.CORRECT)
+        return self.expected if accepted else None
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether others are compared with a reply that people found wrong."""
+        return self.wanted is None and self.status is SessionStatus.INCORRECT
 
     @property
     def id(self) -> str:
@@ -46,7 +65,7 @@ class AskedSession:
         return {REPLY_NAME: self.expected}
 
     def reference_reply(self) -> str:
-        """What a person expected, or else what the session's own model replied."""
+        """The reply that others are compared with."""
         return self.expected
 
     def given(self, guidelines: str | None) -> Prompt:
@@ -61,9 +80,8 @@ def asked_session(labelled: LabelledSession) -> AskedSession:
     turn = last_turn(messages)
     if turn is None or not turn.request.strip():
         raise UserError(f"session {session_id}: no person asked anything in it")
-    expected = labelled.label.expectedOutput
-    expected = turn.reply if expected is None else expected
-    if not expected.strip():
+    wanted = labelled.label.expectedOutput
+    if not (turn.reply if wanted is None else wanted).strip():
         raise UserError(
             f"session {session_id}: its last request was not answered in words; "
             f"`cli sessions label {session_id[:8]} --expected FILE` says what the reply should be"
@@ -72,7 +90,8 @@ def asked_session(labelled: LabelledSession) -> AskedSession:
     system = "\n\n".join(message.text for message in asked if usual_role(message) == SYSTEM and message.text.strip())
     *earlier, (_, request) = _joined(_turns(asked))
     left_out = sum(not _is_text(part) for message in asked for part in _parts(message))
-    return AskedSession(session_id, Prompt(system, request, tuple(earlier)), expected, left_out)
+    prompt = Prompt(system, request, tuple(earlier))
+    return AskedSession(session_id, prompt, turn.reply, wanted, labelled.label.evalStatus, left_out)
 
 
 @dataclass(frozen=True)

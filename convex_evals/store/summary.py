@@ -143,6 +143,7 @@ def _summarize(
         categories={name: totals.summary() for name, totals in categories.items()},
         evals=evals,
         replies_cost_usd=round(sum(g.cost_usd for g in whole.generations), 6),
+        judge_cost_usd=round(sum(t.verdict.judge_cost_usd for t in whole.grades), 6),
         cost_estimated=any(g.cost_estimated for g in whole.generations),
         reused=sum(g.reused_from is not None for g in whole.generations),
         reused_from=tuple(sorted({g.reused_from for g in whole.generations if g.reused_from is not None})),

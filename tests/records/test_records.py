@@ -27,6 +27,7 @@ from convex_evals.records.api_key import ApiKey
 from convex_evals.records.batch import BatchedRequest, BatchFile
 from convex_evals.records.human import parse_human
 from convex_evals.records.journal import JournalEntry
+from convex_evals.records.judge import JudgeFile, MeasuredOpinion
 from convex_evals.records.validation import ValidationRecord
 from convex_evals.stats import EvalPair
 from convex_evals.store.records import read_record, write_record
@@ -69,6 +70,16 @@ EXAMPLES: dict[str, FileRecord] = {
         created="2026-01-31",
         expires="2026-03-31",
         revoked="2026-02-28",
+    ),
+    "judge.1.json": JudgeFile(
+        model="acme/model-1",
+        judge_sha256="6" * 64,
+        rubric="judges/rubric.md",
+        opinions={
+            "3fa1c2d4000000000000": MeasuredOpinion(
+                model="acme/model-1", acceptable=True, reason="It is right.", cost_usd=0.01, asked_sha256="7" * 64
+            )
+        },
     ),
     "validation.1.json": make_validation(
         [EvalPair("a/flipped", 0, 3, 3, 3), EvalPair("a/lost", 0, 3, 2, 3), EvalPair("a/same", 3, 3, 3, 3)],

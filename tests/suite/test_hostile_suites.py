@@ -11,7 +11,8 @@ import pytest
 
 from convex_evals.errors import UserError
 from convex_evals.inputs.suite_files import read_inside
-from convex_evals.runs.request import guidelines_text, load_environment
+from convex_evals.runs.named_text import guidelines_text
+from convex_evals.runs.request import load_environment
 from convex_evals.suite.suite import grader_files, load_suite, package_files, read_generated
 from tests.conftest import Invoke
 from tests.factories import make_plan, make_run, write_files

@@ -8,6 +8,7 @@ from convex_evals.cli.commands.sessions.check import check
 from convex_evals.cli.commands.sessions.drafting import to_eval
 from convex_evals.cli.commands.sessions.exporting import export
 from convex_evals.cli.commands.sessions.importing import import_
+from convex_evals.cli.commands.sessions.judging import judge
 from convex_evals.cli.commands.sessions.labelling import label, mark
 from convex_evals.cli.commands.sessions.listing import list_, show
 
@@ -27,8 +28,9 @@ def sessions() -> None:
       cli sessions label 3fa1 --status golden --ready --tag crons
       cli sessions export --format deepeval --status golden -o golden.json
       cli sessions to-eval 3fa1 --name queries/recent_orders
+      cli sessions judge -m claude-sonnet-5 --budget 2
     """
 
 
-for command in (import_, list_, show, mark, label, check, export, to_eval):
+for command in (import_, list_, show, mark, label, check, export, to_eval, judge):
     sessions.add_command(command)
