@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -52,6 +54,7 @@ class ModelJudge:
     solver: ModelSolver
     rubric: str
     home: Path
+    _asking: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock), compare=False)
 
     @property
     def model(self) -> str:
@@ -78,10 +81,14 @@ class ModelJudge:
         """Raises `OverBudget`, and `ModelStopped` where no more may be asked."""
         prompt = self.prompt(judged)
         key = sha256_parts([self.sha256, prompt.text])
-        log = ReplyFile(self.home / KEPT / f"{key[:32]}.jsonl", self.home)
+        async with self._asking[key]:  # several trials may have brought the same reply
+            return await self._asked(Ask(item, 1, key, prompt))
+
+    async def _asked(self, ask: Ask) -> Opinion:
+        log = ReplyFile(self.home / KEPT / f"{ask.generation_key[:32]}.jsonl", self.home)
         is_paid = log.is_whole()
         try:
-            found = await self.solver.respond(Ask(item, 1, key, prompt), log)
+            found = await self.solver.respond(ask, log)
         finally:
             log.close()
         generation = found.generation
@@ -101,13 +108,15 @@ class ModelJudge:
 
 def read_opinion(text: str) -> tuple[bool | None, str]:
     """Return what a judge's answer says, and why; None where it is no answer."""
-    start, end = text.find("{"), text.rfind("}")
-    try:
-        data = decode_object(text[start : end + 1], _ANSWER) if 0 <= start < end else {}
-    except ValueError:
-        return None, ""
-    acceptable, reason = data.get("acceptable"), data.get("reason")
-    if not isinstance(acceptable, bool):
-        return None, ""
-    said = " ".join(reason.split()) if isinstance(reason, str) else ""
-    return acceptable, shortened(said or "no reason was given", _MOST_REASON)
+    end = text.rfind("}") + 1
+    # The object is all there is, or stands behind what quotes code.
+    for start in (text.find("{"), text.rfind("{", 0, end)):
+        try:
+            data = decode_object(text[start:end], _ANSWER) if 0 <= start < end else {}
+        except ValueError:
+            continue
+        acceptable, reason = data.get("acceptable"), data.get("reason")
+        if isinstance(acceptable, bool):
+            said = " ".join(reason.split()) if isinstance(reason, str) else ""
+            return acceptable, shortened(said or "no reason was given", _MOST_REASON)
+    return None, ""

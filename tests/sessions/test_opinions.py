@@ -72,6 +72,8 @@ def asked(judge: ModelJudge, judged: JudgedReply = JUDGED, item: Item | None = N
         ('{"acceptable": false}', (False, "no reason was given")),
         ('{"acceptable": false, "reason": ["a"]}', (False, "no reason was given")),
         ('{"acceptable": false, "reason": "two\\nlines"}', (False, "two lines")),
+        (f"It calls `f({{a: 1}})`, so: {YES}", (True, "It is right.")),
+        (f"{YES} Not `f({{a: 1}})`.", (None, "")),
         ('{"acceptable": "yes"}', (None, "")),
         ('{"acceptable": 1}', (None, "")),
         ("It is acceptable.", (None, "")),
@@ -91,6 +93,14 @@ def test_an_opinion_is_marked_and_paid_for_once(judge: ModelJudge, stub: Provide
     [body] = stub.requests
     system, said = (message["content"] for message in body["messages"])
     assert "Be fair." in system and "Use a Blob." in said and "A Blob." in said and "How?" in said
+
+
+def test_the_same_reply_of_two_trials_is_judged_once(judge: ModelJudge, stub: Provider) -> None:
+    async def both() -> list[Opinion]:
+        return await asyncio.gather(*(judge.opinion(session(), JUDGED) for _ in range(3)))
+
+    found = asyncio.run(both())
+    assert len(stub.requests) == 1 and sorted(each.cost_usd for each in found) == [0.0, 0.0, 0.006]
 
 
 def test_what_is_no_answer_is_asked_again_by_the_next_command(judge: ModelJudge, stub: Provider) -> None:

@@ -98,7 +98,7 @@ def _section(measurement: Measurement, found: Measured) -> Section:
     more = len(found.disagreements) - len(shown)
     return Section.of(
         Table.of(columns, rows),
-        _verdict(found),
+        _verdict(found, measurement.judge.model),
         f"Without an opinion: {counted(found.unanswered, 'session')}." if found.unanswered else None,
         *([Table.of(others, disagreed)] if disagreed else []),
         f"Not shown: {counted(more, 'other')}; --json has them." if more > 0 else None,
@@ -106,7 +106,7 @@ def _section(measurement: Measurement, found: Measured) -> Section:
     )
 
 
-def _verdict(found: Measured) -> str:
+def _verdict(found: Measured, model: str) -> str:
     from convex_evals.sessions.agreement import LEAST_KAPPA
 
     kappa, interval = found.agreement.kappa(), found.agreement.interval()
@@ -115,7 +115,7 @@ def _verdict(found: Measured) -> str:
     low, high = interval
     head = f"Agreement: kappa {kappa:.2f} (95 % interval {low:.2f} to {high:.2f})"
     if found.may_decide:
-        return f"{head}. This judge may decide: cli run --sessions --compare judge."
+        return f"{head}. This judge may decide: cli run --sessions -m MODEL --compare judge --judge {model}"
     what = f"which takes a lower end of {LEAST_KAPPA:g}: label more replies, or change the rubric"
     return f"{head}. This judge may not decide, {what}."
 
