@@ -194,11 +194,11 @@ def _refuse_mixed(options: RunOptions) -> None:
     """Raises `click.UsageError` for options of sessions without sessions, and of evals with them."""
     given = _typed(*_OF_SESSIONS)
     if given and not options.sessions:
-        raise click.UsageError(f"{', '.join(given)}: of sessions; add --sessions")
+        raise click.UsageError(f"{', '.join(given)}: only with --sessions")
     if options.sessions and options.categories:
-        raise click.UsageError("-c is of evals; choose sessions with --status, --tag and -f")
+        raise click.UsageError("-c chooses evals; choose sessions with --status, --tag and -f")
     if options.threshold is not None and options.compare not in (None, "similarity"):
-        raise click.UsageError(f"--threshold is of --compare similarity, not of {options.compare}")
+        raise click.UsageError(f"--threshold needs --compare similarity, not {options.compare}")
     if options.judge is None and (options.compare == "judge" or options.rubric is not None):
         raise click.UsageError(f"{'--compare judge' if options.rubric is None else '--rubric'} needs --judge MODEL")
 

@@ -85,12 +85,11 @@ def refuse_untried(judge: ModelJudge, store: SessionStore) -> None:
     if found.may_decide:
         return
     number = counted(found.agreement.number, "labelled reply", "labelled replies")
-    kappa, interval = found.agreement.kappa(), found.agreement.interval()
-    shown = "" if kappa is None or interval is None else f": kappa {kappa:.2f}, {interval[0]:.2f} to {interval[1]:.2f}"
+    shown = f" ({found.words})" if found.words else ""
     raise UserError(
-        f"--judge {judge.model}: may not decide, since it was measured on {number}{shown}; that takes a lower end of "
-        f"{LEAST_KAPPA:g}: label replies, then `cli sessions judge -m {judge.model} --budget USD`, or leave out "
-        "`--compare judge` to have its opinion beside the similarity"
+        f"--judge {judge.model}: may not decide yet: it was measured on {number}{shown}, and kappa's interval has to "
+        f"begin at {LEAST_KAPPA:g} or above; label replies, then `cli sessions judge -m {judge.model} --budget USD`, "
+        "or leave out `--compare judge` to have its opinion beside the similarity"
     )
 
 

@@ -64,6 +64,14 @@ class Measured:
     unanswered: int  # labelled replies without a valid opinion
 
     @property
+    def words(self) -> str:
+        """Kappa with its interval, for people; empty where there is none."""
+        kappa, interval = self.agreement.kappa(), self.agreement.interval()
+        if kappa is None or interval is None:
+            return ""
+        return f"kappa {kappa:.2f}, 95 % interval {interval[0]:.2f} to {interval[1]:.2f}"
+
+    @property
     def may_decide(self) -> bool:
         interval = self.agreement.interval()
         return interval is not None and interval[0] >= LEAST_KAPPA

@@ -224,10 +224,10 @@ def test_what_is_of_evals_alone_refuses_them(ask: Callable[..., Result], project
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--status", "golden"], "--status: of sessions; add --sessions"),
-        (["--threshold", "0.5", "--tag", "x"], "--tag, --threshold: of sessions; add --sessions"),
+        (["--status", "golden"], "--status: only with --sessions"),
+        (["--threshold", "0.5", "--tag", "x"], "--tag, --threshold: only with --sessions"),
         (["--sessions", "-c", "queries"], "choose sessions with --status, --tag and -f"),
-        (["--sessions", "--compare", "exact", "--threshold", "1"], "--threshold is of --compare similarity"),
+        (["--sessions", "--compare", "exact", "--threshold", "1"], "--threshold needs --compare similarity, not exact"),
         (["--sessions", "--threshold", "2"], "2.0 is not in the range 0<=x<=1"),
         (["--sessions", "--due"], "leave out --model, --sessions"),
     ],

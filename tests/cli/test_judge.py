@@ -76,7 +76,7 @@ def test_agreement_is_measured_once_and_shown_with_its_interval(
 ) -> None:
     done = judge()
     assert done.status == 0, done.err
-    assert "Agreement: kappa 1.00 (95 % interval 0.42 to 1.00). This judge may decide" in done.out
+    assert "Agreement: kappa 1.00, 95 % interval 0.42 to 1.00. This judge may decide" in done.out
     [file] = (project / "judges").rglob("*.json")
     opinions = JudgeFile.from_data(json.loads(file.read_text())).opinions
     assert len(opinions) == len(stub.requests) == 2 * LABELLED
@@ -104,14 +104,17 @@ def test_who_disagrees_is_listed_and_may_not_decide(
     refused = ask("--compare", "judge")
     assert (
         refused.status == 1
-        and "may not decide, since it was measured on 10 labelled replies: kappa 0.00" in refused.err
+        and "may not decide yet: it was measured on 10 labelled replies (kappa 0.00, " in refused.err
     )
     assert refused.err.count("\n") == 1 and len(stub.requests) == requests
 
 
 def test_a_judge_that_nobody_measured_does_not_decide(ask: Callable[..., Result], stub: Provider) -> None:
     done = ask("--compare", "judge")
-    assert done.status == 1 and "was measured on 0 labelled replies; that takes a lower end of 0.4" in done.err
+    assert (
+        done.status == 1
+        and "was measured on 0 labelled replies, and kappa's interval has to begin at 0.4 or above" in done.err
+    )
     assert stub.requests == []
 
 
@@ -211,7 +214,7 @@ def test_a_budget_that_ends_keeps_what_was_said(judge: Callable[..., Result], pr
     [
         (["--sessions", "--compare", "judge"], "--compare judge needs --judge MODEL"),
         (["--sessions", "--rubric", "x.md"], "--rubric needs --judge MODEL"),
-        (["--judge", "a/b"], "--judge: of sessions; add --sessions"),
+        (["--judge", "a/b"], "--judge: only with --sessions"),
     ],
 )
 def test_options_of_a_judge(project: Path, invoke: Invoke, words: list[str], said: str) -> None:

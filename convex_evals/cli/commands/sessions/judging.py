@@ -109,15 +109,13 @@ def _section(measurement: Measurement, found: Measured) -> Section:
 def _verdict(found: Measured, model: str) -> str:
     from convex_evals.sessions.agreement import LEAST_KAPPA
 
-    kappa, interval = found.agreement.kappa(), found.agreement.interval()
-    if kappa is None or interval is None:
+    if not found.words:
         return "No kappa: label some replies golden or correct, and some incorrect."
-    low, high = interval
-    head = f"Agreement: kappa {kappa:.2f} (95 % interval {low:.2f} to {high:.2f})"
+    head = f"Agreement: {found.words}"
     if found.may_decide:
         return f"{head}. This judge may decide: cli run --sessions -m MODEL --compare judge --judge {model}"
-    what = f"which takes a lower end of {LEAST_KAPPA:g}: label more replies, or change the rubric"
-    return f"{head}. This judge may not decide, {what}."
+    what = f"the interval has to begin at {LEAST_KAPPA:g} or above. Label more replies, or change the rubric"
+    return f"{head}. This judge may not decide: {what}."
 
 
 def _data(measurement: Measurement, found: Measured) -> dict[str, Any]:
