@@ -179,4 +179,6 @@ class TestWithTheToolchain:
 
     def test_one_line_resumes_all_runs(self, stub: Provider, same: Same) -> None:
         stub.behave = lambda n, body: "context" if "Task 1" in question(body) else "ok"
-        same("run", "run", "-m", "model", "-m", "other", "--trials", "2", "--workers", "1", varying=True)
+        # One request at a time: a sum of ten seconds would need a wider column.
+        words = ("-m", "model", "-m", "other", "--trials", "2", "--workers", "1", "--concurrency", "1")
+        same("run", "run", *words, varying=True)
