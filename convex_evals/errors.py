@@ -68,6 +68,6 @@ def first_cause(error: BaseException) -> BaseException:
 
 
 def bug_line(error: BaseException, details: str) -> str:
-    """Tell an error that is nobody's mistake but ours; `details` is the file that has its traceback."""
+    """Describe an internal error on one line; `details` is the file with its traceback."""
     what = f"{type(error).__name__}: {error}".partition("\n")[0]
     return f"this is a bug in convex-evals: {what}; details in {details}"

@@ -133,6 +133,14 @@ def and_more(number: int, of: str = "more") -> str:
     return f" (and {number} {of})" if number > 0 else ""
 
 
+def compiled(option: str, pattern: str) -> re.Pattern[str]:
+    """The regular expression that was given as `option`. Raises `UserError` where it is none."""
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise UserError(f"{option} {pattern!r}: not a regular expression: {error}") from None
+
+
 def one_line(text: str) -> str:
     """With its lines joined by blanks."""
     return " ".join(filter(None, map(str.strip, text.split("\n"))))

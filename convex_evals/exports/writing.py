@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -18,7 +17,7 @@ from convex_evals.store.files import write_pieces
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
 from convex_evals.suite.asked import AskedReader
-from convex_evals.text import counted
+from convex_evals.text import compiled, counted
 
 Progress = Callable[[int], None]  # how many pieces of a file are written
 
@@ -30,10 +29,7 @@ def choose(
 
     Raises `UserError` where none of their evals is chosen, or none of those is done.
     """
-    try:
-        regex = re.compile(pattern) if pattern is not None else None
-    except re.error as error:
-        raise UserError(f"-f {pattern!r}: not a regular expression: {error}") from None
+    regex = compiled("-f", pattern) if pattern is not None else None
     reader = AskedReader(workspace.suite, AskedSessions(workspace.suite).asked)
     wanted = frozenset(map(Outcome, outcomes)) or frozenset(Outcome)
     runs = [ExportedRun(run, reader, regex, wanted) for run in _named(names, workspace)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from convex_evals.errors import UserError
 from convex_evals.suite.suite import Eval, Project, Suite
+from convex_evals.text import compiled
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,8 @@ def cases_of(evals: Sequence[Eval], *, wrong: bool = True, accept: bool = True) 
 
 def matching(cases: Sequence[Case], pattern: str) -> list[Case]:
     """Those whose project's label matches `pattern` (a regular expression, searched). Raises `UserError`."""
-    try:
-        found = [c for c in cases if re.search(pattern, c.project.label)]
-    except re.error as error:
-        raise UserError(f"-p {pattern!r}: not a regular expression: {error}") from None
+    regex = compiled("-p", pattern)
+    found = [c for c in cases if regex.search(c.project.label)]
     if not found:
         raise UserError(f"-p {pattern!r}: matches none of the {len(cases)} projects, like 'answer' or 'wrong/NAME'")
     return found

@@ -7,7 +7,7 @@ import os
 import re
 import resource
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from io import StringIO
@@ -21,6 +21,7 @@ from convex_evals.models.budget import Budget
 from convex_evals.models.catalog import load_catalog
 from convex_evals.models.replay import ReplaySolver
 from convex_evals.models.solvers import SolverFactory
+from convex_evals.records import RunPlan
 from convex_evals.records.hashes import sha256_text
 from convex_evals.runs.named_text import guidelines_text, refuse_hidden
 from convex_evals.runs.options import DEFAULT_EXPERIMENT, RunOptions
@@ -104,15 +105,22 @@ def _resolve_planned(run: Run, model: str | None, workspace: Workspace, solvers:
     if plan.comparison:
         from convex_evals.runs.session_requests import resolve_planned_sessions
 
-        return resolve_planned_sessions(run, plan.comparison, workspace, solvers)
+        return resolve_planned_sessions(run, plan.comparison, model, workspace, solvers)
     by_id = {e.id: e for e in load_suite(workspace.suite).evals}
     gone = [e for e in plan.evals if e not in by_id]
     if gone:
         raise UserError(f"{run.folder}: {gone[0]} is no longer in the suite; restore it from Git, or plan another run")
     if model is None and plan.model.startswith("replay/"):
         raise UserError(f"--run {plan.run_id}: replays recorded replies; say where they are with -m replay:PATH")
+    options = options_of(plan, model, workspace)
+    found = _resolve(options, [by_id[e] for e in plan.evals], workspace, solvers, recorded=True)
+    return planned_request(run, model, found.requests)
+
+
+def options_of(plan: RunPlan, model: str | None, workspace: Workspace) -> RunOptions:
+    """What a command line says that means what `plan` does, besides its evals; `model` as it is named there."""
     own = workspace.config.experiments.get(plan.experiment)
-    options = RunOptions(
+    return RunOptions(
         models=(model or plan.model,),
         experiments=(plan.experiment,),
         trials=plan.trials,
@@ -120,10 +128,14 @@ def _resolve_planned(run: Run, model: str | None, workspace: Workspace, solvers:
         run_id=plan.run_id,
         day=plan.date,
     )
-    found = _resolve(options, [by_id[e] for e in plan.evals], workspace, solvers, recorded=True)
-    if len(found.requests) != 1 or found.requests[0].solver.model != plan.model:
+
+
+def planned_request(run: Run, model: str | None, requests: Sequence[RunRequest]) -> RunRequest:
+    """The one of `requests` that does what `run` planned. Raises `UserError` where that is no longer possible."""
+    plan = run.plan
+    if len(requests) != 1 or requests[0].solver.model != plan.model:
         raise UserError(f"--run {plan.run_id}: was planned for {plan.model}, not for -m {model or plan.model}")
-    return replace(found.requests[0], planned=run)
+    return replace(requests[0], planned=run)
 
 
 def _resolve(
@@ -144,19 +156,27 @@ def _resolve(
             prompts = {e.id: Prompt("", e.task) for e in chosen}
             found.requests.append(make_request(options, stand_in, chosen, prompts, NOTHING, commit))
             continue
-        for experiment_name in dict.fromkeys(options.experiments or [DEFAULT_EXPERIMENT]):
-            experiment = workspace.config.experiment(experiment_name)
-            if experiment.web_search and not solvers.searches(name):
-                found.skipped.append(
-                    f"{name}, {experiment_name}: skipped, its provider offers no web search for this model"
-                )
-                continue
-            solver = solvers.model(name, web_search=experiment.web_search, extra=experiment.parameters)
-            where, source = prompt_source(experiment, options.guidelines, workspace, recorded)
+        for solver, source, asked in under_experiments(name, options, workspace, solvers, found.skipped, recorded):
             prompts = source.render_all({e.id: e.task for e in evals})
-            asked = asked_by(experiment_name, experiment, where, source)
             found.requests.append(make_request(options, solver, evals, prompts, asked, commit))
     return replace(found, requests=without_repeated(found.requests))
+
+
+def under_experiments(
+    name: str, options: RunOptions, workspace: Workspace, solvers: SolverFactory, skipped: list[str], recorded: bool
+) -> Iterator[tuple[Solver, PromptSource, Asked]]:
+    """The model `name` under each experiment of `options`, or under the default one: what it is sent, and as what.
+
+    `skipped` gets a line for each experiment that the model's provider cannot do. Raises `UserError`.
+    """
+    for experiment_name in dict.fromkeys(options.experiments or [DEFAULT_EXPERIMENT]):
+        experiment = workspace.config.experiment(experiment_name)
+        if experiment.web_search and not solvers.searches(name):
+            skipped.append(f"{name}, {experiment_name}: skipped, its provider offers no web search for this model")
+            continue
+        solver = solvers.model(name, web_search=experiment.web_search, extra=experiment.parameters)
+        where, source = _prompt_source(experiment, options.guidelines, workspace, recorded)
+        yield solver, source, _asked(experiment_name, experiment, where, source)
 
 
 def without_repeated(requests: Sequence[RunRequest]) -> list[RunRequest]:
@@ -204,7 +224,7 @@ def _recorded(solver: Solver, evals: Sequence[Eval], skipped: list[str]) -> Sequ
     return chosen
 
 
-def prompt_source(
+def _prompt_source(
     experiment: Experiment, guidelines: str | None, workspace: Workspace, recorded: bool
 ) -> tuple[str | None, PromptSource]:
     """Where guidelines come from (`guidelines` replaces the experiment's), and what the prompt is made of."""
@@ -223,7 +243,7 @@ def prompt_source(
     return where, PromptSource(template, str(SHIPPED if ours else suite / path), text)
 
 
-def asked_by(name: str, experiment: Experiment, guidelines: str | None, source: PromptSource) -> Asked:
+def _asked(name: str, experiment: Experiment, guidelines: str | None, source: PromptSource) -> Asked:
     settings = {"web_search": experiment.web_search, "parameters": experiment.parameters}
     return Asked(
         experiment=name,
@@ -237,7 +257,7 @@ def asked_by(name: str, experiment: Experiment, guidelines: str | None, source: 
 def asked_under(experiment_name: str, workspace: Workspace) -> Asked:
     """What an experiment sends, by its settings of now. Raises `UserError`."""
     experiment = workspace.config.experiment(experiment_name)
-    return asked_by(experiment_name, experiment, *prompt_source(experiment, None, workspace, recorded=False))
+    return _asked(experiment_name, experiment, *_prompt_source(experiment, None, workspace, recorded=False))
 
 
 def load_environment(folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,15 +12,16 @@ from convex_evals.models.reference import ReferenceSolver
 from convex_evals.models.solvers import SolverFactory
 from convex_evals.records import ComparisonMethod, ComparisonRules
 from convex_evals.records.session import SessionStatus
-from convex_evals.runs.options import DEFAULT_EXPERIMENT, RunOptions
+from convex_evals.runs.options import RunOptions
 from convex_evals.runs.plan import RunRequest
 from convex_evals.runs.request import (
     NOTHING,
     Resolved,
-    asked_by,
     make_request,
     of_one_name,
-    prompt_source,
+    options_of,
+    planned_request,
+    under_experiments,
     without_repeated,
 )
 from convex_evals.runs.session_judges import make_judge
@@ -32,7 +32,7 @@ from convex_evals.sessions.index import SessionFilter, open_index
 from convex_evals.sessions.opinions import ModelJudge
 from convex_evals.sessions.store import SESSIONS, SessionStore
 from convex_evals.store.run import Run
-from convex_evals.text import counted
+from convex_evals.text import compiled, counted
 from convex_evals.vcs.git import clean_commit
 
 # Conversations are sent as they were, unless an experiment or guidelines are named.
@@ -54,7 +54,7 @@ def resolve_sessions(options: RunOptions, workspace: Workspace, solvers: SolverF
 
 
 def resolve_planned_sessions(
-    run: Run, rules: ComparisonRules, workspace: Workspace, solvers: SolverFactory
+    run: Run, rules: ComparisonRules, model: str | None, workspace: Workspace, solvers: SolverFactory
 ) -> RunRequest:
     """What `run` planned. Raises `UserError` where that is no longer possible here."""
     plan, store = run.plan, SessionStore(workspace.suite)
@@ -62,21 +62,13 @@ def resolve_planned_sessions(
     if gone is not None:
         raise UserError(f"{run.folder}: {gone} is no longer here; restore it from Git, or plan another run")
     asked = [asked_session(each) for each in labelled(store, map(session_id_of, plan.evals))]
-    own = workspace.config.experiments.get(plan.experiment)
-    options = RunOptions(
-        models=(plan.model,),
-        experiments=(plan.experiment,),
-        guidelines=plan.guidelines if own and plan.guidelines != own.guidelines else None,
-        trials=plan.trials,
-        run_id=plan.run_id,
-        day=plan.date,
-    )
     judge = make_judge(rules.judge, rules.rubric, workspace, solvers, given=False) if rules.judge else None
     now = rules.model_copy(update={"judge_sha256": judge.sha256 if judge else None})
     if judge and rules.method is ComparisonMethod.JUDGE and not run.is_complete:
         refuse_untried(judge, store)
-    (request,) = _requests(options, asked, now, workspace, solvers, [], judge=judge, recorded=True)
-    return replace(request, planned=run)
+    options = options_of(plan, model, workspace)
+    requests = _requests(options, asked, now, workspace, solvers, [], judge=judge, recorded=True)
+    return planned_request(run, model, requests)
 
 
 def refuse_untried(judge: ModelJudge, store: SessionStore) -> None:
@@ -107,10 +99,7 @@ def comparison_rules(options: RunOptions, judge: ModelJudge | None = None) -> Co
 def _chosen(options: RunOptions, workspace: Workspace, skipped: list[str]) -> list[AskedSession]:
     """The sessions that are asked again, by id. `skipped` gets a line for each that cannot be."""
     store = SessionStore(workspace.suite)
-    try:
-        pattern = re.compile(options.pattern or "")
-    except re.error as error:
-        raise UserError(f"-f {options.pattern!r}: not a regular expression: {error}") from None
+    pattern = compiled("-f", options.pattern or "")
     status = SessionStatus(options.status) if options.status else None
     wanted = SessionFilter(status=status, tags=options.tags, ready=True)
     with open_index(store) as index:
@@ -121,14 +110,15 @@ def _chosen(options: RunOptions, workspace: Workspace, skipped: list[str]) -> li
             f"{store.root / SESSIONS}: no such session is marked as an eval; `cli sessions list --eval-ready` shows "
             "those that are, `cli sessions mark ID --ready` marks one"
         )
-    asked: list[AskedSession] = []
+    asked, problems = list[AskedSession](), list[str]()
     for each in labelled(store, ids):
         try:
             asked.append(asked_session(each))
         except UserError as error:
-            skipped.append(f"skipped: {error}")
+            problems.append(str(error))
     if not asked:
-        raise UserError(skipped[-1].removeprefix("skipped: "))
+        raise UserError(problems[-1])
+    skipped += [f"skipped: {problem}" for problem in problems]
     if in_part := [each for each in asked if each.left_out]:
         skipped.append(
             f"{counted(len(in_part), 'session')} with images or files, which are left out: models are asked in text"
@@ -153,22 +143,19 @@ def _requests(
     recorded: bool = False,
 ) -> list[RunRequest]:
     commit = clean_commit(workspace.suite)
+    if not (options.experiments or options.guidelines):
+        options = replace(options, experiments=(PLAIN_EXPERIMENT,))
     requests: list[RunRequest] = []
     for name in dict.fromkeys(options.models):
         stand_in = solvers.synthetic(name)
         if stand_in is not None:
             requests.append(_stand_in(options, stand_in, asked, commit))
             continue
-        for experiment_name in options.experiments or (DEFAULT_EXPERIMENT if options.guidelines else PLAIN_EXPERIMENT,):
-            experiment = workspace.config.experiment(experiment_name)
-            if experiment.web_search and not solvers.searches(name):
-                skipped.append(f"{name}, {experiment_name}: skipped, its provider offers no web search for this model")
-                continue
-            solver = solvers.model(name, web_search=experiment.web_search, extra=experiment.parameters)
-            where, source = prompt_source(experiment, options.guidelines, workspace, recorded)
+        for solver, source, given in under_experiments(name, options, workspace, solvers, skipped, recorded):
             prompts = {each.id: each.given(source.given) for each in asked}
-            given = replace(asked_by(experiment_name, experiment, where, source), prompt_sha256=None)
-            requests.append(make_request(options, solver, asked, prompts, given, commit))
+            # The template is of tasks: a conversation is sent as it is.
+            sent = replace(given, prompt_sha256=None)
+            requests.append(make_request(options, solver, asked, prompts, sent, commit))
     return [replace(request, comparison=rules, judge=judge) for request in without_repeated(requests)]
 
 

@@ -34,11 +34,10 @@ class LabelledReply:
     """The last reply of a session, and what people said of it."""
 
     session: AskedSession
-    status: SessionStatus
 
     @property
     def accepted(self) -> bool:
-        return _ACCEPTED[self.status]
+        return _ACCEPTED[self.session.status]
 
     @property
     def judged(self) -> JudgedReply:
@@ -81,16 +80,15 @@ def labelled_replies(store: SessionStore) -> list[LabelledReply]:
     """Return the replies that people have accepted or refused, by session. Raises `UserError`."""
     with open_index(store) as index:
         index.refuse_problems()
-        entries = [entry for status in _ACCEPTED for entry in index.find(SessionFilter(status=status))]
-    statuses = {entry.id: entry.status for entry in entries}
+        ids = sorted(entry.id for status in _ACCEPTED for entry in index.find(SessionFilter(status=status)))
     found: list[LabelledReply] = []
-    for each in labelled(store, sorted(statuses)):
+    for each in labelled(store, ids):
         try:
             asked = asked_session(each)
         except UserError:
             continue  # nothing was asked, or nothing was answered: there is nothing to judge
         if asked.reply.strip():
-            found.append(LabelledReply(asked, statuses[each.session.id]))
+            found.append(LabelledReply(asked))
     return found
 
 
@@ -119,9 +117,8 @@ def measured(judge: ModelJudge, replies: Sequence[LabelledReply], opinions: Judg
             continue
         cells[reply.accepted, found.acceptable] += 1
         if reply.accepted != found.acceptable:
-            disagreements.append(
-                Disagreement(reply.session.session_id, reply.status, found.acceptable, found.reason or "")
-            )
+            session = reply.session
+            disagreements.append(Disagreement(session.session_id, session.status, found.acceptable, found.reason or ""))
     agreement = Agreement(cells[True, True], cells[True, False], cells[False, True], cells[False, False])
     return Measured(agreement, disagreements, len(replies) - agreement.number)
 

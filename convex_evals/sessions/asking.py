@@ -40,7 +40,7 @@ class AskedSession:
 
     @property
     def trusted(self) -> str | None:
-        """What is expected, where people stand by it; None where it is a reply that nobody has accepted."""
+        """The expected reply; None where it is the session's own, and nobody has accepted it."""
         accepted = self.wanted is not None or self.status in (SessionStatus.GOLDEN, SessionStatus.CORRECT)
         return self.expected if accepted else None
 

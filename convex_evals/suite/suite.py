@@ -23,7 +23,7 @@ from convex_evals.records import EvalConfig, StepName
 from convex_evals.records.human import parse_human
 from convex_evals.suite.drafts import left_to_write
 from convex_evals.suite.extract import extract, render_response
-from convex_evals.text import and_more
+from convex_evals.text import and_more, compiled
 
 GRADER_NAME = "grader.test.ts"
 TASK_NAME = "TASK.txt"
@@ -166,10 +166,7 @@ class Suite:
         Raises `UserError` where nothing is left.
         """
         wanted = {self._category(c) for c in categories}
-        try:
-            regex = re.compile(pattern or "")
-        except re.error as error:
-            raise UserError(f"-f {pattern!r}: not a regular expression: {error}") from None
+        regex = compiled("-f", pattern or "")
         chosen = [e for e in self.evals if regex.search(e.id) and (not wanted or e.category in wanted)]
         if not chosen:
             known = "the only one" if len(self.evals) == 1 else f"all {len(self.evals)}"

@@ -177,6 +177,8 @@ def test_a_planned_run_is_resumed_as_it_was_planned(
     newest = runs(project)[0] if runs(project)[0].folder != run.folder else runs(project)[1]
     write_files(project, {"expected.md": "Something else.\n"})
     label(project, invoke, "--expected", str(project / "expected.md"), of=[by_request(project)["How"]])
+    other = invoke("run", "--run", newest.plan.run_id, "-m", "reference", cwd=project)
+    assert other.status == 1 and "was planned for stub/model, not for -m reference" in other.err
     refused = invoke("run", "--run", newest.plan.run_id, "--sessions", cwd=project)
     assert refused.status == 1 and "has changed); restore them from Git" in refused.err
 

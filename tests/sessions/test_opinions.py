@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,8 +34,8 @@ YES = json.dumps({"reason": "It is right.", "acceptable": True})
 JUDGED = JudgedReply("## User\n\nHow?", "Use a Blob.", "A Blob.")
 
 
-def session(number: int = 1, reply: str = "Use a Blob.", wanted: str | None = None) -> AskedSession:
-    return AskedSession(f"{number:020x}", Prompt("", f"How? {number}"), reply, wanted)
+def session(number: int = 1, status: SessionStatus = GOLDEN) -> AskedSession:
+    return AskedSession(f"{number:020x}", Prompt("", f"How? {number}"), "Use a Blob.", status=status)
 
 
 def make_judge(
@@ -145,7 +146,7 @@ def test_a_long_conversation_is_cut_at_its_beginning() -> None:
 
 
 def test_agreement_is_with_the_labels_of_the_day_and_the_texts_of_the_day(judge: ModelJudge) -> None:
-    replies = [LabelledReply(session(n), GOLDEN if n < 3 else INCORRECT) for n in range(5)]
+    replies = [LabelledReply(session(n, GOLDEN if n < 3 else INCORRECT)) for n in range(5)]
 
     def opinion(reply: LabelledReply, acceptable: bool | None, asked_sha256: str | None = None) -> MeasuredOpinion:
         own = sha256_text(judge.prompt(reply.judged).text)
@@ -164,6 +165,6 @@ def test_agreement_is_with_the_labels_of_the_day_and_the_texts_of_the_day(judge:
     assert (cells.yes_yes, cells.yes_no, cells.no_yes, cells.no_no) == (1, 1, 0, 1)
     assert found.unanswered == 2 and not found.may_decide
     assert [(each.status, each.acceptable) for each in found.disagreements] == [(GOLDEN, False)]
-    relabelled = [*replies[:1], LabelledReply(replies[1].session, INCORRECT), *replies[2:]]
+    relabelled = [*replies[:1], LabelledReply(replace(replies[1].session, status=INCORRECT)), *replies[2:]]
     assert measured(judge, relabelled, file).disagreements == []
     assert measured(judge, replies, None).unanswered == 5

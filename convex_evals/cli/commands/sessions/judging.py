@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from convex_evals.render.model import Row, Section
     from convex_evals.sessions.agreement import Measured, Measurement
 
-_SHORT = 8  # digits of an id that people see
 _MOST_SHOWN = 20
 
 
@@ -72,6 +71,7 @@ def _section(measurement: Measurement, found: Measured) -> Section:
     from convex_evals.render.model import Cell, Column, Section, Table
     from convex_evals.render.numbers import dollars
     from convex_evals.sessions.agreement import path_of
+    from convex_evals.sessions.listing import SHORT
     from convex_evals.text import counted
 
     cells = found.agreement
@@ -92,7 +92,7 @@ def _section(measurement: Measurement, found: Measured) -> Section:
     ]
     shown = found.disagreements[:_MOST_SHOWN]
     disagreed: list[Row] = [
-        [Cell(each.session_id[:_SHORT], each.session_id), each.status.value, each.acceptable, each.reason]
+        [Cell(each.session_id[:SHORT], each.session_id), each.status.value, each.acceptable, each.reason]
         for each in shown
     ]
     more = len(found.disagreements) - len(shown)
