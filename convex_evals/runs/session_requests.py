@@ -106,6 +106,7 @@ def _chosen(options: RunOptions, workspace: Workspace, skipped: list[str]) -> li
         skipped += index.problems
         ids = sorted(entry.id for entry in index.find(wanted) if pattern.search(f"{SESSIONS}/{entry.id}"))
     if not ids:
+        index.refuse_problems()
         raise UserError(
             f"{store.root / SESSIONS}: no such session is marked as an eval; `cli sessions list --eval-ready` shows "
             "those that are, `cli sessions mark ID --ready` marks one"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from convex_evals.records import Outcome
-from convex_evals.sessions.store import SessionStore
+from convex_evals.sessions.store import RECORD, SessionStore
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
 from tests.conftest import Invoke, Result
@@ -119,6 +119,10 @@ def test_which_sessions_are_asked(ask: Callable[..., Result], project: Path, inv
     label(project, invoke, "--not-ready", of=[ids["How"]])
     done = ask("--status", "golden")
     assert done.status == 1 and "no such session is marked as an eval; `cli sessions list --eval-ready`" in done.err
+    broken = SessionStore(project).folder(ids["How"]) / RECORD
+    broken.write_text("{", encoding="utf-8")
+    done = ask("--status", "golden")
+    assert done.status == 1 and f"{broken}:1: " in done.err and len(done.err.strip().splitlines()) == 1
     assert done.err.count("\n") == 1
 
 

@@ -7,18 +7,21 @@ output with these texts, and a name in front of them would be something that nob
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from convex_evals.render.json_lines import to_json, to_list
+from convex_evals.render.json_lines import to_json
 from convex_evals.sessions.exchanges import Exchange, exchanges
 from convex_evals.sessions.exports.labelled import LabelledSession
+from convex_evals.sessions.exports.parts import PartedFormat
 
 
-def write(sessions: Iterable[LabelledSession]) -> Iterator[bytes]:
+def _part(labelled: LabelledSession) -> Iterator[bytes]:
     """An object a line."""
-    for piece in to_list(entry for session in sessions for entry in _entries(session)):
-        yield piece.encode()
-    yield b"\n"
+    for number, entry in enumerate(_entries(labelled)):
+        yield f"{',' + chr(10) if number else ''}{entry}".encode()
+
+
+FORMAT = PartedFormat(_part, opening=b"[\n", separator=b",\n", closing=b"\n]\n", empty=b"[]\n")
 
 
 def _entries(labelled: LabelledSession) -> Iterator[str]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from convex_evals.render.json_lines import to_line
 from convex_evals.sessions.exports.labelled import LabelledSession
+from convex_evals.sessions.exports.parts import PartedFormat
 
 
-def write(sessions: Iterable[LabelledSession]) -> Iterator[bytes]:
-    for session in sessions:
-        yield to_line({"messages": [message.to_chat() for message in session.read_messages()]})
+def _part(labelled: LabelledSession) -> Iterator[bytes]:
+    yield to_line({"messages": [message.to_chat() for message in labelled.read_messages()]})
+
+
+FORMAT = PartedFormat(_part)

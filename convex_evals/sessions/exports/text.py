@@ -5,26 +5,27 @@ What the tools and the agent itself put between is left out. Whatever is not kno
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from convex_evals.records.session import Label, Session
 from convex_evals.sessions.exports.labelled import LabelledSession
+from convex_evals.sessions.exports.parts import PartedFormat
 from convex_evals.sessions.message import ASSISTANT, USER, Message
 from convex_evals.text import well_formed
 
 _NAMES = {USER: "User", ASSISTANT: "Assistant"}
 
 
-def write(sessions: Iterable[LabelledSession]) -> Iterator[bytes]:
-    """Sessions with an empty line between them."""
-    for number, session in enumerate(sessions):
-        for piece in _pieces(session, is_first=number == 0):
-            yield well_formed(piece).encode()
+def _part(labelled: LabelledSession) -> Iterator[bytes]:
+    return (well_formed(piece).encode() for piece in _pieces(labelled))
 
 
-def _pieces(labelled: LabelledSession, *, is_first: bool) -> Iterator[str]:
+FORMAT = PartedFormat(_part, separator=b"\n")  # an empty line between sessions
+
+
+def _pieces(labelled: LabelledSession) -> Iterator[str]:
     title = " ".join((labelled.session.title or "").split()) or labelled.session.id
-    yield f"{'' if is_first else chr(10)}## Session: {title}\n\n"
+    yield f"## Session: {title}\n\n"
     for message in labelled.read_messages():
         if _is_said(message):
             yield f"**{_NAMES[message.role]}:** {message.text}\n\n"
