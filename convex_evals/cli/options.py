@@ -153,6 +153,11 @@ def sessions_home(ctx: click.Context) -> Path:
     return given.absolute() if given else find_home(Path.cwd())
 
 
+def own_home(ctx: click.Context) -> Path:
+    """The user's own folder, which says where tokens go: what is named with -C does not. Raises `UserError`."""
+    return Path.cwd() if suite_path(ctx) else sessions_home(ctx)
+
+
 def formats_option(formats: Sequence[str], more: str = "") -> Callable[[F], F]:
     """As `form`: which format files are written in."""
     return click.option(

@@ -2,11 +2,11 @@
  * What publishers call. Every call may be repeated, because an answer was lost or a request was doubled: the second one changes
  * nothing and answers like the first.
  */
-import { v, type PropertyValidators } from "convex/values";
+import { v } from "convex/values";
 import { internal } from "./_generated/api";
 import type { Doc, Id } from "./_generated/dataModel";
 import { mutation, type MutationCtx } from "./_generated/server";
-import { requireToken } from "./auth";
+import { requireToken, withToken } from "./auth";
 import { failRun, listRun, removeRun } from "./lifecycle";
 import { checkAmount, checkFinished, checkName, checkPlan, checkText } from "./limits";
 import { benchmarkOf, DEFAULT_EXPERIMENT } from "./scores";
@@ -19,8 +19,6 @@ import {
   stepName,
   stepStatus,
 } from "./validators";
-
-const withToken = <Args extends PropertyValidators>(args: Args) => ({ token: v.string(), ...args });
 
 export const ensureModelFromSlug = mutation({
   args: withToken({

@@ -3,10 +3,11 @@
  * database is of no use to call it. `npx convex run auth:createToken '{"name":"ci","scopes":["publish"]}'` shows a token once.
  */
 import { MINUTE, RateLimiter } from "@convex-dev/rate-limiter";
-import { v, type Infer } from "convex/values";
+import { v, type Infer, type PropertyValidators } from "convex/values";
 import { components, internal } from "./_generated/api";
 import type { Doc, Id } from "./_generated/dataModel";
 import { internalAction, internalMutation, internalQuery, type MutationCtx } from "./_generated/server";
+import { equal, hashOf, hex } from "./hashes";
 import { checkName } from "./limits";
 import { scope } from "./validators";
 
@@ -23,9 +24,14 @@ const DAY_MS = 24 * 60 * MINUTE;
 export const limiter = new RateLimiter(components.rateLimiter, {
   // Of each token: what a publisher sends in a minute, several times over.
   calls: { kind: "token bucket", rate: 20_000, period: MINUTE, capacity: 20_000, shards: 10 },
-  // Of all tokens that were refused, where refusals can be counted.
-  refusals: { kind: "token bucket", rate: 30, period: MINUTE, capacity: 30 },
+  // With each key of exports.
+  exports: { kind: "token bucket", rate: 60, period: MINUTE, capacity: 60 },
+  // Of all tokens and keys that were refused, where refusals can be counted.
+  refusals: { kind: "token bucket", rate: 60, period: MINUTE, capacity: 60 },
 });
+
+/** The arguments of a function that takes a token. */
+export const withToken = <Args extends PropertyValidators>(args: Args) => ({ token: v.string(), ...args });
 
 /** The token behind `text`, if it may do this; null says nothing about why not. */
 async function find(ctx: MutationCtx, text: string, wanted: Scope): Promise<Doc<"authTokens"> | null> {
@@ -119,19 +125,4 @@ export const listTokens = internalQuery({
 
 function randomHex(bytes: number): string {
   return hex(crypto.getRandomValues(new Uint8Array(bytes)));
-}
-
-async function hashOf(text: string): Promise<string> {
-  return hex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));
-}
-
-function hex(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-/** Compares hashes in a time that does not depend on where they differ. */
-function equal(a: string, b: string): boolean {
-  let difference = a.length ^ b.length;
-  for (let at = 0; at < a.length; at++) difference |= a.charCodeAt(at) ^ (b.charCodeAt(at) || 0);
-  return difference === 0;
 }

@@ -1,8 +1,11 @@
-/** What is served to anyone: the leaderboard as JSON, badges; and, with a token, runs whole. */
+/** What is served to anyone: the leaderboard as JSON, badges; and, with a key or a token, exports. */
 import { httpRouter } from "convex/server";
-import { api, internal } from "./_generated/api";
+import { api } from "./_generated/api";
 import { httpAction } from "./_generated/server";
+import { refusal } from "./answers";
 import { badge, colourOf } from "./badge";
+import { answerExport } from "./exports";
+import { hashOf } from "./hashes";
 
 const CORS = {
   "access-control-allow-origin": "*",
@@ -24,14 +27,8 @@ function experimentOf(url: URL): Experiment | undefined | null {
   return text === "default" ? undefined : (EXPERIMENTS.find((name) => name === text) ?? null);
 }
 
-async function etagOf(body: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body));
-  const bytes = [...new Uint8Array(digest).slice(0, 16)];
-  return `"${bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("")}"`;
-}
-
 async function cached(request: Request, body: string, type: string): Promise<Response> {
-  const etag = await etagOf(body);
+  const etag = `"${(await hashOf(body)).slice(0, 32)}"`;
   const headers = { ...CORS, etag, "cache-control": CACHED };
   const known = (request.headers.get("if-none-match") ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
   if (known.includes(etag) || known.includes("*")) return new Response(null, { status: 304, headers });
@@ -41,11 +38,8 @@ async function cached(request: Request, body: string, type: string): Promise<Res
   });
 }
 
-function refused(status: number, error: string, more: Record<string, string> = {}): Response {
-  return Response.json({ error }, { status, headers: { ...CORS, ...more } });
-}
-
-const unknownExperiment = (): Response => refused(400, `experiment must be one of default, ${EXPERIMENTS.join(", ")}`);
+const unknownExperiment = (): Response =>
+  refusal(400, "bad_request", `experiment must be one of default, ${EXPERIMENTS.join(", ")}`, CORS);
 
 const leaderboardJson = httpAction(async (ctx, request) => {
   const url = new URL(request.url);
@@ -69,7 +63,7 @@ const badgeSvg = httpAction(async (ctx, request) => {
   const experiment = experimentOf(url);
   if (experiment === null) return unknownExperiment();
   const [, slug] = /^(.+)\.svg$/.exec(decoded(url.pathname.slice(BADGES.length)) ?? "") ?? [];
-  if (slug === undefined) return refused(404, "badges are at /api/badge/MODEL.svg");
+  if (slug === undefined) return refusal(404, "not_found", "badges are at /api/badge/MODEL.svg", CORS);
   const models = await ctx.runQuery(api.runs.leaderboardScores, experiment === undefined ? {} : { experiment });
   const found = models.find(({ model }) => model === slug);
   const picture = found
@@ -78,17 +72,7 @@ const badgeSvg = httpAction(async (ctx, request) => {
   return await cached(request, picture, "image/svg+xml; charset=utf-8");
 });
 
-const exportRun = httpAction(async (ctx, request) => {
-  const token = (request.headers.get("authorization") ?? "").replace(/^Bearer /, "");
-  const answer = await ctx.runMutation(internal.auth.check, { token, scope: "export" });
-  if (answer === "too many") return refused(429, "too many refused tokens; try again later", { "retry-after": "60" });
-  if (answer === "refused") return refused(401, "Invalid authentication token", { "www-authenticate": "Bearer" });
-  const runId = new URL(request.url).searchParams.get("run");
-  if (runId === null) return refused(400, "name a run: /api/export?run=DATE/RUN/TRIAL");
-  const run = await ctx.runQuery(internal.runs.exportRun, { runId });
-  if (run === null) return refused(404, `no run ${runId}`);
-  return Response.json(run, { headers: { "cache-control": "no-store" } });
-});
+const exported = httpAction(answerExport);
 
 const preflight = httpAction(async () => new Response(null, { status: 204, headers: CORS }));
 
@@ -106,5 +90,5 @@ http.route({ path: "/api/leaderboard.json", method: "GET", handler: leaderboardJ
 http.route({ path: "/api/leaderboard.json", method: "OPTIONS", handler: preflight });
 http.route({ pathPrefix: BADGES, method: "GET", handler: badgeSvg });
 http.route({ pathPrefix: BADGES, method: "OPTIONS", handler: preflight });
-http.route({ path: "/api/export", method: "GET", handler: exportRun });
+http.route({ path: "/api/export", method: "GET", handler: exported });
 export default http;

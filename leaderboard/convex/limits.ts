@@ -4,6 +4,10 @@ const LONGEST_NAME = 200;
 const LONGEST_TEXT = 20_000;
 const MOST_EVALS = 1_000;
 const LARGEST_RAW_USAGE = 4_096;
+const MOST_TAGS = 100;
+const MOST_KEYS = 1_000;
+const SHA_256 = /^[0-9a-f]{64}$/;
+const DAY = /^\d{4}-\d\d-\d\d$/;
 
 /** A name that stands in tables and in pictures: one line. */
 export function checkName(what: string, text: string): void {
@@ -47,4 +51,29 @@ export function checkFinished(status: Finished): void {
   if (status.failureReason !== undefined) checkText("failureReason", status.failureReason);
   const raw = JSON.stringify(status.usage?.raw ?? null);
   if (raw.length > LARGEST_RAW_USAGE) throw new Error(`usage.raw has more than ${LARGEST_RAW_USAGE} characters`);
+}
+
+export function checkTags(tags: readonly string[]): void {
+  if (tags.length > MOST_TAGS) throw new Error(`a session has at most ${MOST_TAGS} tags`);
+  for (const tag of tags) checkName("tags", tag);
+}
+
+interface Key {
+  readonly name: string;
+  readonly keySha256: string;
+  readonly scopes: readonly string[];
+  readonly expires: string | null;
+  readonly revoked: string | null;
+}
+
+export function checkKeys(keys: readonly Key[]): void {
+  if (keys.length > MOST_KEYS) throw new Error(`there are at most ${MOST_KEYS} keys`);
+  for (const { name, keySha256, scopes, expires, revoked } of keys) {
+    checkName("name", name);
+    if (!SHA_256.test(keySha256)) throw new Error(`key ${name}: keySha256 must be a SHA-256 in hexadecimal`);
+    for (const scope of scopes) checkName("scopes", scope);
+    for (const day of [expires, revoked]) {
+      if (day !== null && !DAY.test(day)) throw new Error(`key ${name}: "${day}" is no day`);
+    }
+  }
 }

@@ -6,10 +6,13 @@ import {
   evalCounts,
   evalStatus,
   experiment,
+  exportKey,
   interval,
   runResult,
   runStatus,
   scope,
+  sessionParts,
+  sessionStatus,
   stepName,
   stepStatus,
 } from "./validators";
@@ -133,4 +136,22 @@ export default defineSchema({
     passedEvals: v.number(),
     modelCount: v.number(),
   }).index("by_experiment", ["experimentKey"]),
+
+  /** Coding sessions that are marked as evals, as `cli sessions push` sent them. */
+  sessions: defineTable({
+    sessionId: v.string(),
+    /** Of all that was sent of it: by this, a repeated call and a late one are known. */
+    digest: v.string(),
+    status: sessionStatus,
+    tags: v.array(v.string()),
+    /** Minus the time of the last message in ms since 1970, so that the newest come first. */
+    order: v.number(),
+    parts: sessionParts,
+  })
+    .index("by_session_id", ["sessionId"])
+    .index("by_order", ["order", "sessionId"])
+    .index("by_status", ["status", "order", "sessionId"]),
+
+  /** Keys of exports: one document, which is replaced as a whole. */
+  exportKeys: defineTable({ digest: v.string(), keys: v.array(exportKey) }),
 });

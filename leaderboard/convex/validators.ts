@@ -12,7 +12,7 @@ export const experiment = v.union(
 export const apiKind = v.union(v.literal("chat"), v.literal("responses"));
 export const assetType = v.union(v.literal("evalSource"), v.literal("output"));
 
-/** `publish`: send and delete runs; `admin`: mint and name benchmarks; `export`: read runs whole. */
+/** `publish`: send and delete runs and sessions; `admin`: mint and name benchmarks; `export`: read runs whole. */
 export const scope = v.union(v.literal("publish"), v.literal("admin"), v.literal("export"));
 
 const count = v.optional(v.number());
@@ -83,3 +83,31 @@ export const runResult = v.object({
 });
 
 export const interval = v.object({ low: v.number(), high: v.number() });
+
+export const sessionStatus = v.union(
+  v.literal("golden"),
+  v.literal("correct"),
+  v.literal("incorrect"),
+  v.literal("needs_review"),
+);
+
+/** A format in which sessions are exported. */
+export const exportFormat = v.union(v.literal("deepeval"), v.literal("openai"), v.literal("text"));
+
+/** The file of a session in each format; a session without an exchange has none in some. */
+const uploaded = v.optional(v.id("_storage"));
+export const sessionFiles = v.object({ deepeval: uploaded, openai: uploaded, text: uploaded });
+
+export const sessionPart = v.object({ storageId: v.id("_storage"), size: v.number() });
+const stored = v.optional(sessionPart);
+export const sessionParts = v.object({ deepeval: stored, openai: stored, text: stored });
+
+/** A key of exports, as a file of `keys/` has it. Days are of UTC, YYYY-MM-DD. */
+export const exportKey = v.object({
+  name: v.string(),
+  keySha256: v.string(),
+  /** `export`, or `export:STATUS` for sessions of one status. */
+  scopes: v.array(v.string()),
+  expires: v.union(v.string(), v.null()),
+  revoked: v.union(v.string(), v.null()),
+});

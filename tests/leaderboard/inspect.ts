@@ -1,8 +1,9 @@
 /** For tests, which call these with the admin key; a real leaderboard has nothing of the kind. */
 import { v } from "convex/values";
 import { internalMutation, internalQuery } from "./_generated/server";
+import { limiter } from "./auth";
 
-const RECORDED = ["models", "runs", "evals", "steps", "assets", "benchmarks"] as const;
+const RECORDED = ["models", "runs", "evals", "steps", "assets", "benchmarks", "sessions", "exportKeys"] as const;
 const DERIVED = ["scores", "modelStats", "experimentStats"] as const;
 
 export const everything = internalQuery({
@@ -15,7 +16,7 @@ export const everything = internalQuery({
   },
 });
 
-/** Everything but tokens. */
+/** Everything but tokens, refusals that were counted included. */
 export const clear = internalMutation({
   args: {},
   handler: async (ctx) => {
@@ -23,6 +24,19 @@ export const clear = internalMutation({
       for (const document of await ctx.db.query(table).collect()) await ctx.db.delete(document._id);
     }
     for (const file of await ctx.db.system.query("_storage").collect()) await ctx.storage.delete(file._id);
+    await limiter.reset(ctx, "refusals");
+    return null;
+  },
+});
+
+/** Inserts the first session as so many others, with the same files. */
+export const copySessions = internalMutation({
+  args: { count: v.number() },
+  handler: async (ctx, { count }) => {
+    const { _id, _creationTime, ...fields } = (await ctx.db.query("sessions").first())!;
+    for (let n = 0; n < count; n++) {
+      await ctx.db.insert("sessions", { ...fields, sessionId: n.toString(16).padStart(20, "0"), order: n });
+    }
     return null;
   },
 });

@@ -55,6 +55,10 @@ class Deployment:
         """A mutation of the module `admin`, with the token unless `args` has another."""
         return self._call("mutation", f"admin:{function}", {"token": self.token, **args})
 
+    def sessions(self, function: str, /, **args: Any) -> Any:
+        """A mutation of the leaderboard's module `sessions`, with the token unless `args` has another."""
+        return self._call("mutation", f"sessions:{function}", {"token": self.token, **args})
+
     def administrate(self, path: str, /, **args: Any) -> Any:
         """The value of an internal function."""
         return _value(self.admin_url, "function", path, args, {"Authorization": f"Convex {ADMIN_KEY}"})

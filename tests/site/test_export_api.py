@@ -16,12 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from convex_evals.records.hashes import sha256_text
-from convex_evals.records.session import Label, SessionStatus
 from convex_evals.sessions.exporting import export
 from convex_evals.sessions.exports import EXPORTS
-from convex_evals.sessions.importing.choice import choose
-from convex_evals.sessions.importing.importer import Import
-from convex_evals.sessions.labels import read_label, write_label
+from convex_evals.sessions.labels import read_label
 from convex_evals.sessions.store import MESSAGES, SessionStore
 from convex_evals.site.export_api import PLACE, Refused, parse
 from convex_evals.site.rate import TokenBucket
@@ -30,28 +27,15 @@ from convex_evals.store.api_keys import ApiKeyStore
 from tests import patience, tier
 from tests.conftest import ROOT
 from tests.factories import edit_json, make_eval
-from tests.sessions.chats import chat, write_chats
+from tests.sessions.exported import CONDITIONS, WRONG, add_sessions
 from tests.site.served import ask, serving
-
-LABELS = {
-    "one": Label(evalReady=True, evalStatus=SessionStatus.GOLDEN, evalTags=("auth", "crons")),
-    "two": Label(evalReady=True, evalStatus=SessionStatus.GOLDEN, expectedOutput="better"),
-    "three": Label(evalReady=True, evalStatus=SessionStatus.CORRECT, evalTags=("crons",)),
-    "four": Label(evalReady=False, evalStatus=SessionStatus.GOLDEN),
-}
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> SessionStore:
     """Four sessions, one of which is not marked as an eval."""
     make_eval(tmp_path)
-    found = SessionStore(tmp_path)
-    file = write_chats(tmp_path / "chats.jsonl", [chat(f"What is {i}?", f"{i}.", id=i) for i in LABELS])
-    work = Import(found, tmp_path, pytest.fail)
-    for imported, label in zip(work.files(choose([file], "openai", tmp_path)), LABELS.values(), strict=True):
-        assert imported.session is not None
-        write_label(found, imported.session.id, label)
-    return found
+    return add_sessions(tmp_path)
 
 
 @pytest.fixture
@@ -116,53 +100,13 @@ def test_an_export_is_what_the_command_writes(form: str, viewer: Viewer, store: 
     assert answer.headers["Content-Disposition"].endswith(f'sessions.{EXPORTS[form].suffix}"')
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ("", 3),
-        ("&status=golden", 2),
-        ("&status=incorrect", 0),
-        ("&tag=crons", 2),
-        ("&tag=crons&tag=auth", 1),
-        ("&tag=cron", 0),
-        ("&limit=1", 1),
-        ("&limit=100", 3),
-        ("&status=golden&tag=crons&limit=5", 1),
-    ],
-)
+@pytest.mark.parametrize(("query", "found"), CONDITIONS)
 def test_conditions(query: str, found: int, viewer: Viewer, key: str) -> None:
     status, body = get(viewer, f"format=openai{query}", key)
     assert (status, body.count("\n")) == (200, found)
 
 
-@pytest.mark.parametrize(
-    ("query", "message"),
-    [
-        ("", "The parameter format is one of deepeval, openai, text, atif, inspect, promptfoo, hf."),
-        ("format=xml", "The parameter format is one of"),
-        ("format=", "The parameter format is one of"),
-        ("format=openai&status=good", "The parameter status is one of golden, correct, incorrect, needs_review."),
-        ("format=openai&status=", "The parameter status is one of"),
-        ("format=openai&status=golden%27%20or%201=1--", "The parameter status is one of"),
-        ("format=openai&limit=0", "The parameter limit is a number of sessions"),
-        ("format=openai&limit=-1", "The parameter limit is a number"),
-        ("format=openai&limit=1e9", "The parameter limit is a number"),
-        ("format=openai&limit=%D9%A3", "The parameter limit is a number"),
-        (f"format=openai&limit={'9' * 400}", "The parameter limit is a number"),
-        ("format=openai&limit=", "The parameter limit is a number"),
-        ("format=openai&format=text", "The parameter format is given twice."),
-        ("format=openai&limit=1&limit=2", "The parameter limit is given twice."),
-        ("format=openai&Status=golden", "There is no parameter 'Status': format, status, tag, limit."),
-        ("format=openai&key=x", "There is no parameter 'key'"),
-        ("format=openai&tag=", "The parameter tag is a tag."),
-        ("format=openai&tag=a%0Ab", "The parameter tag is a tag."),
-        ("format=openai&tag=%ff", "The query is not well formed"),
-        ("format=openai&&", "The query is not well formed"),
-        ("format", "The query is not well formed"),
-        ("&".join(["format=openai", *["tag=a"] * 60]), "The query is not well formed"),
-        (f"format=openai&tag={'a' * 5000}", "The query is too long."),
-    ],
-)
+@pytest.mark.parametrize(("query", "message"), [*WRONG, ("", f"The parameter format is one of {', '.join(EXPORTS)}.")])
 def test_a_wrong_request_is_explained_to_those_who_have_a_key(
     query: str, message: str, viewer: Viewer, key: str
 ) -> None:

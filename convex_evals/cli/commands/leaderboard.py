@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.cli.options import collect, output_option, print_lines, print_result, runs_dir_option, suite_path
+from convex_evals.cli.options import (
+    collect,
+    output_option,
+    own_home,
+    print_lines,
+    print_result,
+    runs_dir_option,
+    suite_path,
+)
 from convex_evals.cli.serving import until_stopped
 
 if TYPE_CHECKING:
@@ -156,13 +164,12 @@ def serve(ctx: click.Context, data: Path | None, port: int, form: str) -> None:
     import asyncio
     from contextlib import AsyncExitStack
 
-    from convex_evals.config import open_workspace
     from convex_evals.publish.local import DATA
     from convex_evals.publish.local import serve as serve_data
     from convex_evals.render.output import say
     from convex_evals.render.terminal import Display
 
-    folder = data or open_workspace(suite_path(ctx), None, Path.cwd()).home / DATA
+    folder = data or own_home(ctx) / DATA
 
     async def run() -> None:
         async with AsyncExitStack() as stack:
@@ -185,6 +192,7 @@ def _where(folder: Path, served: Served, *, own: bool) -> list[str]:
         f"  deployment    {served.url}",
         f"  leaderboard   {served.site_url}/api/leaderboard.json",
         f"  badges        {served.site_url}/api/badge/MODEL.svg",
+        f"  exports       {served.site_url}/api/export?format=openai",
         "  publish       cli publish --to local" if own else f"  token         {folder / 'token'}",
     ]
 

@@ -11,6 +11,7 @@ from convex_evals.cli.commands.sessions.importing import import_
 from convex_evals.cli.commands.sessions.judging import judge
 from convex_evals.cli.commands.sessions.labelling import label, mark
 from convex_evals.cli.commands.sessions.listing import list_, show
+from convex_evals.cli.commands.sessions.pushing import push
 
 
 @click.group()
@@ -27,10 +28,11 @@ def sessions() -> None:
       cli sessions list --status needs_review
       cli sessions label 3fa1 --status golden --ready --tag crons
       cli sessions export --format deepeval --status golden -o golden.json
+      cli sessions push --to local
       cli sessions to-eval 3fa1 --name queries/recent_orders
       cli sessions judge -m claude-sonnet-5 --budget 2
     """
 
 
-for command in (import_, list_, show, mark, label, check, export, to_eval, judge):
+for command in (import_, list_, show, mark, label, check, export, push, to_eval, judge):
     sessions.add_command(command)
