@@ -23,6 +23,7 @@ SMALLEST: dict[str, tuple[str, ...]] = {
     "checker": ("--filter", "function_kinds|index_range", "--rounds", "1"),
     "due": ("--models", "100"),
     "endurance": ("--projects", "5", *ONE),
+    "leaderboard_calls": ("--calls", "20"),
     "leaderboard_app": ("--models", "10", "--runs", "1", "--evals", "5"),
     "neighbours": ("--attacks", "^home-program$", "--rounds", "1"),
     "pages": ("--runs", "5", "--evals", "3", "--trials", "1"),

@@ -2,7 +2,7 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { ReadSet } from "../data_store.ts";
-import { putOffRelease } from "./idle_memory.ts";
+import { noteCall } from "./idle_memory.ts";
 
 export interface CallRecord {
   readonly logLines: string[];
@@ -22,7 +22,7 @@ export function newCallRecord(keepsJournal = false, journal: string | null = nul
 }
 
 export function withCallRecord<T>(record: CallRecord, run: () => T): T {
-  putOffRelease();
+  noteCall();
   return records.run(record, run);
 }
 
