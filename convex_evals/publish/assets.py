@@ -53,4 +53,4 @@ class Assets:
             raise UserError(f"{self.leaderboard.client.deployment.url}: {error}") from None
 
     async def _upload(self, data: bytes) -> str:
-        return await self.leaderboard.client.again("upload", partial(self.leaderboard.upload, data, "application/zip"))
+        return await self.leaderboard.client.again("upload", partial(self.leaderboard.upload, data))

@@ -81,11 +81,11 @@ class LeaderboardApi:
         args = {"hash": digest, "assetType": "evalSource", "storageId": file}
         await self.client.mutate_once("admin:registerAsset", args)
 
-    async def upload(self, data: bytes, media_type: str) -> str:
+    async def upload(self, data: bytes) -> str:
         """The id of a new file. Raises `LostAnswerError`: the file may be there, then, and nothing refers to it."""
         path = "admin:generateUploadUrl"
         url = self._text(await self._mutate_again(path, {}), path, "")
-        answer = await self.client.upload(url, data, media_type)
+        answer = await self.client.upload(url, data, "application/zip")
         return self._text(self._get(answer, "storageId", "upload", (str,)), "upload", ".storageId")
 
     async def versions(self, experiment: str | None) -> Any:

@@ -11,6 +11,7 @@ import { exportFormat, exportKey, sessionFiles, sessionPart, sessionStatus } fro
 
 const LISTED_AT_ONCE = 1_000;
 const READ_AT_ONCE = 500;
+const MOST_URLS = 100;
 const FORMATS = exportFormat.members.map((member) => member.value);
 
 type Files = Infer<typeof sessionFiles>;
@@ -38,6 +39,19 @@ export const list = mutation({
       next: found.length < LISTED_AT_ONCE ? null : found[found.length - 1]!.sessionId,
       keys: (await ctx.db.query("exportKeys").first())?.digest ?? null,
     };
+  },
+});
+
+/** Places for so many files, each for one upload within the hour. */
+export const uploadUrls = mutation({
+  args: withToken({ count: v.number() }),
+  returns: v.array(v.string()),
+  handler: async (ctx, { token, count }) => {
+    await requireToken(ctx, token, "publish");
+    if (!Number.isInteger(count) || count < 1 || count > MOST_URLS) {
+      throw new Error(`count must be a number from 1 to ${MOST_URLS}`);
+    }
+    return await Promise.all(Array.from({ length: count }, () => ctx.storage.generateUploadUrl()));
   },
 });
 

@@ -28,7 +28,7 @@ from tests.publish.publications import TOKEN_ENV
 pytestmark = pytest.mark.grading
 
 MOST_COMMANDS = 5
-FUNCTIONS = ("sessions:list", "sessions:put", "sessions:putKeys", "sessions:withdraw", "upload")
+FUNCTIONS = ("sessions:list", "sessions:put", "sessions:putKeys", "sessions:withdraw", "sessions:uploadUrls", "upload")
 
 
 @pytest.fixture

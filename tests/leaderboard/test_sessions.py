@@ -267,11 +267,12 @@ def test_calls_that_come_late_or_from_another_are_refused(pushing: Pushing, key:
     pushing.check(key)
 
 
-@pytest.mark.parametrize("function", ["list", "put", "withdraw", "putKeys"])
+@pytest.mark.parametrize("function", ["list", "uploadUrls", "put", "withdraw", "putKeys"])
 def test_only_publishers_push(function: str, board: Deployment) -> None:
     session = {"sessionId": "a" * 20, "digest": "d"}
     calls: dict[str, dict[str, Any]] = {
         "list": {"after": None},
+        "uploadUrls": {"count": 1},
         "put": {**session, "replaces": None, "status": "golden", "tags": [], "order": 0, "files": {}},
         "withdraw": session,
         "putKeys": {"digest": "d", "replaces": None, "keys": []},
@@ -287,6 +288,8 @@ def test_only_publishers_push(function: str, board: Deployment) -> None:
 @pytest.mark.parametrize(
     ("function", "changes", "why"),
     [
+        ("uploadUrls", {"count": 0}, "from 1 to 100"),
+        ("uploadUrls", {"count": 101}, "from 1 to 100"),
         ("put", {"sessionId": ""}, "sessionId must have 1 to 200"),
         ("put", {"tags": ["a\nb"]}, "tags must be one line"),
         ("put", {"tags": ["t"] * 101}, "at most 100 tags"),
@@ -299,11 +302,15 @@ def test_only_publishers_push(function: str, board: Deployment) -> None:
 )
 def test_arguments_are_bounded(function: str, changes: dict[str, Any], why: str, board: Deployment) -> None:
     common: dict[str, Any] = {"digest": "d", "replaces": None}
-    session = {"sessionId": "a", "status": "golden", "tags": [], "order": 0, "files": {}}
+    session = {**common, "sessionId": "a", "status": "golden", "tags": [], "order": 0, "files": {}}
     key = {"name": "a", "keySha256": "0" * 64, "scopes": ["export"], "expires": None, "revoked": None}
-    given = {**session, **changes} if function == "put" else {"keys": [{**key, **changes}]}
+    given = {
+        "put": {**session, **changes},
+        "putKeys": {**common, "keys": [{**key, **changes}]},
+        "uploadUrls": changes,
+    }
     with pytest.raises(RefusedError, match=why):
-        board.sessions(function, **common, **given)
+        board.sessions(function, **given[function])
 
 
 @pytest.mark.full
@@ -318,9 +325,7 @@ def test_what_no_answer_holds_is_refused_before_anything_is_sent(pushing: Pushin
     assert answer.status_code == 200 and answer.text.count("\n") == 2 and len(answer.content) > 14 << 20
     import_chats(pushing, chat(*["y" * (7 << 20)] * 4, id="huge"))
     done = pushing.push()
-    assert (
-        "MB as deepeval, and an answer of a deployment at most 20" in done.out and "`cli view` exports it" in done.out
-    )
+    assert "MB as deepeval, and an answer of a deployment at most 20; `cli view` exports it" in done.out
 
 
 def test_many_sessions_are_paged(pushing: Pushing, key: str, board: Deployment) -> None:
