@@ -75,6 +75,13 @@ class SessionPusher:
         """Raises `UserError`: what was sent until then is there, and the same command goes on."""
         if not self.options.dry_run:
             refuse_unguarded(self.deployment, os.environ)
+        here = set(self.store.ids())
+        if not here and not self.options.prune:
+            # In a wrong folder, a push would take everyone's keys away.
+            raise UserError(
+                f"{self.store.root}: has no sessions; go to the folder that sessions/ is in, or name it with -C. With "
+                "--prune, everything is removed from the deployment"
+            )
         keys = keys_content(ApiKeyStore(self.store.root).all())
         pushed = PushedSessions(keys=len(keys))
         async with ConvexClient(self.deployment, self.options.concurrency, PATIENCE) as client:
@@ -83,7 +90,7 @@ class SessionPusher:
             # What takes access away comes first, and keys need no session that can be read.
             await self._put_keys(api, keys, found.keys, pushed)
             chosen = self._chosen()
-            here, surplus = set(self.store.ids()), found.digests.keys() - set(chosen)
+            surplus = found.digests.keys() - set(chosen)
             going = sorted(surplus if self.options.prune else surplus & here)
             pushed.unknown = len(surplus) - len(going)
             pushed.sessions += [await self._withdrawn(api, each, found.digests[each]) for each in going]

@@ -203,6 +203,23 @@ def test_sessions_of_other_folders_stay_unless_they_are_pruned(
     assert len(board.everything()["sessions"]) == 2
 
 
+def test_a_wrong_folder_takes_nothing_away(pushing: Pushing, key: str, invoke: Invoke, tmp_path: Path) -> None:
+    settings = (pushing.store.root / "convex-evals.yaml").read_text(encoding="utf-8")
+    wrong = tmp_path / "wrong"
+    wrong.mkdir()
+    (wrong / "convex-evals.yaml").write_text(settings, encoding="utf-8")
+    done = invoke("sessions", "push", cwd=wrong)
+    assert done.status == 1 and done.err.startswith(f"error: {wrong}: has no sessions; go to the folder")
+    pushing.check(key)
+    assert invoke("sessions", "push", "--prune", cwd=wrong).status == 0
+    there = pushing.board.everything()
+    assert there["sessions"] == there["files"] == there["exportKeys"][0]["keys"] == []
+    for session_id in pushing.ready():
+        pushing.label(session_id, evalReady=False)
+    done = pushing.push()
+    assert "no session is chosen; `cli sessions mark ID --ready`" in done.err and "1 key replaced" in done.out
+
+
 def test_what_may_not_leave_is_left_out_and_withdrawn(pushing: Pushing, key: str) -> None:
     first = pushing.ready()[0]
     edit_json(pushing.store.folder(first) / RECORD, secrets_kept=True)

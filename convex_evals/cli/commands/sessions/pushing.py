@@ -85,6 +85,8 @@ def push(
         say("The same command goes on: it asks what is there, and sends what is missing.", err=True)
         raise
     print_result(form, _section(pushed, deployment, dry_run), lambda: _data(pushed, deployment, dry_run))
+    if not pushed.sessions and not pushed.unchanged:
+        say("no session is chosen; `cli sessions mark ID --ready` marks one as an eval", err=True)
     if pushed.unknown:
         say("--prune removes those that are not in this folder", err=True)
     for line in pushed.failed:
