@@ -103,6 +103,23 @@ def containment_of(sandbox: str | None, unsafe: bool, *, reviewed: bool = False)
 TO_HELP = "Deployment of convex-evals.yaml, its URL, or `local`. Default: the only one."
 
 
+def deployment_option(command: F) -> F:
+    """As `to`; `open_deployment` reads it."""
+    return click.option("--to", metavar="NAME|URL", help=TO_HELP)(command)
+
+
+def calls_option(command: F) -> F:
+    """As `concurrency`."""
+    return click.option(
+        "--concurrency",
+        type=click.IntRange(1, 64),
+        default=8,
+        show_default=True,
+        metavar="N",
+        help="Calls to the deployment at the same time, at most.",
+    )(command)
+
+
 def runs_dir_option(command: F) -> F:
     return click.option(
         "--runs-dir",

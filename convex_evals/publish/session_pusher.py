@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +22,7 @@ from convex_evals.store.api_keys import ApiKeyStore
 
 PATIENCE = Patience()
 FAILED = "failed"
-_AGAIN = "somebody else may have pushed meanwhile; push again"
+_AGAIN = "someone else may have pushed in the meantime; push again"
 _KEPT = "has secrets that its import kept; import it again without --keep-secrets"
 
 
@@ -93,9 +93,10 @@ class SessionPusher:
             surplus = found.digests.keys() - set(chosen)
             going = sorted(surplus if self.options.prune else surplus & here)
             pushed.unknown = len(surplus) - len(going)
-            pushed.sessions += [await self._withdrawn(api, each, found.digests[each]) for each in going]
-            brought = await self._bring_all(api, chosen, found.digests)
-        pushed.sessions += filter(None, brought)
+            there = found.digests
+            withdrawn = await self._each("withdrawing", going, lambda i: self._withdrawn(api, i, there[i]))
+            brought = await self._each("pushing", chosen, lambda i: self._bring(api, i, there.get(i)))
+        pushed.sessions += filter(None, [*withdrawn, *brought])
         pushed.unchanged = brought.count(None)
         return pushed
 
@@ -118,25 +119,25 @@ class SessionPusher:
         except FunctionFailedError as error:
             pushed.keys_result, pushed.keys_reason = FAILED, f"{error}; {_AGAIN}"
 
-    async def _bring_all(
-        self, api: SessionsApi, chosen: Sequence[str], there: Mapping[str, str]
+    async def _each(
+        self, what: str, ids: Sequence[str], do: Callable[[str], Awaitable[PushedSession | None]]
     ) -> list[PushedSession | None]:
-        """As `_bring`, in this order; some at a time, so that few are in memory."""
+        """What became of these sessions, in this order; some are done at a time, so that few are in memory."""
         slots = asyncio.Semaphore(self.options.concurrency)
         tasks = []
 
-        async def bring(session_id: str) -> PushedSession | None:
+        async def one(session_id: str) -> PushedSession | None:
             try:
-                return await self._bring(api, session_id, there.get(session_id))
+                return await do(session_id)
             finally:
                 slots.release()
 
         try:
             async with asyncio.TaskGroup() as group:
-                for number, session_id in enumerate(chosen, 1):
+                for number, session_id in enumerate(ids, 1):
                     await slots.acquire()
-                    self.display.preparing("pushing sessions", number, len(chosen))
-                    tasks.append(group.create_task(bring(session_id)))
+                    self.display.preparing(f"{what} sessions", number, len(ids))
+                    tasks.append(group.create_task(one(session_id)))
         except* UserError as errors:
             raise errors.exceptions[0] from None
         return [task.result() for task in tasks]

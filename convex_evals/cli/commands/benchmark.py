@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from convex_evals.cli.options import TO_HELP, output_option, print_lines, print_result, runs_dir_option, suite_path
+from convex_evals.cli.options import (
+    deployment_option,
+    output_option,
+    print_lines,
+    print_result,
+    runs_dir_option,
+    suite_path,
+)
 
 
 @click.group()
@@ -171,7 +178,7 @@ def diff(ctx: click.Context, before: str, after: str, form: str) -> None:
 
 @benchmark.command()
 @click.argument("name", metavar="NAME")
-@click.option("--to", metavar="NAME|URL", help=TO_HELP)
+@deployment_option
 @output_option
 @click.pass_context
 def publish(ctx: click.Context, name: str, to: str | None, form: str) -> None:

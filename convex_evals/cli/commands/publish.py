@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from convex_evals.cli.options import (
-    TO_HELP,
+    calls_option,
     collect,
     delivery_options,
+    deployment_option,
     open_delivery,
     output_option,
     print_result,
@@ -54,18 +55,11 @@ def _day(ctx: click.Context, option: click.Parameter, value: str | None) -> str 
 
 @click.command()
 @click.argument("names", metavar="[RUN]...", nargs=-1)
-@click.option("--to", metavar="NAME|URL", help=TO_HELP)
+@deployment_option
 @click.option("--since", metavar="DATE", callback=_day, help="Without RUN: only runs from this day on (YYYY-MM-DD).")
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be sent; send nothing.")
 @click.option("--repair", is_flag=True, help="Send again what the ledger says is there and the deployment has not.")
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1, 64),
-    default=8,
-    show_default=True,
-    metavar="N",
-    help="Calls to the deployment at the same time, at most.",
-)
+@calls_option
 @delivery_options
 @runs_dir_option
 @output_option

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from convex_evals.cli.commands.sessions.shared import open_store
-from convex_evals.cli.options import STATUSES, TO_HELP, output_option, own_home, print_result
+from convex_evals.cli.options import STATUSES, calls_option, deployment_option, output_option, own_home, print_result
 from convex_evals.render.output import complain, say
 
 if TYPE_CHECKING:
@@ -17,19 +17,12 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--to", metavar="NAME|URL", help=TO_HELP)
+@deployment_option
 @click.option("--status", type=click.Choice(STATUSES), metavar="STATUS", help="Only sessions of this status.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only with this tag; repeat it for several.")
 @click.option("--prune", is_flag=True, help="Also remove sessions from there that are not in this folder.")
 @click.option("--dry-run", is_flag=True, help="Ask what is there and say what would be done; change nothing.")
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1, 64),
-    default=8,
-    show_default=True,
-    metavar="N",
-    help="Calls to the deployment at the same time, at most.",
-)
+@calls_option
 @output_option
 @click.pass_context
 def push(
@@ -45,8 +38,8 @@ def push(
     """Send the sessions that are marked as evals to a leaderboard deployment, which serves their exports.
 
     Afterwards the deployment has exactly those sessions of this folder, each once, as they are labelled here, or those
-    of them that --status and --tag choose: others are withdrawn from it. It has the hashes of keys/, too, and answers
-    whoever has such a key:
+    of them that --status and --tag choose: others are withdrawn from it. It also gets the hashes of keys/, and
+    answers requests with such a key:
 
     \b
       curl -H "Authorization: Bearer osk_your_api_key" \\
@@ -85,13 +78,18 @@ def push(
         say("The same command goes on: it asks what is there, and sends what is missing.", err=True)
         raise
     print_result(form, _section(pushed, deployment, dry_run), lambda: _data(pushed, deployment, dry_run))
+    _hint(pushed)
+    for line in pushed.failed:
+        complain(line)
+    return ExitCode.USER_ERROR if pushed.failed else ExitCode.OK
+
+
+def _hint(pushed: PushedSessions) -> None:
+    """Say what to do about what may not have been meant."""
     if not pushed.sessions and not pushed.unchanged:
         say("no session is chosen; `cli sessions mark ID --ready` marks one as an eval", err=True)
     if pushed.unknown:
         say("--prune removes those that are not in this folder", err=True)
-    for line in pushed.failed:
-        complain(line)
-    return ExitCode.USER_ERROR if pushed.failed else ExitCode.OK
 
 
 def _section(pushed: PushedSessions, deployment: Deployment, dry_run: bool) -> Section:
