@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import unicodedata
+from datetime import UTC
 from pathlib import Path
 
 from convex_evals.errors import UserError
@@ -144,3 +145,14 @@ def compiled(option: str, pattern: str) -> re.Pattern[str]:
 def one_line(text: str) -> str:
     """With its lines joined by blanks."""
     return " ".join(filter(None, map(str.strip, text.split("\n"))))
+
+
+def http_date(header: str) -> float | None:
+    """Return the time that a header such as Date gives, in seconds since 1970; None where it gives none."""
+    from email.utils import parsedate_to_datetime
+
+    try:
+        moment = parsedate_to_datetime(header)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None

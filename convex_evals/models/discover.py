@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -16,15 +17,16 @@ from convex_evals.errors import UserError
 from convex_evals.inputs.bounded_json import Limits, decode
 from convex_evals.inputs.suite_files import is_there, read_inside
 from convex_evals.models.catalog import MODELS_NAME, Catalog
+from convex_evals.models.faults import ProviderFault
 from convex_evals.records.human import parse_human
 from convex_evals.records.models import ModelEntry, ModelsFile, Price
 from convex_evals.store.files import write_atomic
 
 # https://openrouter.ai/docs/api-reference/list-available-models
 OPENROUTER = "https://openrouter.ai/api/v1/models"
-_SECONDS = 30.0
-_MOST_BYTES = 50_000_000
-_LIMITS = Limits(size=_MOST_BYTES)
+_SECONDS = 30.0  # between two pieces of an answer
+_MOST_SECONDS = 120.0
+_LIMITS = Limits(size=50_000_000)
 _MILLION = 1_000_000
 # OpenRouter's words for providers whose own interface has another name here.
 _OWN_NAMES = {
@@ -48,24 +50,27 @@ class Offer:
 
 
 def fetch(url: str) -> bytes:
-    """The list at `url`. Raises `UserError`."""
+    """Return the list at `url`. Raises `UserError`."""
     import httpx
 
+    from convex_evals.models.guard import Guard, receive
+
+    async def ask() -> httpx.Response:
+        guard = Guard.of_bytes(_LIMITS.size, _LIMITS.values, asks=lambda _: True)
+        async with httpx.AsyncClient(timeout=_SECONDS) as client:
+            return await receive(client, guard, _MOST_SECONDS, "GET", url, headers={"accept": "application/json"})
+
     try:
-        with (
-            httpx.Client(timeout=_SECONDS, follow_redirects=False) as client,
-            client.stream("GET", url, headers={"accept": "application/json"}) as answer,
-        ):
-            if answer.status_code != httpx.codes.OK:
-                raise UserError(f"{url}: answered with status {answer.status_code}; try again, or give a file")
-            found = bytearray()
-            for piece in answer.iter_bytes():
-                found += piece
-                if len(found) > _MOST_BYTES:
-                    raise UserError(f"{url}: more than {_MOST_BYTES:,} bytes")
-            return bytes(found)
+        answer = asyncio.run(ask())
+    except ProviderFault as fault:
+        raise UserError(f"{url}: {fault}; give a file instead") from None
+    except TimeoutError:
+        raise UserError(f"{url}: no whole answer within {_MOST_SECONDS:.0f} s; try again, or give a file") from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise UserError(f"{url}: {error or type(error).__name__}; check the address and the network") from None
+    if answer.status_code != httpx.codes.OK:
+        raise UserError(f"{url}: answered with status {answer.status_code}; try again, or give a file")
+    return answer.content
 
 
 def read_offers(document: bytes, where: str) -> list[Offer]:

@@ -12,6 +12,7 @@ from convex_evals.config import is_secret
 from convex_evals.models.faults import Fault, ProviderFault
 from convex_evals.models.provider_words import fault_in_words
 from convex_evals.records.models import ModelEntry
+from convex_evals.text import http_date
 
 LONGEST_RETRY_AFTER = 600.0  # seconds; a provider that wants more is left for the next command
 _MOST_ERROR = 256 * 1024  # characters of an exception, which quotes what came
@@ -110,16 +111,8 @@ def _retry_after(error: Exception, whole: str) -> float | None:
     try:
         seconds = float(milliseconds) / 1000 if milliseconds else float(value) if value else None
     except (ValueError, OverflowError):
-        seconds = _until(str(value or ""))
+        moment = http_date(str(value or ""))
+        seconds = None if moment is None else moment - time.time()
     if seconds is None or math.isnan(seconds):
         return None
     return min(max(0.0, seconds), LONGEST_RETRY_AFTER)
-
-
-def _until(date: str) -> float | None:
-    import email.utils
-
-    try:
-        return email.utils.parsedate_to_datetime(date).timestamp() - time.time()
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return None

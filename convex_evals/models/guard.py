@@ -1,9 +1,9 @@
 """Where a request may go, and what may come back: no more than a reply can be, in pieces that can be read.
 
-Every client that LiteLLM uses sends through httpx (its own, and those of the SDKs below it), so this stands there:
-while `guarded` is open, requests go to servers of the provider only and ask for no compression, redirects are refused,
-and bodies pass a filter that counts and hands on one event at a time. What a limit ends is the provider's fault, kept
-in the guard: readers of a stream wrap exceptions as they like.
+`receive` is for our own requests. Every client that LiteLLM uses sends through httpx (its own, and those of the SDKs
+below it), so this stands there: while `guarded` is open, requests go to servers of the provider only and ask for no
+compression, redirects are refused, and bodies pass a filter that counts and hands on one event at a time. What a limit
+ends is the provider's fault, kept in the guard: readers of a stream wrap exceptions as they like.
 """
 
 from __future__ import annotations
@@ -56,6 +56,11 @@ class Guard:
             most_events=5_000 + _EVENTS_PER_TOKEN * most_output_tokens,
             asks=asks,
         )
+
+    @classmethod
+    def of_bytes(cls, most: int, most_values: int, asks: Callable[[str], bool]) -> Guard:
+        """For an answer in one piece."""
+        return cls(most_text=most, most_bytes=most, most_events=1, asks=asks, most_values=most_values)
 
     @property
     def most_of_one(self) -> int:
@@ -119,6 +124,17 @@ async def guarded(guard: Guard) -> AsyncIterator[None]:
         for response in guard.responses:
             with suppress(Exception):
                 await response.aclose()
+
+
+async def receive(
+    client: httpx.AsyncClient, guard: Guard, seconds: float, method: str, url: str, **content: Any
+) -> httpx.Response:
+    """Send a request, and read the whole answer in so many seconds.
+
+    Raises `ProviderFault` for what `guard` does not let pass, `TimeoutError`, and the exceptions of httpx.
+    """
+    async with asyncio.timeout(seconds), guarded(guard):
+        return await client.request(method, url, **content)
 
 
 class _AsyncBody(httpx.AsyncByteStream):

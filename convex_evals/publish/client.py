@@ -1,17 +1,19 @@
 """A deployment's HTTP API: queries, mutations and uploads, with what each kind of failure means.
 
-A mutation whose answer was lost may have been done. It is never sent again from here: `LostAnswerError` leaves it to
-the caller to ask first.
+Nothing that a deployment answers is trusted: it is read within limits of size, depth and time, and what is sent goes to
+its own origin alone. A mutation whose answer was lost may have been done. It is never sent again from here:
+`LostAnswerError` leaves it to the caller to ask first.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from functools import partial
+from itertools import takewhile
 from types import TracebackType
 from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
@@ -20,14 +22,23 @@ import httpx
 
 from convex_evals.config import is_loopback
 from convex_evals.errors import UserError
+from convex_evals.inputs.bounded_json import Limits, decode
+from convex_evals.models.faults import Fault, ProviderFault
+from convex_evals.models.guard import Guard, receive
 from convex_evals.publish.deployments import Deployment
-from convex_evals.text import one_line, printable, shortened
+from convex_evals.text import http_date, one_line, printable, shortened
 
 T = TypeVar("T")
 _BUSY = (429, 503)
 _FUNCTION_THREW = 560  # Convex's own status
 _LONGEST_MESSAGE = 300  # characters
 _LONGEST_WAIT = 300.0  # seconds, of Retry-After
+# What a function of Convex returns has 16 MiB at most. A run of 1,000 evals has 100,000 values.
+_ANSWER = Limits(size=20 << 20, values=500_000)
+_SLOWEST_UPLOAD = 50_000  # bytes a second
+# Of an error in Convex's words, what is not about it: who was asked, and where in the code it was thrown.
+_REQUEST_ID = re.compile(r"\[Request ID: \w+\] Server Error")
+_STACK = re.compile(r"\s+at |\s*Called by client")
 
 
 @dataclass(frozen=True)
@@ -36,7 +47,9 @@ class Patience:
 
     connect_seconds: float = 10.0
     answer_seconds: float = 60.0
+    first_answer_seconds: float = 20.0
     tries: int = 7  # of what may be sent twice
+    first_tries: int = 3  # as long as nothing was ever answered: it is more likely that nobody is there
     pause_seconds: float = 0.25  # before the second of them; then twice as long each time
     longest_pause_seconds: float = 8.0
     settle_seconds: float = 3.0  # after a lost answer: what is on its way arrives
@@ -66,8 +79,10 @@ class ConvexClient:
         self.patience = patience
         self.offset_seconds: float | None = None  # of its clock from ours, as of its last answer
         self._not_before = 0.0
+        self._has_answered = False
+        self._turns = asyncio.Semaphore(concurrency)
         limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
-        limit = httpx.Timeout(patience.answer_seconds, connect=patience.connect_seconds, pool=None)
+        limit = httpx.Timeout(patience.answer_seconds, connect=patience.connect_seconds)
         # A proxy would read what is not encrypted.
         own = not is_loopback(deployment.url)
         self._http = httpx.AsyncClient(timeout=limit, limits=limits, follow_redirects=False, trust_env=own)
@@ -95,9 +110,13 @@ class ConvexClient:
 
     async def upload(self, url: str, data: bytes, content_type: str) -> Any:
         """What an upload URL answers. Raises `LostAnswerError` and `UserError`."""
-        if urlsplit(url).scheme != "https" and not is_loopback(url):
-            raise UserError(f"{self.deployment.url}: its upload URL is not encrypted; nothing was sent to it")
-        answer = await self._post(url, content=data, headers={"Content-Type": content_type})
+        if _origin(url) != _origin(self.deployment.url):
+            raise UserError(
+                f"{self.deployment.url}: its upload URL is of another server, {self.safe(_origin(url))}; nothing was "
+                "sent there; if the deployment is known by that address, name it so"
+            )
+        seconds = len(data) / _SLOWEST_UPLOAD
+        answer = await self._post(url, seconds, content=data, headers={"Content-Type": content_type})
         found = _json(answer)
         if answer.status_code != 200 or not isinstance(found, dict):
             raise LostAnswerError(f"an upload was answered with HTTP {answer.status_code}")
@@ -118,6 +137,11 @@ class ConvexClient:
                 return await ask()
             except LostAnswerError as lost:
                 failures += 1
+                if not self._has_answered and failures >= self.patience.first_tries:
+                    raise UserError(
+                        f"{self.deployment.url}: nobody answers there ({lost}); check the URL, and that the deployment "
+                        "is running; nothing was sent"
+                    ) from None
                 if failures >= self.patience.tries:
                     raise UserError(
                         f"{self.deployment.url}: {what}: no answer after {failures} tries ({lost}); the same command "
@@ -127,13 +151,13 @@ class ConvexClient:
 
     async def _call(self, kind: str, path: str, args: dict[str, Any]) -> Any:
         body = {"path": path, "args": args, "format": "json"}
-        answer = await self._post(f"{self.deployment.url}/api/{kind}", json=body)
+        answer = await self._post(f"{self.deployment.url}/api/{kind}", 0.0, json=body)
         found = _json(answer)
         if isinstance(found, dict) and answer.status_code in (200, _FUNCTION_THREW):
             if found.get("status") == "success" and "value" in found:
                 return found["value"]
             if found.get("status") == "error":
-                raise FunctionFailedError(path, self.safe(str(found.get("errorMessage") or "no message")))
+                raise FunctionFailedError(path, self.safe(_thrown(str(found.get("errorMessage") or "no message"))))
         raise self._no_answer(path, answer, found)
 
     def _no_answer(self, path: str, answer: httpx.Response, found: Any) -> Exception:
@@ -142,31 +166,42 @@ class ConvexClient:
         is_cut = status == 200 and found is None and "json" in answer.headers.get("content-type", "json")
         if status >= 500 or status in (408, 429) or is_cut:
             return LostAnswerError(f"HTTP {status}")
-        if 300 <= status < 400:
-            return UserError(f"{self.deployment.url}: HTTP {status}, a redirect, which is not followed; check the URL")
         said = f": {self.safe(str(found['message']))}" if isinstance(found, dict) and found.get("message") else ""
         return UserError(
             f"{self.deployment.url}: {path}: HTTP {status}{said}; check that the URL is a Convex deployment's, like "
             "https://happy-otter-123.convex.cloud"
         )
 
-    async def _post(self, url: str, **what: Any) -> httpx.Response:
-        await asyncio.sleep(max(0.0, self._not_before - time.monotonic()))
-        try:
-            answer = await self._http.post(url, **what)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise LostAnswerError(self.safe(f"{type(error).__name__} {error}".strip())) from None
-        if "date" in answer.headers:
-            self._note_clock(answer.headers["date"])
+    async def _post(self, url: str, more_seconds: float, **what: Any) -> httpx.Response:
+        """Send a request and read its whole answer, for which it has `more_seconds` than others."""
+        guard = Guard.of_bytes(_ANSWER.size, _ANSWER.values, self._is_own)
+        async with self._turns:
+            await asyncio.sleep(max(0.0, self._not_before - time.monotonic()))
+            patience = self.patience
+            seconds = patience.answer_seconds if self._has_answered else patience.first_answer_seconds
+            try:
+                answer = await receive(self._http, guard, seconds + more_seconds, "POST", url, **what)
+            except TimeoutError:
+                raise LostAnswerError(f"no whole answer within {seconds + more_seconds:.0f} s") from None
+            except ProviderFault as fault:
+                raise self._unreadable(fault) from None
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                raise LostAnswerError(self.safe(f"{type(error).__name__} {error}".strip())) from None
+        self._has_answered = True
+        moment = http_date(answer.headers.get("date", ""))
+        self.offset_seconds = self.offset_seconds if moment is None else moment - time.time()
         if answer.status_code in _BUSY:
             self._wait_as_told(answer.headers.get("retry-after", ""))
         return answer
 
-    def _note_clock(self, date: str) -> None:
-        try:
-            self.offset_seconds = parsedate_to_datetime(date).timestamp() - time.time()
-        except ValueError:
-            self.offset_seconds = None
+    def _is_own(self, url: str) -> bool:
+        return _origin(url) == _origin(self.deployment.url)
+
+    def _unreadable(self, fault: ProviderFault) -> UserError:
+        """What is over a limit, which no answer of a leaderboard is."""
+        if fault.fault is Fault.REDIRECT:
+            return UserError(f"{self.deployment.url}: redirects, which is not followed; check the URL")
+        return UserError(f"{self.deployment.url}: an answer that no leaderboard gives: {fault}; check the URL")
 
     def _wait_as_told(self, retry_after: str) -> None:
         seconds = _seconds(retry_after)
@@ -177,18 +212,44 @@ class ConvexClient:
         self._not_before = max(self._not_before, time.monotonic() + seconds)
 
 
+async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Do all of it side by side, and return what each returns, in order. Raises the first of its exceptions."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(each) for each in work]
+    except* (UserError, FunctionFailedError, LostAnswerError) as errors:
+        raise errors.exceptions[0] from None
+    return [task.result() for task in tasks]
+
+
 def _seconds(retry_after: str) -> float:
     """What a header Retry-After asks for: seconds, or a date."""
     if retry_after.isdecimal():
         return float(retry_after)
-    try:
-        return parsedate_to_datetime(retry_after).timestamp() - time.time()
-    except ValueError:
-        return 0.0
+    moment = http_date(retry_after)
+    return 0.0 if moment is None else moment - time.time()
 
 
 def _json(answer: httpx.Response) -> Any:
+    """None for what is not JSON."""
     try:
-        return answer.json()
+        return decode(answer.content, _ANSWER)
     except ValueError:
         return None
+
+
+def _origin(url: str) -> str:
+    """Scheme, host and port; empty for what is no URL."""
+    try:
+        place = urlsplit(url)
+        port = place.port or {"https": 443, "http": 80}.get(place.scheme)
+        return f"{place.scheme}://{place.hostname}:{port}"
+    except ValueError:
+        return ""
+
+
+def _thrown(message: str) -> str:
+    """What a function threw, in Convex's words, without the stack behind it."""
+    lines = [line for line in _REQUEST_ID.sub("", message).splitlines() if line.strip()]
+    said = " ".join(takewhile(lambda line: not _STACK.match(line), lines)).strip()
+    return said.removeprefix("Uncaught ").removeprefix("Error: ") or message

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from convex_evals.errors import UserError
 from convex_evals.publish.client import ConvexClient, FunctionFailedError
 
 MOST_LISTED = 40  # runs that `listRuns` gives
+_END_OF_TIME = 8.64e15  # the last moment that JavaScript has, in milliseconds since 1970
 _LIST, _DETAILS = "runs:listRuns", "runs:getRunDetails"
 
 
@@ -27,13 +29,26 @@ class FoundEval:
     status: str  # passed or failed; anything else: under way
     steps: Mapping[str, str]  # status by name
     has_repeated_steps: bool
+    output: str | None  # the file of the reply
 
 
 @dataclass(frozen=True)
 class FoundRun:
+    text: str | None  # what its publisher called it
+    model: str  # its id there
+    benchmark: str | None
+    experiment: str | None
     status: str  # completed or failed; anything else: under way
-    evals: Mapping[str, FoundEval]  # by path
-    has_repeated_evals: bool
+    all_evals: tuple[tuple[str, FoundEval], ...]  # with their paths, in the deployment's order
+
+    @property
+    def evals(self) -> Mapping[str, FoundEval]:
+        """By path; of those that are there twice, the last."""
+        return dict(self.all_evals)
+
+    @property
+    def has_repeated_evals(self) -> bool:
+        return len(self.evals) < len(self.all_evals)
 
 
 @dataclass(frozen=True)
@@ -82,7 +97,10 @@ class LeaderboardApi:
         await self.client.mutate_once("admin:registerAsset", args)
 
     async def upload(self, data: bytes) -> str:
-        """The id of a new file. Raises `LostAnswerError`: the file may be there, then, and nothing refers to it."""
+        """The id of a new file. Raises `UserError`. Each answer that is lost leaves a file that nothing refers to."""
+        return await self.client.again("upload", partial(self._upload, data))
+
+    async def _upload(self, data: bytes) -> str:
         path = "admin:generateUploadUrl"
         url = self._text(await self._mutate_again(path, {}), path, "")
         answer = await self.client.upload(url, data, "application/zip")
@@ -108,15 +126,28 @@ class LeaderboardApi:
         listed = self._list(self._get(found, "evals", _DETAILS, (list,)), _DETAILS, ".evals")
         found = found["run"] if isinstance(found.get("run"), dict) else found  # the run beside its evals
         paths = [self._text(self._get(e, "evalPath", _DETAILS, (str,)), _DETAILS, ".evals.evalPath") for e in listed]
-        evals = {path: self._eval(each) for path, each in zip(paths, listed, strict=True)}
-        return FoundRun(self._kind(found), evals, len(paths) > len(evals))
+        return FoundRun(
+            text=_text_or_none(found, "runId"),
+            model=self._text(self._get(found, "modelId", _DETAILS, (str,)), _DETAILS, ".modelId"),
+            benchmark=_text_or_none(found, "benchmarkVersion"),
+            experiment=_text_or_none(found, "experiment"),
+            status=self._kind(found),
+            all_evals=tuple((path, self._eval(each)) for path, each in zip(paths, listed, strict=True)),
+        )
+
+    async def has_file(self, storage_id: str) -> bool:
+        """Whether a stored file is there."""
+        return await self._query("runs:getOutputUrl", {"storageId": storage_id}) is not None
+
+    async def update_output(self, eval_id: str, file: str) -> None:
+        """Put another file in the place of an eval's reply. Raises `FunctionFailedError`."""
+        await self.client.mutate_again("admin:updateEvalOutput", {"evalId": eval_id, "outputStorageId": file})
 
     def _listed(self, run: Any) -> ListedRun:
-        text = run.get("runId") if isinstance(run, dict) else None
         return ListedRun(
             self._text(self._get(run, "_id", _LIST, (str,)), _LIST, "._id"),
-            text if isinstance(text, str) else None,
-            float(self._get(run, "_creationTime", _LIST, (int, float))),
+            _text_or_none(run, "runId"),
+            self._time(self._get(run, "_creationTime", _LIST, (int, float))),
         )
 
     def _eval(self, found: Any) -> FoundEval:
@@ -124,7 +155,9 @@ class LeaderboardApi:
         names = Counter(self._get(step, "name", _DETAILS, (str,)) for step in steps)
         kinds = {step["name"]: self._kind(step) for step in steps}
         own = self._text(self._get(found, "_id", _DETAILS, (str,)), _DETAILS, ".evals._id")
-        return FoundEval(own, self._kind(found), kinds, max(names.values(), default=0) > 1)
+        status = self._kind(found)
+        output = _text_or_none(found["status"], "outputStorageId")
+        return FoundEval(own, status, kinds, max(names.values(), default=0) > 1, output)
 
     def _kind(self, found: Any) -> str:
         status = self._get(found, "status", _DETAILS, (dict,))
@@ -158,7 +191,17 @@ class LeaderboardApi:
             raise self._unusable(path, f"its answer{where} is not a text that can be read")
         return found
 
+    def _time(self, found: float) -> float:
+        if not 0 <= found < _END_OF_TIME:
+            raise self._unusable(_LIST, "its answer._creationTime is no time")
+        return float(found)
+
     def _unusable(self, path: str, what: str) -> UserError:
         return UserError(
             f"{self.client.deployment.url}: {path}: {what}; this is not a leaderboard that `cli publish` knows"
         )
+
+
+def _text_or_none(found: Any, name: str) -> str | None:
+    value = found.get(name) if isinstance(found, dict) else None
+    return value if isinstance(value, str) else None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +24,8 @@ from convex_evals.publish.leaderboard import MOST_LISTED, LeaderboardApi
 from convex_evals.publish.ledger import Ledger, is_published, open_ledger
 from convex_evals.publish.locks import locked
 from convex_evals.publish.refusals import open_head, refuse_unguarded, why_not
-from convex_evals.publish.trial import RunError, Sent, TrialPublisher, hidden
+from convex_evals.publish.trial import Sent, TrialPublisher, hidden
+from convex_evals.publish.trial_runs import RunError
 from convex_evals.records.publication import PublishedTrial, run_text
 from convex_evals.render.terminal import Display
 from convex_evals.store.run import Run
@@ -51,22 +53,42 @@ class Published:
 
     run: Run
     refused: str | None = None
-    failed: str | None = None  # why it was not sent, or not to its end
+    failed: str | None = None  # why nothing of it was sent
     trials: dict[int, Sent] = field(default_factory=dict)
+    failed_trials: dict[int, str] = field(default_factory=dict)  # why each was not sent, or not to its end
     ledger: Ledger | None = None
+
+    @property
+    def failures(self) -> list[str]:
+        """In a line each."""
+        named = [f"trial {n}: {why}" for n, why in sorted(self.failed_trials.items())]
+        return [f"{self.run.plan.run_id}: {why}" for why in ([self.failed] if self.failed else named)]
 
     def to_data(self) -> dict[str, Any]:
         plan = self.run.plan
         known = {t.trial: t.id for t in self.ledger.record.trials} if self.ledger else {}
+        reasons = self.failed_trials
         return {
             "run_id": plan.run_id,
             "folder": str(self.run.folder),
             "model": plan.model,
             "experiment": plan.experiment,
             "refused": self.refused,
-            "failed": self.failed,
-            "trials": [{"trial": n, "id": known.get(n), "how": how} for n, how in sorted(self.trials.items())],
+            "failed": self.failed or next(iter(reasons.values()), None),
+            "trials": [
+                {"trial": n, "id": known.get(n), "how": self.trials.get(n, "failed"), "reason": reasons.get(n)}
+                for n in sorted({*self.trials, *reasons})
+            ],
         }
+
+    @contextmanager
+    def of_trial(self, number: int) -> Iterator[None]:
+        """Keep a `RunError` inside as the reason why this trial failed."""
+        try:
+            yield
+        except RunError as error:
+            self.trials.pop(number, None)
+            self.failed_trials[number] = str(error)
 
 
 @dataclass
@@ -183,13 +205,17 @@ class Publisher:
             begin = time.monotonic()
             already = pace.done
             sender = TrialPublisher(board, assets, ledger, content, model, self.options.repair, pace.add)
-            each.trials[content.trial] = await sender.publish()
+            with each.of_trial(content.trial):
+                each.trials[content.trial] = await sender.publish()
             pace.at(already + len(run.plan.evals))
-            self.display.item("passed", f"{content.text} {each.trials[content.trial]}", time.monotonic() - begin)
+            how = each.trials.get(content.trial, "failed")
+            mark = "failed" if how == "failed" else "passed"
+            self.display.item(mark, f"{content.text} {how}", time.monotonic() - begin)
             senders.append(sender)
         for sender in senders:
-            if each.trials[sender.content.trial] != "was there":
-                await sender.sweep()
+            if each.trials.get(sender.content.trial, "was there") != "was there":
+                with each.of_trial(sender.content.trial):
+                    await sender.sweep()
 
     async def _plan(self, run: Run, ledger: Ledger, board: LeaderboardApi, model: str) -> None:
         """Write into the ledger which trials are not there yet. Raises `RunError` where that cannot be told."""

@@ -44,6 +44,13 @@ def compare(content: TrialContent, found: FoundRun) -> RunState:
     return RunState(missing, fault, found.status == "completed")
 
 
+def other_run(content: TrialContent, model: str, found: FoundRun) -> str | None:
+    """Which run this is, where it is another trial's or of another model; None for one of this trial."""
+    if found.text != content.text:
+        return f"the run {found.text}" if found.text else "a run without a name"
+    return None if found.model == model else f"a run of another model ({found.model})"
+
+
 def other_result(content: TrialContent, found: FoundRun) -> str | None:
     """What a run that is complete there says otherwise; None where it says the same, or is not complete."""
     if found.status != "completed":
@@ -53,13 +60,23 @@ def other_result(content: TrialContent, found: FoundRun) -> str | None:
     return None if other is None else f"{other} is {found.evals[other].status} there, not {kinds.get(other, 'in it')}"
 
 
+def other_benchmark(content: TrialContent, found: FoundRun) -> str | None:
+    """How a run of this trial is not the one that is published; None where it is."""
+    if found.benchmark != content.benchmark:
+        return "it is of another benchmark"
+    return None if found.experiment == content.experiment else "it is of another experiment"
+
+
 def _fault_of_run(content: TrialContent, found: FoundRun) -> str | None:
     if found.status == "failed":
         return "it is failed"
+    other = other_benchmark(content, found)
+    if other:
+        return other
     if found.has_repeated_evals:
         return "an eval is there twice"
-    other = next((e for e in found.evals if e not in content.evals), None)
-    return f"{other} was not planned" if other else None
+    unplanned = next((e for e in found.evals if e not in content.evals), None)
+    return f"{unplanned} was not planned" if unplanned else None
 
 
 def _fault(content: EvalContent, found: FoundEval) -> str | None:

@@ -10,26 +10,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from convex_evals.errors import UserError
 from convex_evals.publish.assets import Assets
-from convex_evals.publish.client import FunctionFailedError, LostAnswerError
+from convex_evals.publish.client import FunctionFailedError, LostAnswerError, together
 from convex_evals.publish.content import TrialContent
 from convex_evals.publish.leaderboard import MOST_LISTED, LeaderboardApi, ListedRun
 from convex_evals.publish.ledger import Ledger
+from convex_evals.publish.outputs import Outputs
 from convex_evals.publish.reconcile import Missing, RunState, compare, other_result
+from convex_evals.publish.trial_runs import RunError, TrialRuns, tried
 from convex_evals.records.publication import PublishedTrial, State
-
-
-class RunError(UserError):
-    """What keeps one run from being published, and no other."""
-
 
 MOST_SENT = 20  # times that a trial is sent from its beginning
 _MOST_IDLE = 5  # rounds after which nothing more was there
 Sent = Literal["sent", "completed", "was there"]
+Completed = Literal["before", "now", "never"]  # when all of a run was there
 
 
 @dataclass
@@ -41,24 +38,29 @@ class TrialPublisher:
     model: str  # its id there
     repair: bool  # what the ledger says is there, and is not, is sent again
     told: Callable[[], None]  # called when an eval is complete there
+    outputs: Outputs = field(init=False)
+    runs: TrialRuns = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.outputs = Outputs(self.board, self.content)
+        self.runs = TrialRuns(self.board, self.content, self.model, self.repair, self.outputs)
 
     @property
     def _url(self) -> str:
-        return self.board.client.deployment.url
+        return self.runs.url
 
     async def publish(self) -> Sent:
         """Raises `UserError` where that is impossible; the ledger says how far it came."""
         how: Sent = "was there"
         for _ in range(MOST_SENT):
-            run_id, found = await self._find()
+            run_id = await self._find()
             if run_id is None:
                 run_id, how = await self._start(), "sent"
-            elif found is None or not found.is_whole:
-                how = "completed" if how == "was there" else how
-            if await self._complete(run_id):
-                await self._delete_others(run_id)
+            completed = await self._complete(run_id)
+            if completed != "never":
+                await self.runs.delete_others(run_id)
                 self._note("published", run_id)
-                return how
+                return "completed" if how == "was there" and completed == "now" else how
             await self._delete(run_id)
         raise RunError(
             f"{self._url}: {self.content.text}: was sent {MOST_SENT} times, and each time something was there twice; "
@@ -70,29 +72,30 @@ class TrialPublisher:
         known = self.ledger.trial(self.content.trial)
         if known is None or known.id is None:
             return
-        found = await self.board.run(known.id)
+        found = await self.runs.run(known.id)
         if found is not None and compare(self.content, found).is_whole:
-            await self._delete_others(known.id)
+            await self.runs.delete_others(known.id)
         else:
             self._note("started", known.id)
             await self.publish()
 
-    async def _find(self) -> tuple[str | None, RunState | None]:
-        """The id of the run that is to be completed, None where one has to be started, and what of it is known."""
+    async def _find(self) -> str | None:
+        """The id of the run that is to be completed; None where one has to be started."""
         known = self.ledger.trial(self.content.trial)
-        if known is not None and known.state == "deleting" and known.id is not None:
-            await self._delete(known.id)
-        elif known is not None and known.id is not None:
-            found = await self.board.run(known.id)
+        claimed = known and known.id and await self.runs.claimed(known.id, self.ledger.path)
+        if known and claimed and known.state == "deleting":
+            await self._delete(claimed)
+        elif known and claimed:
+            found = await self.runs.run(claimed)
             compared = compare(self.content, found) if found else None
-            if found is not None and (known.state == "started" or self.repair or (compared and compared.is_whole)):
-                return known.id, compared
+            if found and (known.state == "started" or self.repair or (compared and compared.is_whole)):
+                return claimed
             if not self.repair:
-                raise self._contradiction(known.id, compared)
-        listed = await self._listed()
-        own = self._own(listed)
+                raise self._contradiction(claimed, compared)
+        listed = await self.runs.listed()
+        own = self.runs.own(listed)
         if own:
-            found = await self.board.run(own[0].id)
+            found = await self.runs.run(own[0].id)
             other = found and other_result(self.content, found)
             if other and not self.repair:
                 raise RunError(
@@ -100,10 +103,10 @@ class TrialPublisher:
                     "graded again since? `cli publish --repair` replaces it"
                 )
             self._note("started", own[0].id)
-            return own[0].id, compare(self.content, found) if found else None
-        if known is not None and known.state == "starting" and not self.repair:
+            return own[0].id
+        if known and known.state == "starting" and not self.repair:
             self._refuse_hidden(listed, known.after)
-        return None, None
+        return None
 
     def _contradiction(self, run_id: str, compared: RunState | None) -> RunError:
         why = "the deployment has no such run"
@@ -120,19 +123,12 @@ class TrialPublisher:
         if len(listed) >= MOST_LISTED and after not in [run.id for run in listed]:
             raise RunError(hidden(self._url, self.content.text))
 
-    async def _listed(self) -> list[ListedRun]:
-        return await self.board.runs(self.model)
-
-    def _own(self, listed: Sequence[ListedRun]) -> list[ListedRun]:
-        """Those that are this trial, oldest first."""
-        return sorted((run for run in listed if run.text == self.content.text), key=lambda run: run.created)
-
     async def _start(self) -> str:
         """The id of a new run."""
         patience = self.board.client.patience
         for failures in range(1, patience.tries + 1):
-            listed = await self._listed()
-            own = self._own(listed)
+            listed = await self.runs.listed()
+            own = self.runs.own(listed)
             if own:
                 self._note("started", own[0].id)
                 return own[0].id
@@ -140,7 +136,7 @@ class TrialPublisher:
             try:
                 run_id = await self.board.start_run(self.content.start(self.model))
                 self._note("started", run_id)
-                await self._delete_others(run_id)  # a request may have been doubled on the way
+                await self.runs.delete_others(run_id)  # a request may have been doubled on the way
                 return run_id
             except LostAnswerError as lost:
                 why = str(lost)
@@ -148,66 +144,59 @@ class TrialPublisher:
             except FunctionFailedError as error:
                 self._note("planned")
                 raise RunError(f"{self._url}: {error}") from None
-        raise self._given_up("admin:startRun", why)
+        raise self.runs.given_up("admin:startRun", why)
 
-    async def _complete(self, run_id: str) -> bool:
-        """Send what is missing until all of it is there; False where that can never be.
+    async def _complete(self, run_id: str) -> Completed:
+        """Send what is missing until all of it is there, with its files.
 
         Raises `UserError` where nothing comes of it.
         """
         patience = self.board.client.patience
-        before: RunState | None = None
-        idle, why = 0, ""
-        while idle < _MOST_IDLE:
-            found = await self.board.run(run_id)
+        sizes: list[tuple[int, ...]] = []  # of what was missing, round by round
+        why = ""
+        while len(sizes) <= _MOST_IDLE or sizes[-1] < sizes[-1 - _MOST_IDLE]:
+            found = await self.runs.run(run_id)
             if found is None:
-                raise UserError(f"{self._url}: its run {run_id} ({self.content.text}) is gone; was it deleted there?")
+                raise RunError(f"{self._url}: its run {run_id} ({self.content.text}) is gone; was it deleted there?")
             now = compare(self.content, found)
             if now.fault is not None:
-                return False
-            if now.is_whole:
-                return True
-            idle = idle + 1 if before is not None and _size(now) == _size(before) else 0
-            before = now
-            problems = await self._send(run_id, now)
-            if problems:
-                why = problems[0]
-                await asyncio.sleep(max(patience.settle_seconds, patience.pause(idle + 1)))
-        raise self._given_up(self.content.text, why)
+                return "never"
+            lost = await self.outputs.lost(found) if now.is_whole else []
+            if now.is_whole and not lost:
+                return "now" if sizes else "before"
+            sizes.append((*_size(now), len(lost)))
+            if not lost:
+                problem = await self._send(run_id, now)
+            elif problem := await tried(self.outputs.restore(run_id, found, lost)):
+                if self.repair:
+                    return "never"
+                raise RunError(
+                    f"{self._url}: has {run_id} without the file of {lost[0]}, and cannot be given it ({problem}); "
+                    "`cli publish --repair` sends the trial again"
+                )
+            if problem:
+                why = problem
+                await asyncio.sleep(max(patience.settle_seconds, patience.pause(len(sizes))))
+        raise self.runs.given_up(self.content.text, why)
 
-    async def _send(self, run_id: str, now: RunState) -> list[str]:
-        """What is missing, or the end of the run where nothing is; what went wrong."""
+    async def _send(self, run_id: str, now: RunState) -> str | None:
+        """What is missing, or the end of the run where nothing is; the first problem."""
         if not now.missing:
-            return await self._try(self.board.complete_run(run_id, self.content.status))
-        problems: list[str] = []
+            return await tried(self.board.complete_run(run_id, self.content.status))
 
-        async def send(missing: Missing) -> None:
-            own = await self._try(self._eval(run_id, missing))
-            problems.extend(own)
-            if not own:
+        async def send(missing: Missing) -> str | None:
+            problem = await tried(self._eval(run_id, missing))
+            if problem is None:
                 self.told()
+            return problem
 
-        try:
-            async with asyncio.TaskGroup() as group:
-                for missing in now.missing:
-                    group.create_task(send(missing))
-        except* UserError as errors:
-            raise errors.exceptions[0] from None
-        return problems
-
-    async def _try(self, sending: object) -> list[str]:
-        try:
-            await sending  # type: ignore[misc]
-        except (LostAnswerError, FunctionFailedError) as error:
-            return [str(error)]
-        return []
+        return next(filter(None, await together(map(send, now.missing))), None)
 
     async def _eval(self, run_id: str, missing: Missing) -> None:
         """All that one eval lacks, in order. Raises `LostAnswerError` and `FunctionFailedError`."""
         content = missing.content
         category, _, name = content.id.partition("/")
-        zipped = content.zip_output()
-        output = None if zipped is None else await self.assets.output(zipped)
+        output = await self.outputs.file(run_id, content)
         eval_id = missing.id
         if eval_id is None:
             source = self.content.sources[content.id]
@@ -225,30 +214,11 @@ class TrialPublisher:
             await self.board.record_step(eval_id, step, steps[step])
         await self.board.complete_eval(eval_id, content.status(output))
 
-    async def _delete_others(self, run_id: str) -> None:
-        """Those that are this trial, too: requests that were doubled on the way."""
-        for run in self._own(await self._listed()):
-            if run.id != run_id:
-                await self._delete_there(run.id)
-
     async def _delete(self, run_id: str) -> None:
         """A run that cannot be completed."""
         self._note("deleting", run_id)
-        await self._delete_there(run_id)
+        await self.runs.delete(run_id)
         self._note("planned")
-
-    async def _delete_there(self, run_id: str) -> None:
-        """Until it is not there. Raises `UserError`."""
-        patience, why = self.board.client.patience, ""
-        for failures in range(1, patience.tries + 1):
-            if await self.board.run(run_id) is None:
-                return
-            problems = await self._try(self.board.delete_run(run_id))
-            why = problems[0] if problems else "the run is still there"
-            if await self.board.run(run_id) is None:
-                return
-            await asyncio.sleep(patience.pause(failures))  # a deployment may delete a part after the other
-        raise self._given_up("admin:deleteRun", why)
 
     def _note(
         self,
@@ -260,12 +230,9 @@ class TrialPublisher:
         if self.ledger.trial(self.content.trial) != now:
             self.ledger.write(now)
 
-    def _given_up(self, what: str, why: str) -> UserError:
-        return UserError(f"{self._url}: {what}: given up ({why}); the same command resumes")
 
-
-def _size(now: RunState) -> tuple[int, int]:
-    return len(now.missing), sum(len(m.steps) + (m.id is None) for m in now.missing)
+def _size(now: RunState) -> tuple[int, ...]:
+    return len(now.missing), sum(len(m.steps) + (m.id is None) for m in now.missing), int(not now.is_completed)
 
 
 def hidden(url: str, text: str) -> str:

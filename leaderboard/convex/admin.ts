@@ -7,7 +7,7 @@ import { internal } from "./_generated/api";
 import type { Doc, Id } from "./_generated/dataModel";
 import { mutation, type MutationCtx } from "./_generated/server";
 import { requireToken, withToken } from "./auth";
-import { failRun, listRun, removeRun } from "./lifecycle";
+import { failRun, isStored, listRun, removeOutput, removeRun } from "./lifecycle";
 import { checkAmount, checkFinished, checkName, checkPlan, checkText } from "./limits";
 import { benchmarkOf, DEFAULT_EXPERIMENT } from "./scores";
 import {
@@ -144,9 +144,13 @@ export const updateEvalOutput = mutation({
   handler: async (ctx, { token, evalId, outputStorageId }) => {
     await requireToken(ctx, token, "publish");
     const { status, runId } = await existing(ctx, evalId, "Eval");
-    if (status.outputStorageId === outputStorageId) return null;
-    requireRunning(await existing(ctx, runId, "Run"));
+    const before = status.outputStorageId;
+    if (before === outputStorageId) return null;
+    // A file that is gone may be replaced at any time.
+    if (before === undefined || (await isStored(ctx, before))) requireRunning(await existing(ctx, runId, "Run"));
+    if (!(await isStored(ctx, outputStorageId))) throw new Error("File not found");
     await ctx.db.patch(evalId, { status: { ...status, outputStorageId } });
+    if (before !== undefined) await removeOutput(ctx, before);
     return null;
   },
 });
@@ -210,9 +214,11 @@ export const registerAsset = mutation({
     await requireToken(ctx, token, "publish");
     checkName("hash", asset.hash);
     const known = await assetOf(ctx, asset.hash);
-    if (known) return known._id;
-    if (!(await ctx.db.system.get(asset.storageId))) throw new Error("File not found");
-    return await ctx.db.insert("assets", asset);
+    if (known && (await isStored(ctx, known.storageId))) return known._id;
+    if (!(await isStored(ctx, asset.storageId))) throw new Error("File not found");
+    if (!known) return await ctx.db.insert("assets", asset);
+    await ctx.db.patch(known._id, { storageId: asset.storageId });
+    return known._id;
   },
 });
 

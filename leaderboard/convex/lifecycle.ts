@@ -52,10 +52,24 @@ export async function removeRun(ctx: MutationCtx, run: Doc<"runs">): Promise<voi
   await updateScores(ctx, run);
 }
 
-/** Removes the evals of a run, and their steps. Files stay: those of other runs may be the same. */
+/** Removes the evals of a run with their steps and the files of their replies. Sources stay: other runs have the same. */
 export async function removeEvals(ctx: MutationCtx, runId: Id<"runs">): Promise<void> {
-  for (const { _id: evalId } of await evalsOf(ctx, runId)) {
+  for (const { _id: evalId, status } of await evalsOf(ctx, runId)) {
     for (const step of await stepsOf(ctx, evalId)) await ctx.db.delete(step._id);
     await ctx.db.delete(evalId);
+    if (status.outputStorageId !== undefined) await removeOutput(ctx, status.outputStorageId);
   }
+}
+
+/** Deletes the file of a reply that no eval has any more; one that is already gone is no obstacle. */
+export async function removeOutput(ctx: MutationCtx, file: Id<"_storage">): Promise<void> {
+  const other = await ctx.db
+    .query("evals")
+    .withIndex("by_output", (q) => q.eq("status.outputStorageId", file))
+    .first();
+  if (!other && (await isStored(ctx, file))) await ctx.storage.delete(file);
+}
+
+export async function isStored(ctx: Pick<QueryCtx, "db">, file: Id<"_storage">): Promise<boolean> {
+  return (await ctx.db.system.get(file)) !== null;
 }

@@ -20,12 +20,7 @@ export const listRuns = query({
   args: { experiment: v.optional(experiment), modelId: v.optional(v.id("models")), limit: v.optional(v.number()) },
   handler: async (ctx, { experiment, modelId, limit = MOST_LISTED }) => {
     const runs = await listed(ctx, modelId, experiment).order("desc").take(atMost(limit, MOST_LISTED));
-    return await Promise.all(
-      runs.map(async (run) => {
-        const model = await ctx.db.get(run.modelId);
-        return { ...shown(run), model: model?.slug, formattedName: model?.formattedName };
-      }),
-    );
+    return await Promise.all(runs.map((run) => named(ctx, run)));
   },
 });
 
@@ -51,11 +46,16 @@ function shown(run: Doc<"runs">) {
   return rest;
 }
 
+async function named(ctx: QueryCtx, run: Doc<"runs">) {
+  const model = await ctx.db.get(run.modelId);
+  return { ...shown(run), model: model?.slug, formattedName: model?.formattedName };
+}
+
 async function details(ctx: QueryCtx, runId: Id<"runs">) {
   const run = await ctx.db.get(runId);
   if (!run) return null;
   const evals = (await evalsOf(ctx, runId)).map(async (each) => ({ ...each, steps: await stepsOf(ctx, each._id) }));
-  return { ...shown(run), evals: await Promise.all(evals) };
+  return { ...(await named(ctx, run)), evals: await Promise.all(evals) };
 }
 
 export const getRunDetails = query({

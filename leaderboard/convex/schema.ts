@@ -73,7 +73,9 @@ export default defineSchema({
     task: v.optional(v.string()),
     evalSourceStorageId: v.optional(v.id("_storage")),
     status: evalStatus,
-  }).index("by_run", ["runId", "evalPath"]),
+  })
+    .index("by_run", ["runId", "evalPath"])
+    .index("by_output", ["status.outputStorageId"]),
 
   steps: defineTable({ evalId: v.id("evals"), name: stepName, status: stepStatus }).index("by_eval", [
     "evalId",

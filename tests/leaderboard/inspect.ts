@@ -41,6 +41,16 @@ export const copySessions = internalMutation({
   },
 });
 
+/** Deletes a stored file, as if it had been lost. */
+export const loseFile = internalMutation({
+  args: { storageId: v.id("_storage") },
+  returns: v.null(),
+  handler: async (ctx, { storageId }) => {
+    await ctx.storage.delete(storageId);
+    return null;
+  },
+});
+
 /** Inserts the first document of a table once more. */
 export const copy = internalMutation({
   args: { table: v.union(v.literal("runs"), v.literal("evals"), v.literal("steps")) },

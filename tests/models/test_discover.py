@@ -191,7 +191,7 @@ def write(home: Path, text: str) -> Path:
 
 @pytest.mark.parametrize(
     ("status", "location", "words"),
-    [(500, None, "answered with status 500"), (302, "http://127.0.0.1:1/", "answered with status 302")],
+    [(500, None, "answered with status 500"), (302, "http://127.0.0.1:1/", "HTTP 302")],
 )
 def test_faults_are_one_line(invoke: Invoke, home: Path, status: int, location: str | None, words: str) -> None:
     with served(b"{}", status, location) as url:

@@ -54,6 +54,7 @@ class FaultyProxy:
     target: str
     url: str = ""
     redacts: bool = False  # what functions throw is told as production deployments tell it: not at all
+    rewrites: bool = True  # addresses of the deployment in its answers become the proxy's
     delay_seconds: float = 0.3
     retry_after: str = "0"
     passed: list[Passed] = field(default_factory=list)
@@ -108,7 +109,8 @@ class FaultyProxy:
 
     def rewritten(self, body: bytes) -> bytes:
         """An answer in which the deployment has the proxy's address, so that uploads pass through it, too."""
-        body = body.replace(self.target.encode(), self.url.encode())
+        if self.rewrites:
+            body = body.replace(self.target.encode(), self.url.encode())
         return _redacted(body) if self.redacts else body
 
 

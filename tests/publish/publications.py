@@ -73,6 +73,13 @@ def make_home(folder: Path, url: str, evals: Mapping[str, str] = OUTCOMES) -> Ho
     return Home(folder, git(folder, "rev-parse", "HEAD"))
 
 
+def only_error(err: str) -> str:
+    """The one line of an error, behind what was told of progress."""
+    told = err.splitlines()
+    assert [line for line in told if line.startswith("error: ")] == told[-1:], err
+    return told[-1]
+
+
 def ledger_path(run: Run) -> Path:
     return run.folder / "published" / f"{NAME}.json"
 

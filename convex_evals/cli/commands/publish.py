@@ -122,10 +122,10 @@ def publish(ctx: click.Context, options: Options) -> int:
     if delivery and sent:
         for line in delivery.deliver_ledgers(sent, deployment.name):
             say(line, err=options.form != DEFAULT)
-    failed = [each for each in found if each.failed]
-    for each in failed:
-        complain(f"{each.run.plan.run_id}: {each.failed}")
-    return ExitCode.USER_ERROR if failed else ExitCode.OK
+    failures = [line for each in found for line in each.failures]
+    for line in failures:
+        complain(line)
+    return ExitCode.USER_ERROR if failures else ExitCode.OK
 
 
 def _section(found: Sequence[Published], deployment: Deployment, dry_run: bool) -> Section:
@@ -148,7 +148,9 @@ def _section(found: Sequence[Published], deployment: Deployment, dry_run: bool) 
         if result is None:
             kinds = list(each.trials.values())
             told = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-            result = "would be sent" if dry_run else ", ".join(filter(None, [told, "failed" if each.failed else ""]))
+            if each.failed_trials:
+                told = ", ".join(filter(None, [told, f"{len(each.failed_trials)} failed"]))
+            result = "would be sent" if dry_run else "failed" if each.failed else told
         rows.append([plan.run_id, plan.date, plan.model, plan.experiment, len(plan.evals), plan.trials, result])
     if not rows:
         return Section.of(f"{deployment.name}: every complete run is published already.")

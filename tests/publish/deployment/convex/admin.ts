@@ -140,9 +140,11 @@ export const deleteRun = mutation({
     await requireToken(ctx, token);
     await existing(ctx, runId, "Run");
     const evals = ctx.db.query("evals").withIndex("by_run", (q) => q.eq("runId", runId));
-    for (const { _id: evalId } of await evals.collect()) {
+    for (const { _id: evalId, status } of await evals.collect()) {
       const steps = ctx.db.query("steps").withIndex("by_eval", (q) => q.eq("evalId", evalId));
       for (const step of await steps.collect()) await ctx.db.delete(step._id);
+      // Throws for a file that is already gone, and then nothing of the run is deleted.
+      if (status.outputStorageId !== undefined) await ctx.storage.delete(status.outputStorageId);
       await ctx.db.delete(evalId);
     }
     await ctx.db.delete(runId);

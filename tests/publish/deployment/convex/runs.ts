@@ -57,7 +57,8 @@ export const getRunDetails = query({
     if (!run) return null;
     const evals = await evalsOf(ctx, runId);
     const withSteps = evals.map(async (each) => ({ ...each, steps: await stepsOf(ctx, each._id) }));
-    return { ...run, evals: await Promise.all(withSteps) };
+    const model = await ctx.db.get(run.modelId);
+    return { ...run, model: model?.slug, formattedName: model?.formattedName, evals: await Promise.all(withSteps) };
   },
 });
 
