@@ -113,7 +113,7 @@ def test_one_trial_that_cannot_be_repaired_keeps_no_other_from_being_sent(
 ) -> None:
     run = home.add_run(RUN, TWO_TRIALS)
     other = home.add_run("default-00000002")
-    doubled = []
+    doubled: list[str] = []
 
     def never_delete(_number: int, asked: str) -> Fault | None:
         if asked == "admin:startEval" and not doubled:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -27,7 +27,7 @@ MANY = 400  # digits
 
 
 class _Hostile(BaseHTTPRequestHandler):
-    respond: Callable[[Any, str], None]
+    respond: ClassVar[Callable[[Any, str], None]]
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))["path"]
