@@ -211,6 +211,7 @@ def make_run(
                     "generation_id": sha256_text(f"{(reused or run).folder.relative_to(runs)} {eval_id} {n}")[:16],
                     "reused_from": reused.plan.run_id if reused else None,
                     "received": letter != "u",
+                    "response_sha256": sha256_text(_reply(replies, eval_id)) if letter != "u" else None,
                     "fault": "timeout" if letter == "u" else None,
                     "cost_usd": 0.0125,
                     "duration_ms": 4_000 * n,
@@ -231,12 +232,16 @@ def make_run(
             keys = run.plan.evals[eval_id]
             run.write_eval(
                 GenerationFile(eval=eval_id, generation_key=keys.generation_key, trials=generations),
-                {g.trial: (replies or {}).get(eval_id, "# Files\n") for g in generations if g.received},
+                {g.trial: _reply(replies, eval_id) for g in generations if g.received},
                 GradeFile(eval=eval_id, grading_key=keys.grading_key, sandbox="strict", trials=grades),
             )
     if complete:
         run.write_summary(summarize(run))
     return run
+
+
+def _reply(replies: Mapping[str, str] | None, eval_id: str) -> str:
+    return (replies or {}).get(eval_id, "# Files\n")
 
 
 def grade_again(run: Run, key: str, flip: bool) -> None:

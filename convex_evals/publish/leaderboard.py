@@ -59,6 +59,12 @@ class LeaderboardApi:
         path = "admin:ensureModelFromSlug"
         return self._text(await self._mutate_again(path, model), path, "")
 
+    async def model(self, slug: str) -> str | None:
+        """The id of a model; None where none has this slug."""
+        path = "models:getBySlug"
+        found = await self._query(path, {"slug": slug})
+        return None if found is None else self._text(self._get(found, "_id", path, (str,)), path, "._id")
+
     async def start_run(self, args: dict[str, Any]) -> str:
         """Raises `LostAnswerError` and `FunctionFailedError`."""
         return self._text(await self.client.mutate_once("admin:startRun", args), "admin:startRun", "")

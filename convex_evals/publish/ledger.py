@@ -11,7 +11,7 @@ from convex_evals.records.publication import Publication, PublishedTrial
 from convex_evals.store.records import find_record, write_record
 from convex_evals.store.run import Run
 
-_NOT_STARTED = ("planned", "starting")
+_NOT_STARTED = ("planned", "starting", "withdrawn")
 LEDGERS = "published"  # folder in the folder of a run
 
 
@@ -62,7 +62,12 @@ def open_ledger(run: Run, deployment: Deployment) -> Ledger:
     return Ledger(path, root, record)
 
 
-def is_published(run: Run, ledger: Ledger) -> bool:
-    """Whether the ledger says so of all trials."""
-    trials = ledger.record.trials
-    return len(trials) == run.plan.trials and all(t.state == "published" for t in trials)
+def is_settled(run: Run, ledger: Ledger, *, repair: bool) -> bool:
+    """Whether nothing is to be sent of a run that is not named: all was sent, or was withdrawn.
+
+    With `repair`, what was sent is looked at again.
+    """
+    states = {t.state for t in ledger.record.trials}
+    if states == {"withdrawn"}:
+        return True
+    return states == {"published"} and len(ledger.record.trials) == run.plan.trials and not repair

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
@@ -18,13 +16,14 @@ from convex_evals.models.catalog import Catalog, load_catalog
 from convex_evals.publish.assets import Assets
 from convex_evals.publish.bundles import EvalSource, open_suite, read_source
 from convex_evals.publish.client import ConvexClient, FunctionFailedError, Patience
-from convex_evals.publish.content import DEFAULT_EXPERIMENT, experiment_there, model_there, read_trial
+from convex_evals.publish.content import DEFAULT_EXPERIMENT, TrialContent, experiment_there, model_there, read_trial
 from convex_evals.publish.deployments import Deployment
 from convex_evals.publish.leaderboard import MOST_LISTED, LeaderboardApi
-from convex_evals.publish.ledger import Ledger, is_published, open_ledger
+from convex_evals.publish.ledger import Ledger, is_settled, open_ledger
 from convex_evals.publish.locks import locked
-from convex_evals.publish.refusals import open_head, refuse_unguarded, why_not
-from convex_evals.publish.trial import Sent, TrialPublisher, hidden
+from convex_evals.publish.published import Published
+from convex_evals.publish.refusals import Head, open_head, refuse_unguarded, why_not
+from convex_evals.publish.trial import TrialPublisher, hidden
 from convex_evals.publish.trial_runs import RunError
 from convex_evals.records.publication import PublishedTrial, run_text
 from convex_evals.render.terminal import Display
@@ -48,50 +47,6 @@ class PublishOptions:
 
 
 @dataclass
-class Published:
-    """What came of one run."""
-
-    run: Run
-    refused: str | None = None
-    failed: str | None = None  # why nothing of it was sent
-    trials: dict[int, Sent] = field(default_factory=dict)
-    failed_trials: dict[int, str] = field(default_factory=dict)  # why each was not sent, or not to its end
-    ledger: Ledger | None = None
-
-    @property
-    def failures(self) -> list[str]:
-        """In a line each."""
-        named = [f"trial {n}: {why}" for n, why in sorted(self.failed_trials.items())]
-        return [f"{self.run.plan.run_id}: {why}" for why in ([self.failed] if self.failed else named)]
-
-    def to_data(self) -> dict[str, Any]:
-        plan = self.run.plan
-        known = {t.trial: t.id for t in self.ledger.record.trials} if self.ledger else {}
-        reasons = self.failed_trials
-        return {
-            "run_id": plan.run_id,
-            "folder": str(self.run.folder),
-            "model": plan.model,
-            "experiment": plan.experiment,
-            "refused": self.refused,
-            "failed": self.failed or next(iter(reasons.values()), None),
-            "trials": [
-                {"trial": n, "id": known.get(n), "how": self.trials.get(n, "failed"), "reason": reasons.get(n)}
-                for n in sorted({*self.trials, *reasons})
-            ],
-        }
-
-    @contextmanager
-    def of_trial(self, number: int) -> Iterator[None]:
-        """Keep a `RunError` inside as the reason why this trial failed."""
-        try:
-            yield
-        except RunError as error:
-            self.trials.pop(number, None)
-            self.failed_trials[number] = str(error)
-
-
-@dataclass
 class Publisher:
     workspace: Workspace
     deployment: Deployment
@@ -104,7 +59,7 @@ class Publisher:
         if not self.options.dry_run:
             refuse_unguarded(self.deployment, os.environ)
         found = self._chosen()
-        work = [each for each in found if each.refused is None]
+        work = [each for each in found if each.is_open]
         if not work:
             return found
         sources = self._sources(work)
@@ -113,6 +68,7 @@ class Publisher:
             await probe(board)
             work = await self._known(work, board)
             if self.options.dry_run:
+                await self._preview(work, board, sources)
                 return found
             with locked(self.workspace, self.deployment):
                 for each in work:
@@ -130,7 +86,7 @@ class Publisher:
             for each in work:
                 if why and each.run.plan.experiment == name:
                     each.refused = why
-        return [each for each in work if each.refused is None]
+        return [each for each in work if each.is_open]
 
     async def _settle(self, work: Sequence[Published]) -> None:
         """Wait for what a publisher that was killed had on its way: only then can be asked what is there."""
@@ -154,13 +110,23 @@ class Publisher:
         found = []
         for n, run in enumerate(sorted(runs, key=lambda run: (run.plan.date, run.plan.run_id)), 1):
             self._preparing("looking at runs", n, len(runs))
-            ledger = open_ledger(run, self.deployment)
-            if options.names or options.repair or not is_published(run, ledger):
-                found.append(Published(run, why_not(run, head), ledger=ledger))
-        named = next((each for each in found if each.refused), None) if options.names else None
+            looked_at = self._look_at(run, head)
+            if looked_at is not None:
+                found.append(looked_at)
+        named = next((each for each in found if not each.is_open), None) if options.names else None
         if named:
-            raise UserError(f"{named.run.plan.run_id}: {named.refused}; nothing was sent")
+            raise UserError(f"{named.run.plan.run_id}: {named.refused or named.failed}; nothing was sent")
         return found
+
+    def _look_at(self, run: Run, head: Head) -> Published | None:
+        """None for one that is published already, and is not named."""
+        try:
+            ledger = open_ledger(run, self.deployment)
+            if not self.options.names and is_settled(run, ledger, repair=self.options.repair):
+                return None
+            return Published(run, why_not(run, head), ledger=ledger)
+        except UserError as error:
+            return Published(run, failed=str(error))
 
     def _sources(self, work: Sequence[Published]) -> Mapping[Path, Sources]:
         """By folder of a run and eval. Raises `UserError` where a commit is not here."""
@@ -185,6 +151,25 @@ class Publisher:
             except RunError as error:
                 each.failed = str(error)
 
+    async def _preview(self, work: Sequence[Published], board: LeaderboardApi, sources: Mapping[Path, Sources]) -> None:
+        """Say of each trial what would be done, with every check that comes before it is done."""
+        for number, each in enumerate(work, 1):
+            self._preparing("looking at the deployment", number, len(work))
+            model = await board.model(each.run.plan.model)
+            contents = _contents(each.run, sources[each.run.folder])
+            try:
+                if model is None:  # nor any run of it
+                    each.trials = {content.trial: "would be sent" for content in contents}
+                    continue
+                assert each.ledger is not None
+                await self._unplanned(each.run, each.ledger, board, model)
+                for content in contents:
+                    sender = TrialPublisher(board, Assets(board), each.ledger, content, model, self.options.repair)
+                    with each.of_trial(content.trial):
+                        each.trials[content.trial] = await sender.preview()
+            except RunError as error:
+                each.failed = str(error)
+
     async def _one(
         self,
         each: Published,
@@ -196,10 +181,9 @@ class Publisher:
     ) -> None:
         run, ledger = each.run, each.ledger
         assert ledger is not None
-        benchmark = run.benchmark
-        contents = [read_trial(run, n, sources, benchmark) for n in range(1, run.plan.trials + 1)]
+        contents = _contents(run, sources)
         model = await board.ensure_model(model_there(run.plan, catalog))
-        await self._plan(run, ledger, board, model)
+        ledger.write(*await self._unplanned(run, ledger, board, model))
         senders = []
         for content in contents:
             begin = time.monotonic()
@@ -217,11 +201,11 @@ class Publisher:
                 with each.of_trial(sender.content.trial):
                     await sender.sweep()
 
-    async def _plan(self, run: Run, ledger: Ledger, board: LeaderboardApi, model: str) -> None:
-        """Write into the ledger which trials are not there yet. Raises `RunError` where that cannot be told."""
+    async def _unplanned(self, run: Run, ledger: Ledger, board: LeaderboardApi, model: str) -> list[PublishedTrial]:
+        """What the ledger should say of trials that it does not know. Raises `RunError` where that cannot be told."""
         unknown = [n for n in range(1, run.plan.trials + 1) if ledger.trial(n) is None]
         if not unknown:
-            return
+            return []
         listed = await board.runs(model)
         known = {r.text for r in listed}
         day = datetime.fromisoformat(run.plan.date).replace(tzinfo=UTC).timestamp() * 1000
@@ -232,7 +216,12 @@ class Publisher:
             if text not in known and is_cut_off and not self.options.repair:
                 raise RunError(hidden(self.deployment.url, text))
             entries.append(PublishedTrial(trial=n, state="starting" if text in known else "planned"))
-        ledger.write(*entries)
+        return entries
+
+
+def _contents(run: Run, sources: Sources) -> list[TrialContent]:
+    benchmark = run.benchmark
+    return [read_trial(run, n, sources, benchmark) for n in range(1, run.plan.trials + 1)]
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,8 +12,10 @@ from convex_evals.inputs import confined
 from convex_evals.inputs.suite_files import files_below
 from convex_evals.publish.deployments import Deployment
 from convex_evals.publish.ledger import LEDGERS
+from convex_evals.records.hashes import sha256_text
 from convex_evals.store.files import MOST_TEXT
 from convex_evals.store.run import Run
+from convex_evals.store.summary import refuse_other_verdicts
 from convex_evals.vcs.git import Checkout, open_checkout
 from convex_evals.vcs.git_command import GitFailed
 
@@ -47,19 +49,27 @@ def open_head(runs_dir: Path) -> Head:
 
 def refuse_unguarded(deployment: Deployment, environment: Mapping[str, str]) -> None:
     """Raise `UserError` for a deployment that takes runs from GitHub Actions on main alone, anywhere else."""
+    why = why_guarded(deployment, environment)
+    if why:
+        raise UserError(f"{why}; try it with --dry-run, or publish to another deployment with --to")
+
+
+def why_guarded(deployment: Deployment, environment: Mapping[str, str]) -> str | None:
+    """Return why nothing is published from here; None where it may be."""
     if deployment.guard != "ci_main":
-        return
+        return None
     event = environment.get("GITHUB_EVENT_NAME", "")
     where = environment.get("GITHUB_ACTIONS") == "true" and environment.get("GITHUB_REF") == "refs/heads/main"
-    if not where or event.startswith("pull_request"):
-        raise UserError(
-            f"{deployment.name}: has `guard: ci_main`, so only GitHub Actions on the branch main publishes to it; "
-            "try it with --dry-run, or publish to another deployment with --to"
-        )
+    if where and not event.startswith("pull_request"):
+        return None
+    return f"{deployment.name}: has `guard: ci_main`, so only GitHub Actions on the branch main publishes to it"
 
 
 def why_not(run: Run, head: Head) -> str | None:
-    """Why a run is not published; None where it may be. Raises `UserError` where its files contradict each other."""
+    """Return why a run is not published; None where it may be.
+
+    Raises `UserError` where its files contradict each other.
+    """
     plan, summary = run.plan, run.summary()
     if plan.synthetic:
         return "is synthetic: no model was asked"
@@ -73,14 +83,21 @@ def why_not(run: Run, head: Head) -> str | None:
         return "is of a suite with uncommitted changes; commit them, and run it again"
     if plan.date > datetime.now(UTC).date().isoformat():
         return f"is of {plan.date}, which is in the future; check the clock of the machine that planned it"
-    if run.pruned or any(_lost_replies(run)):
+    if run.pruned:
         return "has lost replies (`cli prune`), which are published with it; restore them from Git"
+    refuse_other_verdicts(run, summary)
+    for eval_id in run.plan.evals:
+        _refuse_other_replies(run, eval_id)
     return _why_uncommitted(run, head)
 
 
-def _lost_replies(run: Run) -> Iterator[bool]:
-    for eval_id in run.plan.evals:
-        yield any(g.received and run.reply(eval_id, g.trial) is None for g in run.generation(eval_id).trials)
+def _refuse_other_replies(run: Run, eval_id: str) -> None:
+    """The hash of a reply was written down as it came."""
+    for generation in run.generation(eval_id).trials:
+        reply = run.response(eval_id, generation.trial)
+        if reply is not None and sha256_text(reply) != generation.response_sha256:
+            path = run.eval_folder(eval_id) / f"{generation.trial}.md"
+            raise UserError(f"{path}: is not the reply that came; restore it from Git")
 
 
 def _why_uncommitted(run: Run, head: Head) -> str | None:

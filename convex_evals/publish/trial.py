@@ -25,7 +25,8 @@ from convex_evals.records.publication import PublishedTrial, State
 
 MOST_SENT = 20  # times that a trial is sent from its beginning
 _MOST_IDLE = 5  # rounds after which nothing more was there
-Sent = Literal["sent", "completed", "was there"]
+How = Literal["sent", "completed", "was there", "would be sent", "would be completed", "would be replaced", "withdrawn"]
+Step = Literal["start", "complete", "delete"]
 Completed = Literal["before", "now", "never"]  # when all of a run was there
 
 
@@ -37,7 +38,7 @@ class TrialPublisher:
     content: TrialContent
     model: str  # its id there
     repair: bool  # what the ledger says is there, and is not, is sent again
-    told: Callable[[], None]  # called when an eval is complete there
+    told: Callable[[], None] = lambda: None  # called when an eval is complete there
     outputs: Outputs = field(init=False)
     runs: TrialRuns = field(init=False)
 
@@ -49,9 +50,9 @@ class TrialPublisher:
     def _url(self) -> str:
         return self.runs.url
 
-    async def publish(self) -> Sent:
+    async def publish(self) -> How:
         """Raises `UserError` where that is impossible; the ledger says how far it came."""
-        how: Sent = "was there"
+        how: How = "was there"
         for _ in range(MOST_SENT):
             run_id = await self._find()
             if run_id is None:
@@ -79,17 +80,44 @@ class TrialPublisher:
             self._note("started", known.id)
             await self.publish()
 
+    async def preview(self) -> How:
+        """What `publish` would do, and nothing is done. Raises `UserError` where it would."""
+        step, run_id = await self._look()
+        if step == "start" or run_id is None:
+            return "would be sent"
+        found = await self.runs.run(run_id)
+        if step == "delete" or found is None:
+            return "would be replaced"
+        now = compare(self.content, found)
+        if now.fault:
+            return "would be replaced"
+        lost = await self.outputs.lost(found) if now.is_whole else []
+        return "was there" if now.is_whole and not lost else "would be completed"
+
     async def _find(self) -> str | None:
         """The id of the run that is to be completed; None where one has to be started."""
+        while True:
+            step, run_id = await self._look()
+            if run_id is None:
+                return None
+            if step == "complete":
+                known = self.ledger.trial(self.content.trial)
+                if known is None or known.id != run_id:
+                    self._note("started", run_id)
+                return run_id
+            await self._delete(run_id)
+
+    async def _look(self) -> tuple[Step, str | None]:
+        """What is to be done first, and to which run there. Nothing is changed."""
         known = self.ledger.trial(self.content.trial)
         claimed = known and known.id and await self.runs.claimed(known.id, self.ledger.path)
         if known and claimed and known.state == "deleting":
-            await self._delete(claimed)
-        elif known and claimed:
+            return "delete", claimed
+        if known and claimed:
             found = await self.runs.run(claimed)
             compared = compare(self.content, found) if found else None
             if found and (known.state == "started" or self.repair or (compared and compared.is_whole)):
-                return claimed
+                return "complete", claimed
             if not self.repair:
                 raise self._contradiction(claimed, compared)
         listed = await self.runs.listed()
@@ -102,11 +130,10 @@ class TrialPublisher:
                     f"{self._url}: has {self.content.text} complete already, with other results ({other}): was it "
                     "graded again since? `cli publish --repair` replaces it"
                 )
-            self._note("started", own[0].id)
-            return own[0].id
+            return "complete", own[0].id
         if known and known.state == "starting" and not self.repair:
             self._refuse_hidden(listed, known.after)
-        return None
+        return "start", None
 
     def _contradiction(self, run_id: str, compared: RunState | None) -> RunError:
         why = "the deployment has no such run"

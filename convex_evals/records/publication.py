@@ -10,7 +10,7 @@ from convex_evals.records.base import FileRecord, Record
 from convex_evals.records.names import DeploymentName, Line, RunId, TrialNumber
 from convex_evals.records.run import RunPlan
 
-State = Literal["planned", "starting", "started", "deleting", "published"]
+State = Literal["planned", "starting", "started", "deleting", "published", "withdrawn"]
 
 
 def run_text(plan: RunPlan, trial: int) -> str:
@@ -24,10 +24,12 @@ class PublishedTrial(Record):
     trial: TrialNumber = Field(description="number of the trial, from 1")
     state: State = Field(
         description="`planned`: it was seen not to be there; `starting`: it may be there, without an id; `started`: "
-        "it is there, in part; `deleting`: it was "
-        "to be deleted, and sent again; `published`: all of it is there, and complete"
+        "it is there, in part; `deleting`: it was to be deleted, and sent again; `published`: all of it is there, and "
+        "complete; `withdrawn`: `cli unpublish` deleted it there, and it is sent again only where its run is named"
     )
-    id: Line | None = Field(default=None, description="id of its run there; null while `planned` or `starting`")
+    id: Line | None = Field(
+        default=None, description="id of its run there; null while `planned` or `starting`, and once `withdrawn`"
+    )
     after: Line | None = Field(
         default=None, description="newest run of the model there before `starting`: what was started since is newer"
     )

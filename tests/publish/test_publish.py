@@ -54,7 +54,8 @@ def unzipped(data: bytes) -> dict[str, str]:
 def mutations(proxy: FaultyProxy) -> list[str]:
     """What was sent that changes something."""
     asked = [each.function or "upload" for each in proxy.passed]
-    return [name for name in asked if name not in ("admin:checkAssetHash", "runs:listRuns", "runs:getRunDetails")]
+    reads = ("admin:checkAssetHash", "models:getBySlug", "runs:listRuns", "runs:getRunDetails", "runs:getOutputUrl")
+    return [name for name in asked if name not in reads]
 
 
 def test_what_a_deployment_gets(deployment: Deployment, home: Home, invoke: Invoke) -> None:
@@ -110,8 +111,40 @@ def test_a_source_is_that_of_the_commit_that_was_asked(deployment: Deployment, h
 def test_a_dry_run_sends_nothing(deployment: Deployment, home: Home, invoke: Invoke, proxy: FaultyProxy) -> None:
     run = home.add_run(RUN)
     result = invoke("publish", "--dry-run")
-    assert result.status == 0 and "would be sent" in result.out and "Nothing was sent" in result.out
+    assert result.status == 0 and "1 would be sent" in result.out and "Nothing was sent" in result.out
     assert mutations(proxy) == [] and not (run.folder / "published").exists()
+
+
+def test_a_dry_run_makes_the_checks_of_the_real_command(
+    deployment: Deployment, home: Home, invoke: Invoke, proxy: FaultyProxy
+) -> None:
+    whole, gone, half = (home.add_run(f"default-{n:08}") for n in range(3))
+    assert invoke("publish").status == 0
+    before = [ledger(run) for run in (whole, gone, half)]
+    deployment.mutation("deleteRun", runId=before[1][1][1])
+    deployment.administrate("inspect:copy", table="evals")  # of the first
+    # The last, in part.
+    path = ledger_path(half)
+    path.write_text(path.read_text().replace('"published"', '"started"'))
+    file = next(each for each in deployment.everything()["evals"] if each["runId"] == before[2][1][1])["status"]
+    deployment.administrate("inspect:loseFile", storageId=file["outputStorageId"])
+    new = home.add_run("default-00000003")
+
+    def preview(*words: str) -> dict[str, str]:
+        sent = len(proxy.passed)
+        result = invoke("publish", "--dry-run", "--json", *words)
+        assert result.status == int("error: " in result.err)
+        del proxy.passed[:sent]
+        assert mutations(proxy) == []
+        runs = json.loads(result.out)["runs"]
+        return {run["run_id"][-1]: run["failed"] or run["trials"][0]["how"] for run in runs}
+
+    assert preview() == {"2": "would be completed", "3": "would be sent"}
+    named = preview(whole.plan.run_id, gone.plan.run_id)
+    assert "an eval is there twice" in named["0"] and "the deployment has no such run" in named["1"]
+    assert preview("--repair", whole.plan.run_id, gone.plan.run_id) == {"0": "would be replaced", "1": "would be sent"}
+    assert [ledger(run)[1][1] for run in (whole, gone, half)] == [each[1][1] for each in before]
+    assert not ledger_path(new).exists()
 
 
 def test_a_benchmark_is_minted_there(
@@ -140,7 +173,29 @@ def _add(home: Home, run: Run) -> None:
 
 
 def _prune(home: Home, run: Run) -> None:
+    run.prune("2026-11-01")
+    home.commit()
+
+
+def _lose(home: Home, run: Run) -> None:
     (run.eval_folder(EVALS[0]) / "1.md").unlink()
+    home.commit()
+
+
+def _reword(home: Home, run: Run) -> None:
+    """An edit that is committed."""
+    _edit(home, run)
+    home.commit()
+
+
+def _flatter(home: Home, run: Run) -> None:
+    """Figures that add up, and are not those of the grade files."""
+    path = run.folder / "summary.json"
+    path.write_text(path.read_text().replace('"failed": 1', '"failed": 0').replace('"passed": 0', '"passed": 1'))
+    data = json.loads(path.read_text())
+    for part in (data, *data["categories"].values()):
+        part["counts"] = {"passed": 2, "failed": 0, "unscored": 0}
+    path.write_text(json.dumps(data))
     home.commit()
 
 
@@ -155,7 +210,10 @@ def _uncommit(home: Home, run: Run) -> None:
 @pytest.mark.parametrize(
     ("spoil", "changes", "said"),
     [
-        (_edit, {}, "1.md; commit it, or restore it"),
+        (_edit, {}, "is not the reply that came"),
+        (_reword, {}, "is not the reply that came"),
+        (_flatter, {}, "`cli finish default-00000001` makes it again"),
+        (_lose, {}, "the reply is missing; restore it from Git"),
         (_add, {}, "notes.txt; commit it, or restore it"),
         (_prune, {}, "has lost replies"),
         (_uncommit, {}, "is not committed"),

@@ -26,7 +26,7 @@ from convex_evals.render.output import complain, say
 
 if TYPE_CHECKING:
     from convex_evals.publish.deployments import Deployment
-    from convex_evals.publish.publisher import Published
+    from convex_evals.publish.published import Published
     from convex_evals.render.model import Row, Section
 
 
@@ -144,14 +144,8 @@ def _section(found: Sequence[Published], deployment: Deployment, dry_run: bool) 
     rows: list[Row] = []
     for each in found:
         plan = each.run.plan
-        result = each.refused and f"refused: {each.refused}"
-        if result is None:
-            kinds = list(each.trials.values())
-            told = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-            if each.failed_trials:
-                told = ", ".join(filter(None, [told, f"{len(each.failed_trials)} failed"]))
-            result = "would be sent" if dry_run else "failed" if each.failed else told
-        rows.append([plan.run_id, plan.date, plan.model, plan.experiment, len(plan.evals), plan.trials, result])
+        size = len(plan.evals), plan.trials
+        rows.append([plan.run_id, plan.date, plan.model, plan.experiment, *size, each.result()])
     if not rows:
         return Section.of(f"{deployment.name}: every complete run is published already.")
     trials = sum(len(each.trials) for each in found)
