@@ -61,6 +61,7 @@ def _import(export: Path, log: Path, progress: Progress) -> tuple[int, int]:
         with zipfile.ZipFile(export) as archive, log.open("wb") as out:
             if sum(entry.file_size for entry in archive.infolist() if _is_table(entry.filename)) > _LARGEST:
                 raise UserError(f"{export}: has more than {_LARGEST // 1024**3} GiB of documents")
+            _write(out, {"kind": "begin", "follows": 0})
             tables = {str(table["name"]): int(table["id"]) for table in _lines(archive, _TABLES)}
             for name, number in tables.items():
                 _write(out, {"kind": "table", "name": name, "number": number})
@@ -106,4 +107,6 @@ def _batches(archive: zipfile.ZipFile, name: str) -> Iterator[list[dict[str, Any
 def _write(out: BinaryIO, record: dict[str, Any]) -> None:
     """One record as convex_evals/node/backend/durable/log_file.ts reads it."""
     body = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
-    out.write(struct.pack("<II", len(body), zlib.crc32(body)) + body)
+    header = struct.pack("<III", len(body), zlib.crc32(body), out.tell())
+    header += struct.pack("<I", zlib.crc32(header))
+    out.write(header + body + header)

@@ -61,8 +61,8 @@ class Records:
         found, content, at = cls(), log.read_bytes(), 0
         while at < len(content):
             (length,) = struct.unpack_from("<I", content, at)
-            record = json.loads(content[at + 8 : at + 8 + length])
-            at += 8 + length
+            record = json.loads(content[at + 16 : at + 16 + length])
+            at += 16 + length + 16
             if record["kind"] == "table":
                 found.tables[record["name"]] = record["number"]
             for component, table, id_, document in record.get("writes", ()):

@@ -4,9 +4,10 @@ import { randomBytes } from "node:crypto";
 import type { CronTimes } from "../crons.ts";
 import type { DataStore, Keeper, Write } from "../data_store.ts";
 import { readWrites } from "../durable/documents.ts";
-import { DurableFolder, type Everything, type FolderOptions } from "../durable/folder.ts";
+import { DurableFolder, type FolderOptions } from "../durable/folder.ts";
 import { StorageError, type JournalRecord } from "../durable/journal.ts";
 import type { ReadRecord } from "../durable/log_file.ts";
+import type { Everything } from "../durable/snapshot_file.ts";
 import type { StartPushRequest } from "../push/request.ts";
 import type { ScheduledJob } from "../runtime_types.ts";
 import { jobKey } from "../scheduler.ts";
@@ -154,6 +155,9 @@ export class KeptApp implements Keeper {
         break;
       case "secret":
         this.secret = record.secret;
+        break;
+      case "begin":
+      case "end":
         break;
       default:
         throw record satisfies never;

@@ -3,9 +3,10 @@
  *
  *     snapshot-N   everything, as it was when log-N was begun
  *     log-N        what has changed since, and log-N+1 what came after that
+ *     log-N.torn-at-BYTE   what a start cut off from a log, as it was not written whole
  *     files/       the content of stored files
  *
- * A snapshot is written beside the running app, and has its name once it is whole; older files go then.
+ * A snapshot is written beside the running app, and has its name once it is whole; older snapshots and logs go then.
  */
 
 import { createHash } from "node:crypto";
@@ -19,39 +20,37 @@ import {
   renameSync,
   rmSync,
   writeFileSync,
-  writeSync,
 } from "node:fs";
 import path from "node:path";
-import { setImmediate } from "node:timers/promises";
 import type { Write } from "../data_store.ts";
 import type { ScheduledJob } from "../runtime_types.ts";
 import { written } from "./documents.ts";
 import { StorageError, type JournalRecord } from "./journal.ts";
-import { framed, LogFile, readRecords, readWhole, reason, type ReadRecord } from "./log_file.ts";
+import {
+  damaged,
+  isTornCopy,
+  keepTorn,
+  LogFile,
+  readRecords,
+  readWhole,
+  reason,
+  type ReadFile,
+  type ReadRecord,
+} from "./log_file.ts";
+import { readSnapshot, writeSnapshot, type Everything } from "./snapshot_file.ts";
 
 const GENERATION = /^(snapshot|log)-(\d{8})$/;
 const FILES = "files";
 const SMALLEST_TO_COMPACT = 16 * 1024 * 1024;
 const GROWTH_TO_COMPACT = 2;
-// Between two turns of the event loop, while a snapshot is written.
-const SLICE_BYTES = 1024 * 1024;
-const DOCUMENTS_PER_RECORD = 100;
 
 export interface FolderOptions {
   /** Called where it is unknown what is on the disk, so that the process must end; with one line. */
   readonly onFatal: (line: string) => never;
-  /** Called for what did not work and can be done without. */
+  /** Called for what did not work and can be done without, and for what was cut off from a log; with one line. */
   readonly onWarning: (line: string) => void;
   /** Bytes of a log from which on it is compacted. */
   readonly compactFrom?: number;
-}
-
-/** What a snapshot has to hold. */
-export interface Everything {
-  readonly records: readonly JournalRecord[];
-  readonly ts: bigint;
-  /** Of all documents. They never change, so that they can be written while the app goes on. */
-  readonly writes: readonly Write[];
 }
 
 export class DurableFolder {
@@ -75,19 +74,16 @@ export class DurableFolder {
     try {
       mkdirSync(path.join(folder, FILES), { recursive: true, mode: 0o700 });
       const { snapshots, logs } = generations(folder);
-      const base = snapshots.at(-1) ?? 0;
-      const snapshotSize = base === 0 ? 0 : readWhole(named(folder, "snapshot", base), take);
-      const current = logs.filter((generation) => generation >= base);
-      for (const generation of current.slice(0, -1)) readWhole(named(folder, "log", generation), take);
-      const generation = current.at(-1) ?? base;
-      // Only the last one can have been cut short.
-      const size = current.length === 0 ? 0 : readRecords(named(folder, "log", generation), take);
-      const opened = new DurableFolder(
-        folder,
-        options,
-        generation,
-        new LogFile(named(folder, "log", generation), size),
-      );
+      if (snapshots.length + logs.length === 0) {
+        LogFile.begin(named(folder, "log", 0), 0).close();
+        logs.push(0);
+      }
+      const base = snapshots.at(-1) ?? logs[0] ?? 0;
+      const generation = logs.at(-1) ?? base;
+      const snapshotSize = base === 0 ? 0 : readSnapshot(named(folder, "snapshot", base), take);
+      const read = readLogs(folder, [base, generation], take);
+      const log = openLog(named(folder, "log", generation), read, options);
+      const opened = new DurableFolder(folder, options, generation, log);
       opened.#snapshotSize = snapshotSize;
       opened.#removeBefore(base);
       syncFolder(folder);
@@ -154,6 +150,8 @@ export class DurableFolder {
 
   /** Removes files that no document has: their transaction never committed, or removed them. */
   keepOnly(files: readonly (readonly [componentPath: string, storageId: string])[]): void {
+    // A document that was cut off may have them.
+    if (readdirSync(this.#folder).some(isTornCopy)) return;
     const kept = new Set(files.map(([componentPath, storageId]) => fileName(componentPath, storageId)));
     for (const name of readdirSync(path.join(this.#folder, FILES))) {
       if (!kept.has(name)) rmSync(path.join(this.#folder, FILES, name), { force: true });
@@ -167,6 +165,15 @@ export class DurableFolder {
 
   close(): void {
     this.#log.close();
+  }
+
+  // What is written to a log whose name is not on the disk is lost with it.
+  #syncNames(): void {
+    try {
+      syncFolder(this.#folder);
+    } catch (error) {
+      this.#options.onFatal(`${this.#folder}: cannot be put onto the disk (${reason(error)})`);
+    }
   }
 
   #file(componentPath: string, storageId: string): string {
@@ -183,13 +190,13 @@ export class DurableFolder {
 
   async #compact(): Promise<void> {
     const next = this.#generation + 1;
-    const log = new LogFile(named(this.#folder, "log", next));
     const everything = this.#everything();
     this.sync();
+    const log = LogFile.begin(named(this.#folder, "log", next), this.#log.size);
     this.#log.close();
     this.#log = log;
     this.#generation = next;
-    syncFolder(this.#folder);
+    this.#syncNames();
 
     const target = named(this.#folder, "snapshot", next);
     const unfinished = `${target}.unfinished`;
@@ -213,32 +220,29 @@ export class DurableFolder {
   }
 }
 
-/** Bytes of the file. */
-async function writeSnapshot(file: string, everything: Everything): Promise<number> {
-  const fd = openSync(file, "w", 0o600);
-  try {
-    let size = 0;
-    let slice = 0;
-    for (const record of inSnapshot(everything)) {
-      const frame = framed(record);
-      for (let done = 0; done < frame.length; ) done += writeSync(fd, frame, done);
-      size += frame.length;
-      if (size - slice < SLICE_BYTES) continue;
-      slice = size;
-      await setImmediate();
-    }
-    fsyncSync(fd);
-    return size;
-  } finally {
-    closeSync(fd);
+/** Reads logs, each of which follows the one before; returns what the last one holds, which may be torn. */
+function readLogs(folder: string, [from, to]: [number, number], take: (record: ReadRecord) => void): ReadFile {
+  let before = { file: "", size: 0 };
+  for (let generation = from; ; generation++) {
+    const file = named(folder, "log", generation);
+    const read = generation === to ? readRecords(file, take) : readWhole(file, take);
+    if (read.first.kind !== "begin") throw damaged(file, 0);
+    if (generation > from && read.first.follows !== before.size) throw damaged(before.file, before.size);
+    if (generation === to) return read;
+    before = { file, size: read.size };
   }
 }
 
-function* inSnapshot({ records, ts, writes }: Everything): Iterable<JournalRecord> {
-  yield* records;
-  for (let at = 0; at < writes.length; at += DOCUMENTS_PER_RECORD) {
-    yield { kind: "commit", ts: String(ts), writes: writes.slice(at, at + DOCUMENTS_PER_RECORD).map(written) };
-  }
+/** Opens a log behind its last whole record. What is torn is cut off once a copy is on the disk. */
+function openLog(file: string, read: ReadFile, { onWarning }: FolderOptions): LogFile {
+  if (read.torn.length === 0) return new LogFile(file, read.size);
+  const copy = keepTorn(file, read);
+  syncFolder(path.dirname(file));
+  const log = new LogFile(file, read.size);
+  log.sync();
+  const where = `what begins at byte ${read.size} is kept in ${path.basename(copy)}`;
+  onWarning(`${file}: its last record was not written whole; ${where}`);
+  return log;
 }
 
 function generations(folder: string): { snapshots: number[]; logs: number[] } {

@@ -21,7 +21,11 @@ export type JournalRecord =
   | { readonly kind: "cron"; readonly key: string; readonly nextRunMs: number; readonly lastRunMs: number | null }
   | { readonly kind: "push"; readonly request: StartPushRequest }
   /** From which the public names of files, and upload tokens, are made; hexadecimal. */
-  | { readonly kind: "secret"; readonly secret: string };
+  | { readonly kind: "secret"; readonly secret: string }
+  /** The first record of a log. `follows`: bytes of the log before, 0 for the first one. */
+  | { readonly kind: "begin"; readonly follows: number }
+  /** The last record of a snapshot. */
+  | { readonly kind: "end" };
 
 /** The disk took no more; in words for whoever called the function. */
 export class StorageError extends Error {
