@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +36,9 @@ _DEPLOY_SECONDS = 120.0
 _CALL_SECONDS = 30.0
 _STARTING_SECONDS = 60.0
 _POLL_SECONDS = 0.1
+_SAYS = "backend: "
+
+Warn = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class Served:
         """Raises `UserError` once its process has ended, which it does only where something is wrong."""
         assert self.process is not None
         await self.process.wait()
-        said = self.process.last_words().removeprefix("backend: ")
+        said = self.process.last_words().removeprefix(_SAYS)
         raise UserError(f"the leaderboard stopped: {said}; what was published until then is kept in {self.data}")
 
     @property
@@ -68,14 +71,14 @@ _RUNNING = "running.json"
 
 
 @asynccontextmanager
-async def open_local(home: Path, progress: Progress) -> AsyncIterator[Served]:
+async def open_local(home: Path, progress: Progress, warn: Warn) -> AsyncIterator[Served]:
     """The leaderboard of `home`: the one that `cli leaderboard serve` runs, else one for as long as the context lasts.
 
     Raises `UserError`.
     """
     data = home / DATA
     try:
-        async with serve(data, 0, 0, progress) as served:
+        async with serve(data, 0, 0, progress, warn) as served:
             yield served
             return
     except InUseError:
@@ -84,7 +87,7 @@ async def open_local(home: Path, progress: Progress) -> AsyncIterator[Served]:
 
 
 @asynccontextmanager
-async def serve(data: Path, port: int, site_port: int, progress: Progress) -> AsyncIterator[Served]:
+async def serve(data: Path, port: int, site_port: int, progress: Progress, warn: Warn) -> AsyncIterator[Served]:
     """A leaderboard with its data in `data`, until the context ends; `port` 0 is any free one.
 
     Raises `InUseError` where another process serves it, and `UserError`.
@@ -93,7 +96,7 @@ async def serve(data: Path, port: int, site_port: int, progress: Progress) -> As
     with _locked(data) as lock:
         running.unlink(missing_ok=True)  # of a process that was killed
         try:
-            async with open_app(APP, data, lock, (port, site_port), progress) as at:
+            async with open_app(APP, data, lock, (port, site_port), progress, warn) as at:
                 url, site_url = f"http://127.0.0.1:{at.port}", f"http://127.0.0.1:{at.site_port}"
                 served = Served(data, url, site_url, await _token(at, data), at.process)
                 _write(running, json.dumps(served.to_data()))
@@ -110,11 +113,12 @@ async def serve(data: Path, port: int, site_port: int, progress: Progress) -> As
 
 @asynccontextmanager
 async def open_app(
-    app: Path, data: Path, lock: int, ports: tuple[int, int], progress: Progress
+    app: Path, data: Path, lock: int, ports: tuple[int, int], progress: Progress, warn: Warn = lambda _: None
 ) -> AsyncIterator[Endpoints]:
     """An app that is deployed over the data in `data`, which `lock` is held on, until the context ends.
 
-    Raises `DeployError` where they do not fit each other, and `UserError`.
+    `warn` is told what the start cut off from the data. Raises `DeployError` where app and data do not fit each other,
+    and `UserError`.
     """
     if not (app / "convex").is_dir():
         raise UserError(f"{app}: has no app; the leaderboard's is part of a checkout of convex-evals")
@@ -134,6 +138,8 @@ async def open_app(
                     await checker.request("bundle", project=project, out=bundle, timeout=_DEPLOY_SECONDS)
                 except CheckerError as error:
                     raise UserError(f"{app}: cannot be bundled: {error}") from None
+                for line in _complaints(at):
+                    warn(line)
                 await push(at, bundle, timeout=_DEPLOY_SECONDS)
                 yield at
 
@@ -169,12 +175,18 @@ async def _started(backend: EmbeddedBackend, scratch: Path) -> AsyncIterator[End
     try:
         at = await started.__aenter__()
     except ProcessFault as error:
-        said = str(error).removeprefix("the backend did not start: ").removeprefix("backend: ")
+        said = str(error).removeprefix("the backend did not start: ").removeprefix(_SAYS)
         raise UserError(f"the leaderboard did not start: {said}") from None
     try:
         yield at
     finally:
         await started.__aexit__(None, None, None)
+
+
+def _complaints(at: Endpoints) -> list[str]:
+    """What the backend has said of its data until now."""
+    said = at.process.stderr.text().splitlines() if at.process else []
+    return [line.removeprefix(_SAYS) for line in said if line.startswith(_SAYS)]
 
 
 async def _token(at: Endpoints, data: Path) -> str:

@@ -17,7 +17,7 @@ def is_local(home: Path, to: str | None) -> bool:
 
 @asynccontextmanager
 async def open_deployment(
-    home: Path, to: str | None, progress: Callable[[str, int, int], None]
+    home: Path, to: str | None, progress: Callable[[str, int, int], None], warn: Callable[[str], None]
 ) -> AsyncIterator[Deployment]:
     """`local` is the leaderboard of `home` on this machine, which is started where it is not running.
 
@@ -26,7 +26,7 @@ async def open_deployment(
     if is_local(home, to):
         from convex_evals.publish.local import open_local
 
-        async with open_local(home, progress) as served:
+        async with open_local(home, progress, warn) as served:
             yield served.deployment
     else:
         yield find_deployment(home, to)

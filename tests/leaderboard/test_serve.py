@@ -133,6 +133,30 @@ def test_nothing_is_lost_when_the_server_is_killed_while_a_run_is_sent(home: Hom
             assert len(texts) == len(set(texts)) == n + 1
 
 
+@pytest.mark.full
+def test_what_is_cut_off_from_the_log_is_said(home: Home) -> None:
+    home.add_run("default-00000001")
+    assert cli(home, "publish", "--to", "local").returncode == 0
+    data = home.folder / ".leaderboard"
+    log = data / "log-00000000"
+
+    def tear() -> None:
+        os.truncate(log, log.stat().st_size - 3)
+
+    tear()
+    published = cli(home, "publish", "--to", "local")
+    (first,) = data.glob("*.torn-at-*")
+    assert published.returncode == 0
+    tear()
+    with serving(home) as served:
+        served.process.send_signal(signal.SIGINT)
+        _, err = served.process.communicate(timeout=_SECONDS)
+    (second,) = set(data.glob("*.torn-at-*")) - {first}
+    for said, copy in [(published.stderr, first), (err, second)]:
+        (warning,) = [line for line in said.splitlines() if "warning" in line]
+        assert warning.startswith(f"warning: {log}: ") and warning.endswith(f" is kept in {copy.name}")
+
+
 @pytest.mark.parametrize("fault", ["a file", "a damaged log", "a port in use"])
 def test_what_cannot_be_served_is_said_in_one_line(home: Home, fault: str) -> None:
     data = home.folder / "data"

@@ -205,7 +205,7 @@ def publish(ctx: click.Context, name: str, to: str | None, form: str) -> None:
 
     async def mint() -> tuple[str, str]:
         with Display() as display:
-            async with open_deployment(workspace.home, to, display.preparing) as deployment:
+            async with open_deployment(workspace.home, to, display.preparing, display.warn) as deployment:
                 return deployment.url, await publish_benchmark(found, deployment)
 
     url, how = asyncio.run(mint())

@@ -174,7 +174,7 @@ def serve(ctx: click.Context, data: Path | None, port: int, form: str) -> None:
     async def run() -> None:
         async with AsyncExitStack() as stack:
             with Display() as display:
-                serving = serve_data(folder.absolute(), port, port and port + 1, display.preparing)
+                serving = serve_data(folder.absolute(), port, port and port + 1, display.preparing, display.warn)
                 served = await stack.enter_async_context(serving)
             here = Path.cwd()
             shown = folder.relative_to(here) if folder.is_relative_to(here) else folder

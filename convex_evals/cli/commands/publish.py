@@ -99,7 +99,7 @@ def publish(ctx: click.Context, options: Options) -> int:
     chosen = PublishOptions(options.names, options.since, options.dry_run, options.repair, options.concurrency)
 
     async def send(display: Display) -> tuple[Deployment, Sequence[Published]]:
-        async with open_deployment(workspace.home, options.to, display.preparing) as deployment:
+        async with open_deployment(workspace.home, options.to, display.preparing, display.warn) as deployment:
             return deployment, await Publisher(workspace, deployment, chosen, display).publish()
 
     try:

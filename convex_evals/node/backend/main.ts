@@ -99,7 +99,7 @@ async function main(): Promise<void> {
     sitePort: options.sitePort,
     onLog: log,
     door: options.controlFd === undefined ? EVERYTHING : FOR_PROJECT,
-    ...(options.data === undefined ? {} : { data: { folder: options.data, onFatal: exitWith } }),
+    ...(options.data === undefined ? {} : { data: { folder: options.data, onFatal: exitWith, onWarning: complain } }),
   });
   if (options.controlFd !== undefined) await backend.listenOn(options.controlFd, EVERYTHING);
   const ready = { kind: "ready", port: backend.port, site_port: backend.sitePort, version: BACKEND_VERSION };
@@ -123,8 +123,12 @@ function openOnceDeployed(backend: Backend, { listenFds, listenSiteFds }: Option
   else backend.app.onDeployed(openAll);
 }
 
-function exitWith(line: string): never {
+function complain(line: string): void {
   process.stderr.write(`backend: ${line}\n`);
+}
+
+function exitWith(line: string): never {
+  complain(line);
   process.exit(EXIT_STORAGE);
 }
 
@@ -142,7 +146,7 @@ function exitWithStdin(): void {
 
 if (import.meta.main) {
   main().catch((error: unknown) => {
-    process.stderr.write(`backend: ${error instanceof Error ? error.message : String(error)}\n`);
+    complain(error instanceof Error ? error.message : String(error));
     process.exit(EXIT_USAGE);
   });
 }

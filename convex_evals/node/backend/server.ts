@@ -2,6 +2,7 @@
 
 import { createServer, type Server } from "node:http";
 import { App } from "./app/app.ts";
+import type { KeptData } from "./app/kept_app.ts";
 import { EVERYTHING, type Door } from "./doors.ts";
 import { stopWatchingSoon } from "./realm/watchdog.ts";
 import { LoopbackListener } from "./listener.ts";
@@ -18,8 +19,8 @@ export interface BackendOptions {
   readonly sitePort?: number;
   /** Environment variables that the deployment starts with. */
   readonly env?: Readonly<Record<string, string>>;
-  /** A folder in which data are kept beyond the life of the process, and what happens when its disk fails. */
-  readonly data?: { readonly folder: string; readonly onFatal: (line: string) => never };
+  /** Where data are kept beyond the life of the process. */
+  readonly data?: KeptData;
   /** Time limits of functions; Convex's unless given. */
   readonly limits?: Partial<FunctionTimes>;
   /** What may be done on the ports; everything, unless given. */

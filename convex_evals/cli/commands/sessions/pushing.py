@@ -68,7 +68,7 @@ def push(
     options = PushOptions(wanted, dry_run=dry_run, prune=prune, concurrency=concurrency)
 
     async def send(display: Display) -> tuple[Deployment, PushedSessions]:
-        async with open_deployment(home, to, display.preparing) as deployment:
+        async with open_deployment(home, to, display.preparing, display.warn) as deployment:
             return deployment, await SessionPusher(store, deployment, options, display).push()
 
     try:

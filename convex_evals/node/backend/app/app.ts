@@ -22,7 +22,7 @@ import { Environment, type AppUrls } from "./environment.ts";
 import { FunctionHandles } from "./function_handles.ts";
 import { createHost, type FunctionLimits } from "./host.ts";
 import { routeRequest } from "./http_mounts.ts";
-import { KeptApp } from "./kept_app.ts";
+import { KeptApp, type KeptData } from "./kept_app.ts";
 import type { DocumentRead, DocumentWrite, FunctionResult, RuntimeHost, ScheduledJob } from "../runtime_types.ts";
 import { loadRuntime } from "../realm/runtime_loader.ts";
 import { readDocuments } from "./stored_documents.ts";
@@ -33,8 +33,8 @@ export interface AppSettings {
   readonly env: Readonly<Record<string, string>>;
   readonly limits: FunctionLimits;
   readonly onLog: (line: string) => void;
-  /** Where its data are kept, and what happens when the disk fails; unless given, they end with the process. */
-  readonly data?: { readonly folder: string; readonly onFatal: (line: string) => never };
+  /** Where its data are kept; unless given, they end with the process. */
+  readonly data?: KeptData;
   /** Runs a function under `_system/`: they are written in terms of the app. */
   readonly callSystemFunction: (app: App, call: AppCall) => Promise<FunctionResult>;
 }
@@ -59,7 +59,7 @@ export class App {
 
   /** Throws `StorageError` where data cannot be kept in its folder. */
   constructor(urls: AppUrls, { env, onLog, limits, data, callSystemFunction }: AppSettings) {
-    const kept = data ? new KeptApp(data.folder, this.store, { onFatal: data.onFatal, onWarning: onLog }) : null;
+    const kept = data ? new KeptApp(data.folder, this.store, data) : null;
     this.#kept = kept;
     this.store.keeper = kept;
     this.report = onLog;

@@ -18,6 +18,11 @@ const FILES = "_storage";
 // get-convex/convex-backend crates/application/src/scheduled_jobs/mod.rs
 const INTERRUPTED = "Transient error while executing action";
 
+/** A folder, and who is told of its disk. */
+export interface KeptData extends FolderOptions {
+  readonly folder: string;
+}
+
 /** The state of an app that has a folder; its fields follow the records that are read and written. */
 export class KeptApp implements Keeper {
   readonly folder: DurableFolder;

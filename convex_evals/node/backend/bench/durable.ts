@@ -33,6 +33,7 @@ const data = {
   onFatal: (line: string): never => {
     throw new Error(line);
   },
+  onWarning: (line: string): void => void process.stderr.write(`${line}\n`),
 };
 
 function clientOf(backend: Backend): ConvexHttpClient {

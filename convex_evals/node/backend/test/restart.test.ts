@@ -49,7 +49,8 @@ interface StoredFile {
 
 async function started(folder: string): Promise<{ backend: Backend; client: ConvexHttpClient }> {
   const onFatal = (line: string): never => assert.fail(line);
-  const backend = await startBackend({ data: { folder, onFatal } });
+  const onWarning = (line: string): never => assert.fail(line);
+  const backend = await startBackend({ data: { folder, onFatal, onWarning } });
   return { backend, client: new ConvexHttpClient(backend.url, { logger: false }) };
 }
 
