@@ -41,6 +41,7 @@ COMMANDS = {
     "leaderboard-app": "Check the leaderboard's app before it is deployed.",
     "benchmark": "Name what scores are of; list, show, compare.",
     "publish": "Send committed runs to a Convex leaderboard.",
+    "unpublish": "Delete runs from a Convex leaderboard.",
     "sessions": "Make datasets of conversations with coding agents.",
     "keys": "Make and revoke keys of the export API.",
     "matrix": "Show each eval's pass rate for each model.",

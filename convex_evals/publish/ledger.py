@@ -62,12 +62,17 @@ def open_ledger(run: Run, deployment: Deployment) -> Ledger:
     return Ledger(path, root, record)
 
 
-def is_settled(run: Run, ledger: Ledger, *, repair: bool) -> bool:
-    """Whether nothing is to be sent of a run that is not named: all was sent, or was withdrawn.
+def was_published(ledger: Ledger) -> bool:
+    """Whether the ledger says that anything of the run is there."""
+    return any(t.state not in _NOT_STARTED for t in ledger.record.trials)
 
-    With `repair`, what was sent is looked at again.
+
+def is_settled(run: Run, ledger: Ledger, *, again: bool) -> bool:
+    """Whether a run that is not named is left alone: all was sent, or was withdrawn.
+
+    With `again`, what was sent is looked at once more.
     """
     states = {t.state for t in ledger.record.trials}
     if states == {"withdrawn"}:
         return True
-    return states == {"published"} and len(ledger.record.trials) == run.plan.trials and not repair
+    return states == {"published"} and len(ledger.record.trials) == run.plan.trials and not again

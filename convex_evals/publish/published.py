@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from convex_evals.publish.ledger import Ledger
 from convex_evals.publish.trial import How
 from convex_evals.publish.trial_runs import RunError
+from convex_evals.render.model import Column, Row, Table
 from convex_evals.store.run import Run
 
 
@@ -66,3 +67,21 @@ class Published:
                 for n in sorted({*self.trials, *reasons})
             ],
         }
+
+
+def runs_table(found: Sequence[Published]) -> Table:
+    columns = [
+        Column("run_id", "run", is_id=True),
+        Column("date", "date", right=True),
+        Column("model", "model", is_id=True, right=True),
+        Column("experiment", "experiment", right=True),
+        Column("evals", "evals", right=True),
+        Column("trials", "trials", right=True),
+        Column("result", "result"),
+    ]
+    rows: list[Row] = []
+    for each in found:
+        plan = each.run.plan
+        size = len(plan.evals), plan.trials
+        rows.append([plan.run_id, plan.date, plan.model, plan.experiment, *size, each.result()])
+    return Table.of(columns, rows)

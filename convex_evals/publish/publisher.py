@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 from convex_evals.config import Workspace
@@ -16,21 +15,20 @@ from convex_evals.models.catalog import Catalog, load_catalog
 from convex_evals.publish.assets import Assets
 from convex_evals.publish.bundles import EvalSource, open_suite, read_source
 from convex_evals.publish.client import ConvexClient, FunctionFailedError, Patience
-from convex_evals.publish.content import DEFAULT_EXPERIMENT, TrialContent, experiment_there, model_there, read_trial
+from convex_evals.publish.content import DEFAULT_EXPERIMENT, experiment_there, model_there
 from convex_evals.publish.deployments import Deployment
-from convex_evals.publish.leaderboard import MOST_LISTED, LeaderboardApi
-from convex_evals.publish.ledger import Ledger, is_settled, open_ledger
+from convex_evals.publish.leaderboard import LeaderboardApi
+from convex_evals.publish.ledger import is_settled, open_ledger, was_published
 from convex_evals.publish.locks import locked
+from convex_evals.publish.planning import Sources, contents_of, preview_run, unplanned
 from convex_evals.publish.published import Published
 from convex_evals.publish.refusals import Head, open_head, refuse_unguarded, why_not
-from convex_evals.publish.trial import TrialPublisher, hidden
+from convex_evals.publish.trial import TrialPublisher
 from convex_evals.publish.trial_runs import RunError
-from convex_evals.records.publication import PublishedTrial, run_text
 from convex_evals.render.terminal import Display
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
 
-Sources = Mapping[str, EvalSource]  # by eval
 PATIENCE = Patience()
 _LARGEST_OFFSET = 3600.0  # seconds between the deployment's clock and ours
 _AT_ONCE = 2.0  # seconds
@@ -44,6 +42,11 @@ class PublishOptions:
     dry_run: bool = False
     repair: bool = False
     concurrency: int = 8
+    verify: bool = False  # only say whether what was published is there
+
+    @property
+    def sends(self) -> bool:
+        return not (self.dry_run or self.verify)
 
 
 @dataclass
@@ -55,8 +58,11 @@ class Publisher:
     _begin: float = field(default_factory=time.monotonic)
 
     async def publish(self) -> list[Published]:
-        """All chosen runs, oldest first. Raises `UserError`: what was sent until then stands in the ledgers."""
-        if not self.options.dry_run:
+        """All chosen runs, oldest first; what would become of them, or whether they are there, where nothing is sent.
+
+        Raises `UserError`: what was sent until then stands in the ledgers.
+        """
+        if self.options.sends:
             refuse_unguarded(self.deployment, os.environ)
         found = self._chosen()
         work = [each for each in found if each.is_open]
@@ -67,7 +73,7 @@ class Publisher:
             board = LeaderboardApi(client)
             await probe(board)
             work = await self._known(work, board)
-            if self.options.dry_run:
+            if not self.options.sends:
                 await self._preview(work, board, sources)
                 return found
             with locked(self.workspace, self.deployment):
@@ -122,7 +128,9 @@ class Publisher:
         """None for one that is published already, and is not named."""
         try:
             ledger = open_ledger(run, self.deployment)
-            if not self.options.names and is_settled(run, ledger, repair=self.options.repair):
+            if self.options.verify and not self.options.names and not was_published(ledger):
+                return None
+            if not self.options.names and is_settled(run, ledger, again=self.options.repair or self.options.verify):
                 return None
             return Published(run, why_not(run, head), ledger=ledger)
         except UserError as error:
@@ -155,20 +163,8 @@ class Publisher:
         """Say of each trial what would be done, with every check that comes before it is done."""
         for number, each in enumerate(work, 1):
             self._preparing("looking at the deployment", number, len(work))
-            model = await board.model(each.run.plan.model)
-            contents = _contents(each.run, sources[each.run.folder])
-            try:
-                if model is None:  # nor any run of it
-                    each.trials = {content.trial: "would be sent" for content in contents}
-                    continue
-                assert each.ledger is not None
-                await self._unplanned(each.run, each.ledger, board, model)
-                for content in contents:
-                    sender = TrialPublisher(board, Assets(board), each.ledger, content, model, self.options.repair)
-                    with each.of_trial(content.trial):
-                        each.trials[content.trial] = await sender.preview()
-            except RunError as error:
-                each.failed = str(error)
+            contents = contents_of(each.run, sources[each.run.folder])
+            await preview_run(each, board, contents, repair=self.options.repair, verify=self.options.verify)
 
     async def _one(
         self,
@@ -181,9 +177,9 @@ class Publisher:
     ) -> None:
         run, ledger = each.run, each.ledger
         assert ledger is not None
-        contents = _contents(run, sources)
+        contents = contents_of(run, sources)
         model = await board.ensure_model(model_there(run.plan, catalog))
-        ledger.write(*await self._unplanned(run, ledger, board, model))
+        ledger.write(*await unplanned(run, ledger, board, model, repair=self.options.repair))
         senders = []
         for content in contents:
             begin = time.monotonic()
@@ -200,28 +196,6 @@ class Publisher:
             if each.trials.get(sender.content.trial, "was there") != "was there":
                 with each.of_trial(sender.content.trial):
                     await sender.sweep()
-
-    async def _unplanned(self, run: Run, ledger: Ledger, board: LeaderboardApi, model: str) -> list[PublishedTrial]:
-        """What the ledger should say of trials that it does not know. Raises `RunError` where that cannot be told."""
-        unknown = [n for n in range(1, run.plan.trials + 1) if ledger.trial(n) is None]
-        if not unknown:
-            return []
-        listed = await board.runs(model)
-        known = {r.text for r in listed}
-        day = datetime.fromisoformat(run.plan.date).replace(tzinfo=UTC).timestamp() * 1000
-        is_cut_off = len(listed) >= MOST_LISTED and min(r.created for r in listed) > day
-        entries = []
-        for n in unknown:
-            text = run_text(run.plan, n)
-            if text not in known and is_cut_off and not self.options.repair:
-                raise RunError(hidden(self.deployment.url, text))
-            entries.append(PublishedTrial(trial=n, state="starting" if text in known else "planned"))
-        return entries
-
-
-def _contents(run: Run, sources: Sources) -> list[TrialContent]:
-    benchmark = run.benchmark
-    return [read_trial(run, n, sources, benchmark) for n in range(1, run.plan.trials + 1)]
 
 
 @dataclass

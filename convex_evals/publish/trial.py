@@ -25,7 +25,8 @@ from convex_evals.records.publication import PublishedTrial, State
 
 MOST_SENT = 20  # times that a trial is sent from its beginning
 _MOST_IDLE = 5  # rounds after which nothing more was there
-How = Literal["sent", "completed", "was there", "would be sent", "would be completed", "would be replaced", "withdrawn"]
+Done = Literal["sent", "completed", "was there", "withdrawn", "was not there"]
+How = Done | Literal["would be sent", "would be completed", "would be replaced", "would be withdrawn"]
 Step = Literal["start", "complete", "delete"]
 Completed = Literal["before", "now", "never"]  # when all of a run was there
 
@@ -142,7 +143,7 @@ class TrialPublisher:
             why = compared.fault or (missing[0] if missing else "it is not completed there")
         return RunError(
             f"{self.ledger.path}: says that trial {self.content.trial} is published as {run_id}, and {why}; if it was "
-            "deleted there on purpose, delete it here, else `cli publish --repair` sends what is missing"
+            "deleted there on purpose, `cli unpublish` keeps it away, else `cli publish --repair` sends what is missing"
         )
 
     def _refuse_hidden(self, listed: Sequence[ListedRun], after: str | None) -> None:

@@ -64,11 +64,12 @@ class Delivery:
         ]
         return self._deliver(list(found), "\n".join([first, "", *below, ""]))
 
-    def deliver_ledgers(self, runs: Sequence[Run], deployment: str) -> list[str]:
-        """Commit (and push) what was published to `deployment`; lines that say what was done."""
+    def deliver_ledgers(self, runs: Sequence[Run], deployment: str, verb: str) -> list[str]:
+        """Commit (and push) what was done of these runs at `deployment`; lines that say what was committed."""
         what = f"{runs[0].plan.model} {runs[0].plan.experiment}" if len(runs) == 1 else f"{len(runs)} runs"
         below = [f"{run.plan.run_id} ({run.plan.date})" for run in runs]
-        text = "\n".join([f"chore(runs): publish {what} to {deployment}", "", *below, ""])
+        way = "from" if verb == "unpublish" else "to"
+        text = "\n".join([f"chore(runs): {verb} {what} {way} {deployment}", "", *below, ""])
         return self._deliver([run.folder / "published" for run in runs], text)
 
     def _deliver(self, folders: Sequence[Path], text: str) -> list[str]:

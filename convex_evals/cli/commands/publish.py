@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -15,19 +14,17 @@ from convex_evals.cli.options import (
     collect,
     delivery_options,
     deployment_option,
-    open_delivery,
     output_option,
-    print_result,
     runs_dir_option,
     suite_path,
 )
-from convex_evals.render.formats import DEFAULT
-from convex_evals.render.output import complain, say
+from convex_evals.cli.publishing import complain_of, deliver_ledgers, open_ledger_delivery, print_runs, with_deployment
+from convex_evals.render.output import say
 
 if TYPE_CHECKING:
     from convex_evals.publish.deployments import Deployment
     from convex_evals.publish.published import Published
-    from convex_evals.render.model import Row, Section
+    from convex_evals.render.terminal import Display
 
 
 @dataclass(frozen=True)
@@ -39,6 +36,7 @@ class Options:
     since: str | None
     dry_run: bool
     repair: bool
+    verify: bool
     concurrency: int
     commit: bool
     push: bool
@@ -59,6 +57,11 @@ def _day(ctx: click.Context, option: click.Parameter, value: str | None) -> str 
 @click.option("--since", metavar="DATE", callback=_day, help="Without RUN: only runs from this day on (YYYY-MM-DD).")
 @click.option("--dry-run", is_flag=True, help="Check everything and say what would be sent; send nothing.")
 @click.option("--repair", is_flag=True, help="Send again what the ledger says is there and the deployment has not.")
+@click.option(
+    "--verify",
+    is_flag=True,
+    help="Send nothing: compare what was published with what is there, files included. Exit code 4 if it differs.",
+)
 @calls_option
 @delivery_options
 @runs_dir_option
@@ -79,75 +82,49 @@ def publish(ctx: click.Context, options: Options) -> int:
       cli publish --to local
       cli publish --dry-run
       cli publish default-1a2b3c4d --to prod --commit --push
+      cli publish --verify --to prod
       cli publish --since 2026-11-01 --to https://happy-otter-123.convex.cloud
     """
-    import asyncio
+    import os
 
     from convex_evals.config import open_workspace
-    from convex_evals.errors import ExitCode, UserError
-    from convex_evals.publish.open_deployment import is_local, open_deployment
+    from convex_evals.errors import ExitCode
     from convex_evals.publish.publisher import Publisher, PublishOptions
-    from convex_evals.render.terminal import Display
+    from convex_evals.publish.refusals import why_guarded
     from convex_evals.runs.request import load_environment
-
-    workspace = open_workspace(suite_path(ctx), options.runs_dir, Path.cwd())
-    load_environment(workspace.home)
-    if options.commit and is_local(workspace.home, options.to):
-        raise UserError("--commit: the ledgers of the local leaderboard are beside its data, not in the repository")
-    deliver = not options.dry_run
-    delivery = open_delivery(workspace.runs_dir, options.commit and deliver, options.push and deliver)
-    chosen = PublishOptions(options.names, options.since, options.dry_run, options.repair, options.concurrency)
-
-    async def send(display: Display) -> tuple[Deployment, Sequence[Published]]:
-        async with open_deployment(workspace.home, options.to, display.preparing, display.warn) as deployment:
-            return deployment, await Publisher(workspace, deployment, chosen, display).publish()
-
-    try:
-        with Display() as display:
-            deployment, found = asyncio.run(send(display))
-    except KeyboardInterrupt:
-        say("The same command resumes: it asks what is there, and sends what is missing.", err=True)
-        raise
-    print_result(
-        options.form,
-        _section(found, deployment, options.dry_run),
-        lambda: {
-            "deployment": deployment.name,
-            "url": deployment.url,
-            "dry_run": options.dry_run,
-            "runs": [each.to_data() for each in found],
-        },
-    )
-    sent = [each.run for each in found if each.trials]
-    if delivery and sent:
-        for line in delivery.deliver_ledgers(sent, deployment.name):
-            say(line, err=options.form != DEFAULT)
-    failures = [line for each in found for line in each.failures]
-    for line in failures:
-        complain(line)
-    return ExitCode.USER_ERROR if failures else ExitCode.OK
-
-
-def _section(found: Sequence[Published], deployment: Deployment, dry_run: bool) -> Section:
-    from convex_evals.render.model import Column, Section, Table
     from convex_evals.text import counted
 
-    columns = [
-        Column("run_id", "run", is_id=True),
-        Column("date", "date", right=True),
-        Column("model", "model", is_id=True, right=True),
-        Column("experiment", "experiment", right=True),
-        Column("evals", "evals", right=True),
-        Column("trials", "trials", right=True),
-        Column("result", "result"),
-    ]
-    rows: list[Row] = []
-    for each in found:
-        plan = each.run.plan
-        size = len(plan.evals), plan.trials
-        rows.append([plan.run_id, plan.date, plan.model, plan.experiment, *size, each.result()])
-    if not rows:
-        return Section.of(f"{deployment.name}: every complete run is published already.")
-    trials = sum(len(each.trials) for each in found)
-    what = "Nothing was sent (--dry-run)" if dry_run else f"{counted(trials, 'trial')} on {deployment.url}"
-    return Section.of(Table.of(columns, rows), f"{what}.")
+    sends = not (options.dry_run or options.verify)
+    for other in ("dry_run", "repair", "commit", "push"):
+        if options.verify and getattr(options, other):
+            raise click.UsageError(f"--verify, --{other.replace('_', '-')}: give only one of them")
+    workspace = open_workspace(suite_path(ctx), options.runs_dir, Path.cwd())
+    load_environment(workspace.home)
+    delivery = open_ledger_delivery(workspace, options.to, options.commit and sends, options.push and sends)
+    chosen = PublishOptions(
+        options.names, options.since, options.dry_run, options.repair, options.concurrency, options.verify
+    )
+
+    async def publish_to(deployment: Deployment, display: Display) -> list[Published]:
+        return await Publisher(workspace, deployment, chosen, display).publish()
+
+    try:
+        deployment, found = with_deployment(workspace, options.to, publish_to)
+    except KeyboardInterrupt:
+        if sends:
+            say("The same command resumes: it asks what is there, and sends what is missing.", err=True)
+        raise
+    trials = counted(sum(len(each.trials) for each in found), "trial")
+    if options.verify:
+        same = f"{trials} on {deployment.url} {'is' if trials == '1 trial' else 'are'} as here."
+        line = same if found else f"{deployment.name}: nothing was published to it yet."
+    elif not found:
+        line = f"{deployment.name}: every complete run is published already."
+    else:
+        line = f"{trials} on {deployment.url}." if sends else "Nothing was sent (--dry-run)."
+    print_runs(options.form, found, deployment, options.dry_run, line)
+    guarded = why_guarded(deployment, os.environ) if options.dry_run else None
+    if guarded:
+        say(f"note: without --dry-run, this is refused here: {guarded}", err=True)
+    deliver_ledgers(delivery, found, deployment, "publish", options.form)
+    return complain_of(found, ExitCode.EVALS_FAILED if options.verify else ExitCode.USER_ERROR)
