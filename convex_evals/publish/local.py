@@ -196,6 +196,7 @@ async def _token(at: Endpoints, data: Path) -> str:
     listed = await administrate(at, "auth:listTokens", {})
     if any(f"_{each['publicId']}_" in known and "revokedAt" not in each for each in listed):
         return known
+    await administrate(at, "auth:revokeToken", {"name": LOCAL})  # its value was lost
     made = await administrate(at, "auth:createToken", {"name": LOCAL})
     value = str(made["value"])
     _write(path, f"{value}\n")

@@ -92,7 +92,7 @@ const tooMany = (message: string, seconds: number): Response =>
 async function exportRun(ctx: ActionCtx, request: Request, token: string): Promise<Response> {
   const answer = await ctx.runMutation(internal.auth.check, { token, scope: "export" });
   if (answer === "too many") return tooMany("Too many requests without a token that is known.", 60);
-  if (answer === "refused") return unauthorized("This token is not known, or may not export.");
+  if (answer !== "ok") return unauthorized(`${answer.refused}.`);
   const runId = new URL(request.url).searchParams.get("run");
   if (runId === null) return bad("Name a run: /api/export?run=DATE/RUN/TRIAL.");
   const run = await ctx.runQuery(internal.runs.exportRun, { runId });

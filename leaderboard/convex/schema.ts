@@ -31,7 +31,9 @@ export default defineSchema({
     expiresAt: v.optional(v.number()),
     lastUsedAt: v.optional(v.number()),
     revokedAt: v.optional(v.number()),
-  }).index("by_public_id", ["publicId"]),
+  })
+    .index("by_public_id", ["publicId"])
+    .index("by_name", ["name"]),
 
   models: defineTable({
     slug: v.string(),

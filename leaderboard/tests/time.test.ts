@@ -31,14 +31,16 @@ async function startRun(t: App, token: string, runId: string) {
 beforeEach(() => void vi.useFakeTimers({ now: Date.UTC(2026, 10, 1) }));
 afterEach(() => void vi.useRealTimers());
 
-test("a token ends on its day, and not before", async () => {
+test("a token ends on its day and not before, and so does its claim to its name", async () => {
   const t = makeApp();
   const token = await makeToken(t, { expiresInDays: 90 });
   const ask = () => t.mutation(api.admin.checkAssetHash, { token, hash: "h" });
   vi.advanceTimersByTime(90 * DAY - 1);
   await ask();
+  await expect(makeToken(t)).rejects.toThrow("There is a token test already");
   vi.advanceTimersByTime(1);
-  await expect(ask()).rejects.toThrow("Invalid authentication token");
+  await expect(ask()).rejects.toThrow("Expired authentication token");
+  await makeToken(t);
 });
 
 test("the last use of a token is known to the minute, without a write for each call", async () => {

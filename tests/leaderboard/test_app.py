@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -164,29 +165,69 @@ def test_the_cron_ends_what_was_left_and_it_can_be_sent_again(board: Deployment)
     assert len(board.query("runs:leaderboardScores")) == 1
 
 
-def _token(board: Deployment, **more: Any) -> str:
-    return str(board.administrate("auth:createToken", name="made", **more)["value"])
+def _token(board: Deployment, name: str | None = None, **more: Any) -> str:
+    return str(board.administrate("auth:createToken", name=name or secrets.token_hex(8), **more)["value"])
+
+
+MINTED = {"version": "v1", "evalCount": 1, "curatedModels": []}
 
 
 def test_tokens_have_scopes_and_an_end(board: Deployment) -> None:
-    publish, admin = _token(board, scopes=["publish"]), _token(board, scopes=["admin"])
-    mint_args = {"version": "v1", "evalCount": 1, "curatedModels": []}
-    for token, function, args in (
-        (publish, "mintBenchmark", mint_args),
-        (admin, "checkAssetHash", {"hash": "h"}),
-        (_token(board, expiresInDays=0), "checkAssetHash", {"hash": "h"}),
-        (publish[:-1] + ("0" if publish[-1] != "0" else "1"), "checkAssetHash", {"hash": "h"}),
+    name = secrets.token_hex(8)
+    publish, admin = _token(board, name, scopes=["publish"]), _token(board, scopes=["admin"])
+    expired = _token(board, expiresInDays=1e-8)
+    for token, function, args, why in (
+        (publish, "mintBenchmark", MINTED, "This token may not mint and name benchmarks: it lacks the scope admin"),
+        (admin, "checkAssetHash", {"hash": "h"}, "This token may not publish: it lacks the scope publish"),
+        (expired, "checkAssetHash", {"hash": "h"}, "Expired authentication token"),
+        # Nothing is said of a token to those who do not have its secret.
+        (_other_secret(expired), "checkAssetHash", {"hash": "h"}, "Invalid authentication token"),
+        (_other_secret(publish), "mintBenchmark", MINTED, "Invalid authentication token"),
+        ("lb_", "checkAssetHash", {"hash": "h"}, "Invalid authentication token"),
     ):
-        with pytest.raises(RefusedError, match="Invalid authentication token"):
+        with pytest.raises(RefusedError, match=rf"Error: {why}($|\n)"):
             board.mutation(function, **args, token=token)
     board.mutation("checkAssetHash", hash="h", token=publish)
-    board.mutation("mintBenchmark", **mint_args, token=admin)
+    board.mutation("mintBenchmark", **MINTED, token=admin)
     listed = board.administrate("auth:listTokens")
     assert publish not in str(listed) and "secretHash" not in str(listed)
     assert any("lastUsedAt" in token for token in listed if token["scopes"] == ["publish"])
-    assert board.administrate("auth:revokeToken", name="made") >= 2
+    assert [board.administrate("auth:revokeToken", name=name) for _ in range(2)] == [1, 0]
+    for token, why in ((publish, "Revoked"), (_other_secret(publish), "Invalid")):
+        with pytest.raises(RefusedError, match=f"{why} authentication token"):
+            board.mutation("checkAssetHash", hash="h", token=token)
+
+
+def _other_secret(token: str) -> str:
+    return token[:-1] + ("0" if token[-1] != "0" else "1")
+
+
+@pytest.mark.parametrize("scopes", [[], ["export"], ["publish", "admin"]])
+def test_a_token_tells_what_it_may_do(board: Deployment, scopes: list[str]) -> None:
+    token = _token(board, scopes=scopes)
+    assert board._call("mutation", "auth:tokenScopes", {"token": token}) == {"scopes": scopes}
     with pytest.raises(RefusedError, match="Invalid authentication token"):
-        board.mutation("checkAssetHash", hash="h", token=publish)
+        board._call("mutation", "auth:tokenScopes", {"token": _other_secret(token)})
+
+
+@pytest.mark.parametrize("days", [0, -1, 1e-300, 1e308])
+def test_a_token_that_would_not_end_in_the_future_is_not_made(board: Deployment, days: float) -> None:
+    with pytest.raises(RefusedError, match="expiresInDays must be a positive number of days"):
+        _token(board, expiresInDays=days)
+
+
+def test_a_name_is_of_one_token_until_it_ends(board: Deployment) -> None:
+    name = secrets.token_hex(8)
+    expired = _token(board, name, expiresInDays=1e-8)
+    first = _token(board, name)
+    with pytest.raises(RefusedError, match=f"There is a token {name} already; revoke it, or choose another name"):
+        _token(board, name)
+    assert board.administrate("auth:revokeToken", name=name) == 1
+    second = _token(board, name)
+    for token, why in ((expired, "Expired"), (first, "Revoked")):
+        with pytest.raises(RefusedError, match=f"{why} authentication token"):
+            board.mutation("checkAssetHash", hash="h", token=token)
+    board.mutation("checkAssetHash", hash="h", token=second)
 
 
 def test_refused_tokens_of_exports_are_counted(board: Deployment) -> None:
@@ -195,7 +236,9 @@ def test_refused_tokens_of_exports_are_counted(board: Deployment) -> None:
     good = {"authorization": f"Bearer {_token(board, scopes=['export'])}"}
     exported = httpx.get(url, params={"run": "2026-11-01/run/1"}, headers=good, trust_env=False).json()
     assert exported["_id"] == sent.run and len(exported["evals"]) == len(PLAN)
-    wrong = {"authorization": f"Bearer {board.token}"}  # of another scope
+    wrong = {"authorization": f"Bearer {board.token}"}
+    said = httpx.get(url, headers=wrong, trust_env=False).json()["error"]["message"]
+    assert said == "This token may not export runs: it lacks the scope export."
     statuses = [httpx.get(url, headers=wrong, trust_env=False).status_code for _ in range(80)]
     # Refusals are forgotten with time, so the last one may be let through again.
     assert set(statuses) == {401, 429} and statuses[0] == 401

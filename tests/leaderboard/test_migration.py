@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import secrets
 import shutil
 import struct
 import zipfile
@@ -99,7 +100,7 @@ async def running(app: Path, data: Path) -> AsyncIterator[Endpoints]:
 
 
 async def board_at(at: Endpoints) -> Deployment:
-    token = (await administrate(at, "auth:createToken", {"name": "test"}))["value"]
+    token = (await administrate(at, "auth:createToken", {"name": secrets.token_hex(8)}))["value"]
     return Deployment(f"http://127.0.0.1:{at.port}", "", f"http://127.0.0.1:{at.site_port}", APP, Path(), token)
 
 

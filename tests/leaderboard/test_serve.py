@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,14 @@ class Serving:
     site_url: str
 
     def runs(self) -> list[dict[str, Any]]:
-        body = {"path": "runs:listRuns", "args": {}, "format": "json"}
-        answer = httpx.post(f"{self.url}/api/query", json=body, trust_env=False).json()
-        listed: list[dict[str, Any]] = answer["value"]
+        listed: list[dict[str, Any]] = self.call("query", "runs:listRuns")["value"]
         return listed
+
+    def call(self, kind: str, path: str, /, **args: Any) -> dict[str, Any]:
+        """The whole answer of a public function."""
+        body = {"path": path, "args": args, "format": "json"}
+        answer: dict[str, Any] = httpx.post(f"{self.url}/api/{kind}", json=body, trust_env=False).json()
+        return answer
 
 
 @pytest.fixture
@@ -67,7 +72,8 @@ def serving(home: Home, *words: str) -> Iterator[Serving]:
     process = start(home, "leaderboard", "serve", "--port", "0", "--json", *words)
     try:
         assert process.stdout and process.stderr
-        text = "".join(iter(process.stdout.readline, "}\n"))
+        lines = iter(process.stdout.readline, "")  # none where it ended with an error
+        text = "".join(takewhile(lambda line: line != "}\n", lines))
         assert text, process.stderr.read()
         said = json.loads(text + "}")
         yield Serving(process, said["url"], said["site_url"])
@@ -155,6 +161,19 @@ def test_what_is_cut_off_from_the_log_is_said(home: Home) -> None:
     for said, copy in [(published.stderr, first), (err, second)]:
         (warning,) = [line for line in said.splitlines() if "warning" in line]
         assert warning.startswith(f"warning: {log}: ") and warning.endswith(f" is kept in {copy.name}")
+
+
+def test_a_lost_token_is_replaced(home: Home) -> None:
+    """And nobody who has the old one can use it from then on."""
+    path = home.folder / ".leaderboard" / "token"
+    tokens, answers = [], []
+    for _ in range(2):
+        with serving(home) as served:
+            tokens.append(path.read_text(encoding="ascii").strip())
+            answers = [served.call("mutation", "auth:tokenScopes", token=token) for token in tokens]
+        path.unlink()
+    assert answers[0]["status"] == "error" and "Revoked authentication token" in answers[0]["errorMessage"]
+    assert answers[1]["value"] == {"scopes": ["publish", "admin"]}
 
 
 @pytest.mark.parametrize("fault", ["a file", "a damaged log", "a port in use"])

@@ -295,9 +295,10 @@ def test_only_publishers_push(function: str, board: Deployment) -> None:
         "putKeys": {"digest": "d", "replaces": None, "keys": []},
     }
     args = calls[function]
-    other = board.administrate("auth:createToken", name="other", scopes=["admin", "export"])["value"]
-    for token in ("", other):
-        with pytest.raises(RefusedError, match="Invalid authentication token"):
+    name = f"not for {function}"
+    other = board.administrate("auth:createToken", name=name, scopes=["admin", "export"])["value"]
+    for token, why in (("", "Invalid authentication token"), (other, "it lacks the scope publish")):
+        with pytest.raises(RefusedError, match=why):
             board.sessions(function, token=token, **args)
     board.sessions(function, **args)
 
