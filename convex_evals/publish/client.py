@@ -69,6 +69,12 @@ class FunctionFailedError(Exception):
     def __init__(self, path: str, message: str) -> None:
         super().__init__(f"{path}: {message}")
         self.path = path
+        self.message = message
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the deployment has no such function."""
+        return "Could not find public function" in self.message
 
 
 class ConvexClient:
@@ -157,7 +163,7 @@ class ConvexClient:
             if found.get("status") == "success" and "value" in found:
                 return found["value"]
             if found.get("status") == "error":
-                raise FunctionFailedError(path, self.safe(_thrown(str(found.get("errorMessage") or "no message"))))
+                raise FunctionFailedError(path, self.safe(_thrown(found)))
         raise self._no_answer(path, answer, found)
 
     def _no_answer(self, path: str, answer: httpx.Response, found: Any) -> Exception:
@@ -248,8 +254,14 @@ def _origin(url: str) -> str:
         return ""
 
 
-def _thrown(message: str) -> str:
-    """What a function threw, in Convex's words, without the stack behind it."""
+def _thrown(found: dict[str, Any]) -> str:
+    """What a function threw, without the stack behind it.
+
+    In production, Convex tells nothing of an error but the data of a `ConvexError`.
+    """
+    if isinstance(found.get("errorData"), str):
+        return str(found["errorData"])
+    message = str(found.get("errorMessage") or "no message")
     lines = [line for line in _REQUEST_ID.sub("", message).splitlines() if line.strip()]
     said = " ".join(takewhile(lambda line: not _STACK.match(line), lines)).strip()
     return said.removeprefix("Uncaught ").removeprefix("Error: ") or message

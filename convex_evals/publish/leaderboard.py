@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from convex_evals.errors import UserError
 from convex_evals.publish.client import ConvexClient, FunctionFailedError
 
+_NO_ASSET = "0" * 32  # the hash of nothing
 MOST_LISTED = 40  # runs that `listRuns` gives
 _END_OF_TIME = 8.64e15  # the last moment that JavaScript has, in milliseconds since 1970
 _LIST, _DETAILS = "runs:listRuns", "runs:getRunDetails"
@@ -54,6 +56,24 @@ class FoundRun:
 @dataclass(frozen=True)
 class LeaderboardApi:
     client: ConvexClient
+
+    async def scopes(self) -> tuple[str, ...] | None:
+        """What the token may do; None where it is right, and a deployment does not tell.
+
+        Raises `FunctionFailedError` for a token that is refused, and `UserError`.
+        """
+        path = "auth:tokenScopes"
+        try:
+            found = await self.client.mutate_again(path, {})
+        except FunctionFailedError as error:
+            # Others have no such function, which in production is told as little as any error.
+            try:
+                await self.client.mutate_again("admin:checkAssetHash", {"hash": _NO_ASSET})
+            except FunctionFailedError as other:
+                raise (other if error.is_unknown else error) from None
+            return None
+        listed = self._list(self._get(found, "scopes", path, (list,)), path, ".scopes")
+        return tuple(self._text(each, path, ".scopes") for each in listed)
 
     async def ensure_model(self, model: dict[str, Any]) -> str:
         path = "admin:ensureModelFromSlug"
@@ -115,6 +135,11 @@ class LeaderboardApi:
     async def versions(self, experiment: str | None) -> Any:
         """The benchmarks that were minted, in whatever shape a deployment tells them."""
         return await self._query("runs:leaderboardVersions", {"experiment": experiment} if experiment else {})
+
+    async def name_benchmark(self, version: str, name: str) -> None:
+        """Name a minted benchmark for people; deployments of others may have no names."""
+        with suppress(FunctionFailedError):
+            await self.client.mutate_again("admin:nameBenchmark", {"version": version, "name": name})
 
     async def runs(self, model: str) -> list[ListedRun]:
         """The newest runs of a model, newest first; more than `MOST_LISTED` are never given.

@@ -12,14 +12,16 @@ from pathlib import Path
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
 from convex_evals.models.catalog import Catalog, load_catalog
+from convex_evals.publish import probes
 from convex_evals.publish.assets import Assets
 from convex_evals.publish.bundles import EvalSource, open_suite, read_source
-from convex_evals.publish.client import ConvexClient, FunctionFailedError, Patience
-from convex_evals.publish.content import DEFAULT_EXPERIMENT, experiment_there, model_there
+from convex_evals.publish.client import ConvexClient
+from convex_evals.publish.content import model_there
 from convex_evals.publish.deployments import Deployment
 from convex_evals.publish.leaderboard import LeaderboardApi
 from convex_evals.publish.ledger import is_settled, open_ledger, was_published
 from convex_evals.publish.locks import locked
+from convex_evals.publish.mint import mint_missing, not_counted
 from convex_evals.publish.planning import Sources, contents_of, preview_run, unplanned
 from convex_evals.publish.published import Published
 from convex_evals.publish.refusals import Head, open_head, refuse_unguarded, why_not
@@ -29,10 +31,7 @@ from convex_evals.render.terminal import Display
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
 
-PATIENCE = Patience()
-_LARGEST_OFFSET = 3600.0  # seconds between the deployment's clock and ours
 _AT_ONCE = 2.0  # seconds
-_NO_ASSET = "0" * 32
 
 
 @dataclass(frozen=True)
@@ -43,6 +42,7 @@ class PublishOptions:
     repair: bool = False
     concurrency: int = 8
     verify: bool = False  # only say whether what was published is there
+    mint: bool = False  # benchmarks that have a name here are minted there, too
 
     @property
     def sends(self) -> bool:
@@ -69,24 +69,34 @@ class Publisher:
         if not work:
             return found
         sources = self._sources(work)
-        async with ConvexClient(self.deployment, self.options.concurrency, PATIENCE) as client:
+        async with ConvexClient(self.deployment, self.options.concurrency, probes.PATIENCE) as client:
             board = LeaderboardApi(client)
-            await probe(board)
+            await probes.probe(board)
             work = await self._known(work, board)
             if not self.options.sends:
                 await self._preview(work, board, sources)
+                await self._say_what_counts(work, board)
                 return found
             with locked(self.workspace, self.deployment):
                 for each in work:
                     each.ledger = open_ledger(each.run, self.deployment)  # another may have been at it until now
+                if self.options.mint:
+                    minted = await mint_missing([each.run for each in work], board, self.workspace.home)
+                    self.display.note(f"minted there: {', '.join(minted) or 'nothing that was not'}")
                 await self._settle(work)
                 await self._send(work, board, sources)
+            await self._say_what_counts(work, board)
         return found
+
+    async def _say_what_counts(self, work: Sequence[Published], board: LeaderboardApi) -> None:
+        if not self.options.verify:
+            for line in await not_counted([each.run for each in work], board, self.workspace.home):
+                self.display.warn(line)
 
     async def _known(self, work: Sequence[Published], board: LeaderboardApi) -> list[Published]:
         """Those whose experiment the deployment knows. Raises `UserError` for a named run."""
         for name in sorted({each.run.plan.experiment for each in work}):
-            why = await unknown_experiment(board, name)
+            why = await probes.unknown_experiment(board, name)
             if why and self.options.names:
                 raise UserError(f"{why}; nothing was sent")
             for each in work:
@@ -98,7 +108,7 @@ class Publisher:
         """Wait for what a publisher that was killed had on its way: only then can be asked what is there."""
         if any(each.ledger and each.ledger.is_cut for each in work):
             self.display.preparing("resuming: waiting for what is on its way", 0, 0)
-            await asyncio.sleep(PATIENCE.settle_seconds)
+            await asyncio.sleep(probes.PATIENCE.settle_seconds)
 
     def _preparing(self, what: str, done: int, total: int) -> None:
         """Progress of what is usually done at once."""
@@ -219,35 +229,3 @@ class _Pace:
         left = (time.monotonic() - self.begin) / max(self.sent, 1) * (self.total - done)
         ending = f", about {rough_duration(left)} left" if self.sent >= 3 and done < self.total else ""
         self.display.progress(f"{done} of {self.total} evals{ending}")
-
-
-async def probe(board: LeaderboardApi) -> None:
-    """Ask what changes nothing, so that mistakes are found before anything is sent. Raises `UserError`."""
-    client = board.client
-    deployment = client.deployment
-    try:
-        await client.mutate_again("admin:checkAssetHash", {"hash": _NO_ASSET})
-    except FunctionFailedError as error:
-        advice = f"check the token in {deployment.token_variable}, and that the URL is a leaderboard's"
-        raise UserError(f"{deployment.url}: {error}; {advice}; nothing was sent") from None
-    why = await unknown_experiment(board, DEFAULT_EXPERIMENT)
-    if why:
-        raise UserError(f"{why}; nothing was sent")
-    offset = client.offset_seconds
-    if offset is not None and abs(offset) > _LARGEST_OFFSET:
-        raise UserError(
-            f"{deployment.url}: its clock is {abs(offset) / 3600:.1f} hours {'ahead of' if offset > 0 else 'behind'} "
-            "this machine's; set the clock, since runs are found by their time"
-        )
-
-
-async def unknown_experiment(board: LeaderboardApi, name: str) -> str | None:
-    """Why a deployment does not list runs of an experiment; None where it does."""
-    there = experiment_there(name)
-    given = {} if there is None else {"experiment": there}
-    try:
-        await board.client.query("runs:listRuns", {**given, "limit": 1})
-    except FunctionFailedError as error:
-        what = "is it a leaderboard's?" if there is None else f"it may not know the experiment '{name}'"
-        return f"{board.client.deployment.url}: {error}; {what}"
-    return None

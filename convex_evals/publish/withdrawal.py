@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from convex_evals.config import Workspace
-from convex_evals.publish import publisher
+from convex_evals.publish import probes
 from convex_evals.publish.client import ConvexClient
 from convex_evals.publish.content import TrialContent
 from convex_evals.publish.deployments import Deployment
@@ -38,9 +38,9 @@ class Withdrawal:
             refuse_unguarded(self.deployment, os.environ)
         runs = RunStore(self.workspace.runs_dir).find_all(names)
         found = [Published(run, ledger=open_ledger(run, self.deployment)) for run in runs]
-        async with ConvexClient(self.deployment, 1, publisher.PATIENCE) as client:
+        async with ConvexClient(self.deployment, 1, probes.PATIENCE) as client:
             board = LeaderboardApi(client)
-            await publisher.probe(board)
+            await probes.probe(board)
             if self.dry_run:
                 for each in found:
                     await self._each(each, board)

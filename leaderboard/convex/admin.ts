@@ -2,14 +2,14 @@
  * What publishers call. Every call may be repeated, because an answer was lost or a request was doubled: the second one changes
  * nothing and answers like the first.
  */
-import { v } from "convex/values";
+import { ConvexError, v } from "convex/values";
 import { internal } from "./_generated/api";
 import type { Doc, Id } from "./_generated/dataModel";
 import { mutation, type MutationCtx } from "./_generated/server";
 import { requireToken, withToken } from "./auth";
 import { failRun, isStored, listRun, removeOutput, removeRun } from "./lifecycle";
 import { checkAmount, checkFinished, checkName, checkPlan, checkText } from "./limits";
-import { benchmarkOf, DEFAULT_EXPERIMENT } from "./scores";
+import { benchmarkCalled, benchmarkOf, DEFAULT_EXPERIMENT } from "./scores";
 import {
   apiKind,
   assetType,
@@ -61,7 +61,7 @@ export const startRun = mutation({
     const known = run.runId === undefined ? null : await runOf(ctx, run.runId);
     if (known) {
       const other = otherPlan(known, run);
-      if (other) throw new Error(`Run ${run.runId} was started with another ${other}`);
+      if (other) throw new ConvexError(`Run ${run.runId} was started with another ${other}`);
       return known._id;
     }
     return await ctx.db.insert("runs", {
@@ -101,8 +101,9 @@ export const startEval = mutation({
   handler: async (ctx, { token, ...started }) => {
     await requireToken(ctx, token, "publish");
     const run = await existing(ctx, started.runId, "Run");
-    if (started.evalPath !== `${started.category}/${started.name}`) throw new Error("evalPath is not category/name");
-    if (!run.plannedEvals.includes(started.evalPath)) throw new Error(`${started.evalPath} is not planned`);
+    if (started.evalPath !== `${started.category}/${started.name}`)
+      throw new ConvexError("evalPath is not category/name");
+    if (!run.plannedEvals.includes(started.evalPath)) throw new ConvexError(`${started.evalPath} is not planned`);
     if (started.task !== undefined) checkText("task", started.task);
     const known = await ctx.db
       .query("evals")
@@ -128,7 +129,7 @@ export const recordStep = mutation({
       .unique();
     // A late `running` must not undo what has ended since.
     if (known && (step.status.kind === "running" || same(known.status, step.status))) return known._id;
-    if (known && known.status.kind !== "running") throw new Error(`Step is already ${known.status.kind}`);
+    if (known && known.status.kind !== "running") throw new ConvexError(`Step is already ${known.status.kind}`);
     if (known) {
       await ctx.db.patch(known._id, { status: step.status });
       return known._id;
@@ -148,7 +149,7 @@ export const updateEvalOutput = mutation({
     if (before === outputStorageId) return null;
     // A file that is gone may be replaced at any time.
     if (before === undefined || (await isStored(ctx, before))) requireRunning(await existing(ctx, runId, "Run"));
-    if (!(await isStored(ctx, outputStorageId))) throw new Error("File not found");
+    if (!(await isStored(ctx, outputStorageId))) throw new ConvexError("File not found");
     await ctx.db.patch(evalId, { status: { ...status, outputStorageId } });
     if (before !== undefined) await removeOutput(ctx, before);
     return null;
@@ -163,7 +164,7 @@ export const completeEval = mutation({
     checkFinished(status);
     const known = await existing(ctx, evalId, "Eval");
     if (same(known.status, status)) return null;
-    if (known.status.kind !== "running") throw new Error(`Eval is already ${known.status.kind}`);
+    if (known.status.kind !== "running") throw new ConvexError(`Eval is already ${known.status.kind}`);
     requireRunning(await existing(ctx, known.runId, "Run"));
     const { outputStorageId } = known.status;
     await ctx.db.patch(evalId, { status: outputStorageId === undefined ? status : { outputStorageId, ...status } });
@@ -179,7 +180,7 @@ export const completeRun = mutation({
     checkFinished(status);
     const run = await existing(ctx, runId, "Run");
     if (same(run.status, status)) return null;
-    if (run.status.kind !== "running") throw new Error(`Run is already ${run.status.kind}`);
+    if (run.status.kind !== "running") throw new ConvexError(`Run is already ${run.status.kind}`);
     if (status.kind === "completed") await listRun(ctx, run, status);
     else await failRun(ctx, run, status);
     return null;
@@ -215,7 +216,7 @@ export const registerAsset = mutation({
     checkName("hash", asset.hash);
     const known = await assetOf(ctx, asset.hash);
     if (known && (await isStored(ctx, known.storageId))) return known._id;
-    if (!(await isStored(ctx, asset.storageId))) throw new Error("File not found");
+    if (!(await isStored(ctx, asset.storageId))) throw new ConvexError("File not found");
     if (!known) return await ctx.db.insert("assets", asset);
     await ctx.db.patch(known._id, { storageId: asset.storageId });
     return known._id;
@@ -244,7 +245,7 @@ export const mintBenchmark = mutation({
       await ctx.db.insert("benchmarks", benchmark);
       await ctx.scheduler.runAfter(0, internal.scores.recomputeVersion, { version: benchmark.version });
     } else if (known.evalCount !== benchmark.evalCount || !same(known.curatedModels, benchmark.curatedModels)) {
-      throw new Error(`Benchmark ${benchmark.version} was minted with other evals or models`);
+      throw new ConvexError(`Benchmark ${benchmark.version} was minted with other evals or models`);
     }
     return null;
   },
@@ -258,7 +259,9 @@ export const nameBenchmark = mutation({
     await requireToken(ctx, token, "admin");
     if (name !== "") checkName("name", name);
     const known = await benchmarkOf(ctx, version);
-    if (!known) throw new Error("Benchmark not found");
+    if (!known) throw new ConvexError("Benchmark not found");
+    const other = name === "" ? null : await benchmarkCalled(ctx, name);
+    if (other && other._id !== known._id) throw new ConvexError(`${name} is another benchmark, ${other.version}`);
     await ctx.db.patch(known._id, { name: name === "" ? undefined : name });
     return null;
   },
@@ -270,7 +273,7 @@ async function existing<Table extends "models" | "runs" | "evals">(
   what: string,
 ): Promise<Doc<Table>> {
   const document = await ctx.db.get(id);
-  if (!document) throw new Error(`${what} not found`);
+  if (!document) throw new ConvexError(`${what} not found`);
   return document;
 }
 
@@ -282,7 +285,7 @@ async function assetOf(ctx: MutationCtx, hash: string): Promise<Doc<"assets"> | 
 }
 
 function requireRunning({ status }: Doc<"runs">): void {
-  if (status.kind !== "running") throw new Error(`Run is already ${status.kind}`);
+  if (status.kind !== "running") throw new ConvexError(`Run is already ${status.kind}`);
 }
 
 /** Whether two values are the same, whatever the order of their fields. */

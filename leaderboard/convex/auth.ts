@@ -3,7 +3,7 @@
  * database is of no use to call it. `npx convex run auth:createToken '{"name":"ci","scopes":["publish"]}'` shows a token once.
  */
 import { MINUTE, RateLimiter } from "@convex-dev/rate-limiter";
-import { v, type Infer, type PropertyValidators } from "convex/values";
+import { ConvexError, v, type Infer, type PropertyValidators } from "convex/values";
 import { components, internal } from "./_generated/api";
 import type { Doc, Id } from "./_generated/dataModel";
 import { internalAction, internalMutation, internalQuery, mutation, type MutationCtx } from "./_generated/server";
@@ -65,14 +65,15 @@ function hasExpired({ expiresAt }: Doc<"authTokens">): boolean {
  */
 export async function requireToken(ctx: MutationCtx, token: string, wanted: Scope | null): Promise<Doc<"authTokens">> {
   const known = await find(ctx, token, wanted);
-  if (typeof known === "string") throw new Error(known);
+  if (typeof known === "string") throw new ConvexError(known);
   await use(ctx, known);
   return known;
 }
 
 async function use(ctx: MutationCtx, token: Doc<"authTokens">): Promise<void> {
   const { ok, retryAfter } = await limiter.limit(ctx, "calls", { key: token.publicId });
-  if (!ok) throw new Error(`Too many calls with this token; try again in ${Math.ceil((retryAfter ?? 0) / 1000)} s`);
+  if (!ok)
+    throw new ConvexError(`Too many calls with this token; try again in ${Math.ceil((retryAfter ?? 0) / 1000)} s`);
   if (Date.now() - (token.lastUsedAt ?? 0) > LAST_USE_MS) await ctx.db.patch(token._id, { lastUsedAt: Date.now() });
 }
 
@@ -113,7 +114,7 @@ function momentIn(days: number): number {
   const now = Date.now();
   const moment = now + days * DAY_MS;
   if (moment > now && Number.isFinite(moment)) return moment;
-  throw new Error("expiresInDays must be a positive number of days");
+  throw new ConvexError("expiresInDays must be a positive number of days");
 }
 
 export const storeToken = internalMutation({
@@ -128,7 +129,7 @@ export const storeToken = internalMutation({
   handler: async (ctx, token) => {
     checkName("name", token.name);
     if ((await usable(ctx, token.name)).length > 0) {
-      throw new Error(`There is a token ${token.name} already; revoke it, or choose another name`);
+      throw new ConvexError(`There is a token ${token.name} already; revoke it, or choose another name`);
     }
     return await ctx.db.insert("authTokens", token);
   },

@@ -2,7 +2,7 @@
  * `GET /api/export`: sessions for those who have a key of `cli keys create`, and runs for those who have a token. Sessions are
  * answered as `cli view` answers them: the same parameters, the same errors, the same bytes.
  */
-import type { Infer } from "convex/values";
+import { ConvexError, type Infer } from "convex/values";
 import { internal } from "./_generated/api";
 import type { ActionCtx } from "./_generated/server";
 import { refusal } from "./answers";
@@ -219,7 +219,7 @@ function streamed(ctx: ActionCtx, parts: readonly Part[], frame: Frame): Readabl
         return;
       }
       const file = await fetched[next];
-      if (!file) throw new Error("A session was pushed or withdrawn while it was exported");
+      if (!file) throw new ConvexError("A session was pushed or withdrawn while it was exported");
       controller.enqueue(encoder.encode(next === 0 ? frame.opening : frame.separator));
       controller.enqueue(new Uint8Array(await file.arrayBuffer()));
       delete fetched[next];

@@ -1,11 +1,12 @@
 /** What is served to anyone: the leaderboard as JSON, badges; and, with a key or a token, exports. */
 import { httpRouter } from "convex/server";
-import { api } from "./_generated/api";
+import { api, internal } from "./_generated/api";
 import { httpAction } from "./_generated/server";
 import { refusal } from "./answers";
 import { badge, colourOf } from "./badge";
 import { answerExport } from "./exports";
 import { hashOf } from "./hashes";
+import { ALL_VERSIONS } from "./scores";
 
 const CORS = {
   "access-control-allow-origin": "*",
@@ -46,6 +47,10 @@ const leaderboardJson = httpAction(async (ctx, request) => {
   const experiment = experimentOf(url);
   if (experiment === null) return unknownExperiment();
   const version = url.searchParams.get("version");
+  if (version !== null && version !== ALL_VERSIONS) {
+    const isMinted = await ctx.runQuery(internal.runs.isMinted, { called: version });
+    if (!isMinted) return refusal(404, "not_found", "version: no benchmark of this version or name was minted", CORS);
+  }
   const models = await ctx.runQuery(api.runs.leaderboardScores, {
     ...(experiment === undefined ? {} : { experiment }),
     ...(version === null ? {} : { benchmarkVersion: version }),

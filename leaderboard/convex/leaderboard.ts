@@ -1,7 +1,7 @@
 /** What a leaderboard shows, for queries and for HTTP. */
 import type { Doc } from "./_generated/dataModel";
 import type { QueryCtx } from "./_generated/server";
-import { ALL_VERSIONS, benchmarkOf } from "./scores";
+import { ALL_VERSIONS, benchmarkCalled, benchmarkOf } from "./scores";
 
 /** Models of one version that are given, at most: with two versions before it, a query stays below 1,000 documents. */
 const MOST_SHOWN = 300;
@@ -10,7 +10,7 @@ const PREVIOUS_BENCHMARKS = 2;
 
 export interface Selection {
   readonly experimentKey: string;
-  /** Absent: the newest with scores. `all`: across versions. */
+  /** A version or its name. Absent: the newest with scores. `all`: across versions. */
   readonly benchmarkVersion?: string | undefined;
   /** Whether models without a score there are shown with one of the versions before it. */
   readonly includePrevious?: boolean | undefined;
@@ -62,7 +62,10 @@ async function versions(
 ): Promise<{ selected: string | null; previous: string[] }> {
   const minted = (await ctx.db.query("benchmarks").order("desc").take(MOST_BENCHMARKS)).map((each) => each.version);
   if (benchmarkVersion === ALL_VERSIONS) return { selected: ALL_VERSIONS, previous: [] };
-  if (benchmarkVersion !== undefined) return { selected: benchmarkVersion, previous: before(minted, benchmarkVersion) };
+  if (benchmarkVersion !== undefined) {
+    const selected = (await benchmarkCalled(ctx, benchmarkVersion))?.version ?? benchmarkVersion;
+    return { selected, previous: before(minted, selected) };
+  }
   for (const version of minted) {
     const best = ctx.db
       .query("scores")

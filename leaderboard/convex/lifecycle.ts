@@ -1,4 +1,5 @@
 /** Runs as they come and go; what is shown follows. */
+import { ConvexError } from "convex/values";
 import type { Doc, Id } from "./_generated/dataModel";
 import type { MutationCtx, QueryCtx } from "./_generated/server";
 import { countsOf, resultOf } from "./results";
@@ -27,7 +28,7 @@ export async function listRun(
   const evals = await evalsOf(ctx, run._id);
   const evalCounts = countsOf(evals);
   const missing = run.plannedEvals.length - (evalCounts.total - evalCounts.pending);
-  if (missing > 0) throw new Error(`${missing} of ${run.plannedEvals.length} planned evals are not complete`);
+  if (missing > 0) throw new ConvexError(`${missing} of ${run.plannedEvals.length} planned evals are not complete`);
   const listed = { status, evalCounts, result: resultOf(evals), visibility: "listed" } as const;
   await ctx.db.patch(run._id, listed);
   const now = { ...run, ...listed };

@@ -5,7 +5,7 @@ import type { Doc, Id } from "./_generated/dataModel";
 import { leaderboard } from "./leaderboard";
 import { evalsOf, failRun, removeEvals, stepsOf } from "./lifecycle";
 import { ratesOf } from "./results";
-import { ALL_VERSIONS, DEFAULT_EXPERIMENT } from "./scores";
+import { ALL_VERSIONS, benchmarkCalled, DEFAULT_EXPERIMENT } from "./scores";
 import { experiment } from "./validators";
 
 const MOST_LISTED = 40;
@@ -100,6 +100,13 @@ export const listExperiments = query({
       }),
     );
   },
+});
+
+/** Whether a benchmark of this version or this name was minted. */
+export const isMinted = internalQuery({
+  args: { called: v.string() },
+  returns: v.boolean(),
+  handler: async (ctx, { called }) => (await benchmarkCalled(ctx, called)) !== null,
 });
 
 export const leaderboardScores = query({

@@ -91,7 +91,9 @@ export default defineSchema({
     evalCount: v.number(),
     curatedModels: v.array(v.string()),
     name: v.optional(v.string()),
-  }).index("by_version", ["version"]),
+  })
+    .index("by_version", ["version"])
+    .index("by_name", ["name"]),
 
   /** One for each model, experiment and version, and one for `all` versions: what a leaderboard shows. */
   scores: defineTable({

@@ -58,6 +58,16 @@ export async function benchmarkOf(ctx: Pick<QueryCtx, "db">, version: string): P
     .unique();
 }
 
+/** The minted benchmark with this version or this name. */
+export async function benchmarkCalled(ctx: Pick<QueryCtx, "db">, text: string): Promise<Doc<"benchmarks"> | null> {
+  const known = await benchmarkOf(ctx, text);
+  if (known) return known;
+  return await ctx.db
+    .query("benchmarks")
+    .withIndex("by_name", (q) => q.eq("name", text))
+    .first();
+}
+
 async function setScore(
   ctx: MutationCtx,
   { modelId, experimentKey }: Doc<"runs">,

@@ -2,7 +2,7 @@
  * Coding sessions that are exported, which `cli sessions push` sends. Calls name the state that they replace, so that a repeated
  * one changes nothing, and one that comes late, or from a second publisher, is refused instead of undoing what came after it.
  */
-import { v, type Infer } from "convex/values";
+import { ConvexError, v, type Infer } from "convex/values";
 import type { Doc, Id } from "./_generated/dataModel";
 import { internalQuery, mutation, type MutationCtx } from "./_generated/server";
 import { requireToken, withToken } from "./auth";
@@ -49,7 +49,7 @@ export const uploadUrls = mutation({
   handler: async (ctx, { token, count }) => {
     await requireToken(ctx, token, "publish");
     if (!Number.isInteger(count) || count < 1 || count > MOST_URLS) {
-      throw new Error(`count must be a number from 1 to ${MOST_URLS}`);
+      throw new ConvexError(`count must be a number from 1 to ${MOST_URLS}`);
     }
     return await Promise.all(Array.from({ length: count }, () => ctx.storage.generateUploadUrl()));
   },
@@ -72,13 +72,14 @@ export const put = mutation({
     checkName("sessionId", session.sessionId);
     checkName("digest", session.digest);
     checkTags(session.tags);
-    if (!Number.isFinite(session.order)) throw new Error("order must be a number");
+    if (!Number.isFinite(session.order)) throw new ConvexError("order must be a number");
     const known = await find(ctx, session.sessionId);
     if (known?.digest === session.digest) {
       await removeFiles(ctx, files, known.parts);
       return null;
     }
-    if ((known?.digest ?? null) !== replaces) throw new Error(`Session ${session.sessionId} has changed meanwhile`);
+    if ((known?.digest ?? null) !== replaces)
+      throw new ConvexError(`Session ${session.sessionId} has changed meanwhile`);
     const parts = await partsOf(ctx, files);
     if (known) {
       await removeFiles(ctx, filesOf(known.parts), parts);
@@ -98,7 +99,7 @@ export const withdraw = mutation({
     await requireToken(ctx, token, "publish");
     const known = await find(ctx, sessionId);
     if (!known) return null;
-    if (known.digest !== digest) throw new Error(`Session ${sessionId} has changed meanwhile`);
+    if (known.digest !== digest) throw new ConvexError(`Session ${sessionId} has changed meanwhile`);
     await removeFiles(ctx, filesOf(known.parts), {});
     await ctx.db.delete(known._id);
     return null;
@@ -115,7 +116,7 @@ export const putKeys = mutation({
     checkKeys(given.keys);
     const known = await ctx.db.query("exportKeys").first();
     if (known?.digest === given.digest) return null;
-    if ((known?.digest ?? null) !== replaces) throw new Error("The keys have changed meanwhile");
+    if ((known?.digest ?? null) !== replaces) throw new ConvexError("The keys have changed meanwhile");
     if (known) await ctx.db.replace(known._id, given);
     else await ctx.db.insert("exportKeys", given);
     return null;
@@ -163,7 +164,7 @@ async function partsOf(ctx: MutationCtx, files: Files): Promise<Parts> {
     const storageId = files[format];
     if (storageId === undefined) continue;
     const stored = await ctx.db.system.get(storageId);
-    if (!stored) throw new Error("File not found");
+    if (!stored) throw new ConvexError("File not found");
     parts[format] = { storageId, size: stored.size };
   }
   return parts;

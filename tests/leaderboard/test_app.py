@@ -136,6 +136,9 @@ def test_equal_scores_share_a_rank_and_earlier_versions_can_stand_in(board: Depl
     assert board.query("runs:leaderboardVersions") == ["v2", "v1"]
     board.mutation("nameBenchmark", version="v2", name="November")
     assert board.query("runs:leaderboardScores")[0]["scoreBenchmarkName"] == "November"
+    for name in ("November", "v2"):
+        with pytest.raises(RefusedError, match=f"{name} is another benchmark, v2"):
+            board.mutation("nameBenchmark", version="v1", name=name)
 
 
 def test_a_deleted_run_leaves_nothing(board: Deployment) -> None:
@@ -294,6 +297,13 @@ def test_the_leaderboard_as_json_is_for_every_page_and_is_cached(board: Deployme
     assert asked.status_code == 204 and asked.headers["access-control-allow-origin"] == "*"
     send(board, "ffff", runId="another")
     assert httpx.get(url, headers={"if-none-match": answer.headers["etag"]}, trust_env=False).status_code == 200
+    board.mutation("nameBenchmark", version="v1", name="First")
+    by_name = httpx.get(url, params={"version": "First"}, trust_env=False).json()
+    assert by_name == httpx.get(url, params={"version": "v1"}, trust_env=False).json() and by_name["models"]
+    assert httpx.get(url, params={"version": "all"}, trust_env=False).json()["models"]
+    unknown = httpx.get(url, params={"version": "v9"}, trust_env=False)
+    assert unknown.status_code == 404 and "no benchmark of this version or name" in unknown.json()["error"]["message"]
+    assert unknown.headers["access-control-allow-origin"] == "*"
     wrong = httpx.get(url, params={"experiment": "nothing"}, trust_env=False)
     assert wrong.status_code == 400 and "experiment must be one of default" in wrong.json()["error"]["message"]
     unknown = httpx.get(f"{board.site_url}/api/badge/acme/unknown.svg", trust_env=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from convex_evals.publish import publisher
+from convex_evals.publish import probes
 from convex_evals.publish.client import Patience
 from tests.publish.deployed import APP, Deployment, deployed
 from tests.publish.faulty_proxy import FaultyProxy, faulty_proxy
@@ -26,7 +26,7 @@ def running_deployment(
 def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Less waiting than for a deployment far away; what the proxy sends late arrives all the same."""
     patience = Patience(pause_seconds=0.02, longest_pause_seconds=0.5, settle_seconds=1.3)
-    monkeypatch.setattr(publisher, "PATIENCE", patience)
+    monkeypatch.setattr(probes, "PATIENCE", patience)
 
 
 @pytest.fixture

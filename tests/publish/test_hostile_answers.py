@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from convex_evals.publish import publisher
+from convex_evals.publish import probes
 from convex_evals.publish.client import Patience, _thrown
 from tests.conftest import Invoke
 from tests.loopback import serving
@@ -63,6 +63,7 @@ def value(found: object) -> bytes:
 
 
 GOOD = {
+    "auth:tokenScopes": {"scopes": ["publish"]},
     "admin:checkAssetHash": {"exists": False, "storageId": None},
     "admin:ensureModelFromSlug": "m",
     "runs:listRuns": [],
@@ -113,7 +114,7 @@ FIXED: list[tuple[str, Callable[[_Hostile, str], None], str]] = [
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     monkeypatch.setenv(TOKEN_ENV, "a-token")
     patience = Patience(pause_seconds=0.01, longest_pause_seconds=0.02, settle_seconds=0.05, first_answer_seconds=1)
-    monkeypatch.setattr(publisher, "PATIENCE", patience)
+    monkeypatch.setattr(probes, "PATIENCE", patience)
     made = make_home(tmp_path, "http://127.0.0.1:1")
     made.add_run(RUN)
 
@@ -206,4 +207,12 @@ def test_files_go_to_the_deployment_alone(
     ],
 )
 def test_what_a_function_threw_is_told_without_the_stack(message: str, words: str) -> None:
-    assert _thrown(message) == words
+    assert _thrown({"errorMessage": message}) == words
+
+
+def test_data_of_an_error_are_told() -> None:
+    assert (
+        _thrown({"errorMessage": "[Request ID: 0a1b] Server Error", "errorData": "File not found"}) == "File not found"
+    )
+    assert _thrown({"errorMessage": "Uncaught Error: no", "errorData": {"code": 1}}) == "no"
+    assert _thrown({}) == "no message"

@@ -37,6 +37,10 @@ from tests.publish.publications import (
 pytestmark = pytest.mark.grading
 
 RUN = "default-00000001"
+READS = (
+    *("admin:checkAssetHash", "auth:tokenScopes", "models:getBySlug"),
+    *("runs:listRuns", "runs:getRunDetails", "runs:getOutputUrl", "runs:leaderboardVersions"),
+)
 EVALS = ("000-fundamentals/000-answer", "000-fundamentals/001-other")
 
 
@@ -54,8 +58,7 @@ def unzipped(data: bytes) -> dict[str, str]:
 def mutations(proxy: FaultyProxy) -> list[str]:
     """What was sent that changes something."""
     asked = [each.function or "upload" for each in proxy.passed]
-    reads = ("admin:checkAssetHash", "models:getBySlug", "runs:listRuns", "runs:getRunDetails", "runs:getOutputUrl")
-    return [name for name in asked if name not in reads]
+    return [name for name in asked if name not in READS]
 
 
 def test_what_a_deployment_gets(deployment: Deployment, home: Home, invoke: Invoke) -> None:
@@ -158,6 +161,26 @@ def test_a_benchmark_is_minted_there(
     assert ": was there." in invoke("benchmark", "publish", "v1").out
     (there,) = deployment.everything()["benchmarks"]
     assert there["evalCount"] == 3 and there["curatedModels"] == ["anthropic/claude-sonnet-5"]
+
+
+def test_what_counts_in_no_score_is_said_and_minted_if_asked(
+    deployment: Deployment, home: Home, invoke: Invoke, proxy: FaultyProxy
+) -> None:
+    from tests.cli.test_benchmark import PLANS
+
+    home.add_run(RUN, evals=dict(zip(EVALS, PLANS.values(), strict=False)))
+    nameless = "`cli benchmark mint NAME --from default-00000001` names it"
+    dry = invoke("publish", "--dry-run", "default-00000001")
+    assert dry.status == 0 and "warning: in no score there: 1 run of a benchmark without a name" in dry.err
+    assert nameless in dry.err
+    assert invoke("benchmark", "mint", "v1", "--from", "default-00000001").status == 0
+    sent = invoke("publish", "default-00000001")
+    assert "1 run of v1, which is not minted there; `cli publish --mint` mints it" in sent.err, sent.err
+    assert deployment.everything()["benchmarks"] == []
+    minted = invoke("publish", "default-00000001", "--mint")
+    assert minted.status == 0 and "minted there: v1" in minted.err and "in no score" not in minted.err
+    assert len(deployment.everything()["benchmarks"]) == 1
+    assert "minted there: nothing that was not" in invoke("publish", "default-00000001", "--mint").err
 
 
 Spoil = Callable[[Home, Run], None]
@@ -312,7 +335,8 @@ def site(status: int, body: bytes, headers: dict[str, str], failing: bytes = b""
         yield f"http://127.0.0.1:{port}"
 
 
-GOOD = json.dumps({"status": "success", "value": {"exists": False, "storageId": None}}).encode()
+_FOUND = {"exists": False, "storageId": None, "scopes": ["publish", "admin"]}
+GOOD = json.dumps({"status": "success", "value": _FOUND}).encode()
 MISSING = json.dumps({"status": "error", "errorMessage": "Could not find public function for 'admin:checkAssetHash'"})
 
 

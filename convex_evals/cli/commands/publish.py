@@ -37,6 +37,7 @@ class Options:
     dry_run: bool
     repair: bool
     verify: bool
+    mint: bool
     concurrency: int
     commit: bool
     push: bool
@@ -62,6 +63,7 @@ def _day(ctx: click.Context, option: click.Parameter, value: str | None) -> str 
     is_flag=True,
     help="Send nothing: compare what was published with what is there, files included. Exit code 4 if it differs.",
 )
+@click.option("--mint", is_flag=True, help="First mint there what these runs are of, as far as it has a name here.")
 @calls_option
 @delivery_options
 @runs_dir_option
@@ -82,6 +84,7 @@ def publish(ctx: click.Context, options: Options) -> int:
       cli publish --to local
       cli publish --dry-run
       cli publish default-1a2b3c4d --to prod --commit --push
+      cli publish --mint --to local
       cli publish --verify --to prod
       cli publish --since 2026-11-01 --to https://happy-otter-123.convex.cloud
     """
@@ -95,14 +98,20 @@ def publish(ctx: click.Context, options: Options) -> int:
     from convex_evals.text import counted
 
     sends = not (options.dry_run or options.verify)
-    for other in ("dry_run", "repair", "commit", "push"):
+    for other in ("dry_run", "repair", "mint", "commit", "push"):
         if options.verify and getattr(options, other):
             raise click.UsageError(f"--verify, --{other.replace('_', '-')}: give only one of them")
     workspace = open_workspace(suite_path(ctx), options.runs_dir, Path.cwd())
     load_environment(workspace.home)
     delivery = open_ledger_delivery(workspace, options.to, options.commit and sends, options.push and sends)
     chosen = PublishOptions(
-        options.names, options.since, options.dry_run, options.repair, options.concurrency, options.verify
+        options.names,
+        options.since,
+        options.dry_run,
+        options.repair,
+        options.concurrency,
+        options.verify,
+        options.mint,
     )
 
     async def publish_to(deployment: Deployment, display: Display) -> list[Published]:
