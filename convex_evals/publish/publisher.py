@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from convex_evals.config import Workspace
@@ -28,6 +29,7 @@ from convex_evals.publish.refusals import Head, open_head, refuse_unguarded, why
 from convex_evals.publish.trial import TrialPublisher
 from convex_evals.publish.trial_runs import RunError
 from convex_evals.render.terminal import Display
+from convex_evals.store.benchmarks import BenchmarkFolder
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
 
@@ -42,6 +44,7 @@ class PublishOptions:
     repair: bool = False
     concurrency: int = 8
     verify: bool = False  # only say whether what was published is there
+    all: bool = False  # also runs that no minted benchmark ranks
     mint: bool = False  # benchmarks that have a name here are minted there, too
 
     @property
@@ -134,6 +137,20 @@ class Publisher:
             raise UserError(f"{named.run.plan.run_id}: {named.refused or named.failed}; nothing was sent")
         return found
 
+    @cached_property
+    def _minted(self) -> frozenset[str]:
+        """The ids of all benchmarks that have a name here."""
+        return frozenset(head.id for head in BenchmarkFolder(self.workspace.home).heads())
+
+    def _why_unranked(self, run: Run) -> str | None:
+        """Why a run stands beside those that can be compared; None where a minted benchmark ranks it."""
+        if run.benchmark in self._minted:
+            return None
+        return (
+            f"is of no minted benchmark, so nothing ranks it; `cli benchmark mint NAME --from {run.plan.run_id}` mints "
+            "its own, and --all sends it all the same"
+        )
+
     def _look_at(self, run: Run, head: Head) -> Published | None:
         """None for one that is published already, and is not named."""
         try:
@@ -142,7 +159,10 @@ class Publisher:
                 return None
             if not self.options.names and is_settled(run, ledger, again=self.options.repair or self.options.verify):
                 return None
-            return Published(run, why_not(run, head), ledger=ledger)
+            refused = why_not(run, head)
+            if not (refused or self.options.names or self.options.all or was_published(ledger)):
+                refused = self._why_unranked(run)
+            return Published(run, refused, ledger=ledger)
         except UserError as error:
             return Published(run, failed=str(error))
 

@@ -56,20 +56,20 @@ def test_scopes_fit_the_commands(
     monkeypatch.setenv(TOKEN_ENV, publisher)
     lacking = only_error(invoke("benchmark", "publish", "v1").err)
     assert f"the token in {TOKEN_ENV} lacks the scope 'admin'" in lacking and "and has publish" in lacking
-    assert "lacks the scope 'admin'" in only_error(invoke("publish", "--mint").err)
+    assert "lacks the scope 'admin'" in only_error(invoke("publish", "--all", "--mint").err)
     assert board.everything()["runs"] == board.everything()["benchmarks"] == []
     monkeypatch.setenv(TOKEN_ENV, minter)
-    assert "lacks the scope 'publish'" in only_error(invoke("publish").err)
+    assert "lacks the scope 'publish'" in only_error(invoke("publish", "--all").err)
     assert ": minted." in invoke("benchmark", "publish", "v1").out
     (there,) = board.everything()["benchmarks"]
     assert there["name"] == "v1"
     monkeypatch.setenv(TOKEN_ENV, publisher)
-    sent = invoke("publish", "--mint")
+    sent = invoke("publish", "--all", "--mint")
     assert sent.status == 0 and "minted there: nothing that was not" in sent.err
     (score,) = board.query("runs:leaderboardScores", benchmarkVersion="v1")
     assert score["scoreBenchmarkName"] == "v1" and score["runCount"] == 1
     board.administrate("auth:revokeToken", name=f"publish {redacts}")
-    refused = only_error(invoke("publish", RUN).err)
+    refused = only_error(invoke("publish", "--all", RUN).err)
     assert f"Revoked authentication token; check the token in {TOKEN_ENV}" in refused
     monkeypatch.setenv(TOKEN_ENV, "lb_0123456789abcdef_" + "0" * 48)
-    assert "Invalid authentication token; check the token" in only_error(invoke("publish", RUN).err)
+    assert "Invalid authentication token; check the token" in only_error(invoke("publish", "--all", RUN).err)

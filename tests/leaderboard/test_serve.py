@@ -84,7 +84,7 @@ def serving(home: Home, *words: str) -> Iterator[Serving]:
 
 def test_publishing_to_this_machine_needs_nothing_else(home: Home) -> None:
     run = home.add_run("default-00000001")
-    first = cli(home, "publish", "--to", "local")
+    first = cli(home, "publish", "--all", "--to", "local")
     assert first.returncode == 0, first.stderr
     (ledger,) = (home.folder / ".leaderboard" / "ledgers").rglob("*.json")
     assert [trial["state"] for trial in json.loads(ledger.read_text(encoding="utf-8"))["trials"]] == ["published"]
@@ -93,7 +93,7 @@ def test_publishing_to_this_machine_needs_nothing_else(home: Home) -> None:
     with serving(home) as served:
         assert [each["runId"] for each in served.runs()] == [f"{run.plan.date}/{run.plan.run_id}/1"]
         home.add_run("default-00000002")
-        second = cli(home, "publish", "--to", "local")
+        second = cli(home, "publish", "--all", "--to", "local")
         assert second.returncode == 0 and served.url in second.stdout + second.stderr, second.stderr
         assert len(served.runs()) == 2
         refused = cli(home, "leaderboard", "serve", "--port", "0")
@@ -132,7 +132,7 @@ def test_nothing_is_lost_when_the_server_is_killed_while_a_run_is_sent(home: Hom
             os.kill(served.process.pid, signal.SIGKILL)
             publisher.terminate()
             publisher.communicate(timeout=_SECONDS)
-        finished = cli(home, "publish", "--to", "local")
+        finished = cli(home, "publish", "--all", "--to", "local")
         assert finished.returncode == 0, finished.stderr
         with serving(home) as served:
             texts = [each["runId"] for each in served.runs()]
@@ -142,7 +142,7 @@ def test_nothing_is_lost_when_the_server_is_killed_while_a_run_is_sent(home: Hom
 @pytest.mark.full
 def test_what_is_cut_off_from_the_log_is_said(home: Home) -> None:
     home.add_run("default-00000001")
-    assert cli(home, "publish", "--to", "local").returncode == 0
+    assert cli(home, "publish", "--all", "--to", "local").returncode == 0
     data = home.folder / ".leaderboard"
     log = data / "log-00000000"
 
@@ -150,7 +150,7 @@ def test_what_is_cut_off_from_the_log_is_said(home: Home) -> None:
         os.truncate(log, log.stat().st_size - 3)
 
     tear()
-    published = cli(home, "publish", "--to", "local")
+    published = cli(home, "publish", "--all", "--to", "local")
     (first,) = data.glob("*.torn-at-*")
     assert published.returncode == 0
     tear()

@@ -57,7 +57,7 @@ class Home:
 
     def start(self, token: str, *words: str) -> subprocess.Popen[str]:
         """`python cli.py publish` as a process of its own."""
-        argv = [sys.executable, str(ROOT / "cli.py"), "publish", *words]
+        argv = [sys.executable, str(ROOT / "cli.py"), "publish", "--all", *words]
         env = clean_environment(**{TOKEN_ENV: token, "HOME": os.environ["HOME"]})
         pipe = subprocess.PIPE
         return subprocess.Popen(argv, cwd=self.folder, env=env, stdout=pipe, stderr=pipe, text=True)

@@ -81,12 +81,12 @@ def test_the_run_of_somebody_else_is_left_alone(
     theirs = start(deployment, run, **FOREIGN[foreign])
     claim(run, theirs, state, deployment.url)
     before = _theirs(deployment, theirs)
-    result = invoke("publish", RUN)
+    result = invoke("publish", "--all", RUN)
     assert result.status == 1 and f"is {theirs}, which is " in only_error(result.err)
     assert "nothing was changed" in result.err
     assert _theirs(deployment, theirs) == before
     # Repaired, the trial is sent as a run of its own.
-    repaired = invoke("publish", RUN, "--repair")
+    repaired = invoke("publish", "--all", RUN, "--repair")
     assert _theirs(deployment, theirs) == before
     if deployment.app == LEADERBOARD and foreign == "another model":  # which has one run of each name
         assert "was started with another modelId" in only_error(repaired.err)
@@ -114,11 +114,11 @@ def test_a_run_of_another_benchmark_is_replaced_if_asked(
     if state != "none":
         claim(run, older, state, deployment.url)
     before = _runs(deployment)
-    result = invoke("publish", RUN)
+    result = invoke("publish", "--all", RUN)
     if deployment.app == LEADERBOARD and state == "none":  # which lists no run that is under way, and knows its name
         assert "was started with another benchmarkVersion" in only_error(result.err) and _runs(deployment) == before
         return
     assert result.status == 1 and "it is of another benchmark" in only_error(result.err) and "--repair" in result.err
     assert _runs(deployment) == before
-    assert invoke("publish", RUN, "--repair").status == 0
+    assert invoke("publish", "--all", RUN, "--repair").status == 0
     check_published(deployment, run)

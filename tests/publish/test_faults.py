@@ -53,7 +53,7 @@ def publish(invoke: Invoke, proxy: FaultyProxy) -> Callable[[], str]:
     def until_done() -> str:
         said = ""
         for _ in range(MOST_COMMANDS):
-            result = invoke("publish")
+            result = invoke("publish", "--all")
             said += result.out + result.err
             assert result.status in (0, 1), said
             proxy.settle()
@@ -273,13 +273,13 @@ def test_more_newer_runs_than_are_listed(
         other = deployment.mutation("startRun", **arguments)
         deployment.mutation("completeRun", runId=other, status={"kind": "completed", "durationMs": 1})
     before = deployment.everything()
-    assert invoke("publish").status == 0  # the ledger knows where it is
+    assert invoke("publish", "--all").status == 0  # the ledger knows where it is
     ledger_path(run).unlink()
-    refused = invoke("publish")
+    refused = invoke("publish", "--all")
     assert refused.status == 1 and "Git" in refused.err
     assert deployment.everything() == before
     ledger_path(run).write_bytes(written)
-    assert invoke("publish").status == 0
+    assert invoke("publish", "--all").status == 0
     assert deployment.everything() == before
 
 
@@ -290,10 +290,10 @@ def test_a_contradiction_between_ledger_and_deployment(
     run = home.add_run(FIRST_RUN)
     publish()
     deployment.mutation("deleteRun", runId=ledger(run)[1][1])
-    refused = invoke("publish", run.folder)
+    refused = invoke("publish", "--all", run.folder)
     assert refused.status == 1 and "--repair" in refused.err
     assert deployment.everything()["runs"] == []
-    repaired = invoke("publish", "--repair", run.folder)
+    repaired = invoke("publish", "--all", "--repair", run.folder)
     assert repaired.status == 0, repaired.err
     check_published(deployment, run)
 
@@ -310,7 +310,7 @@ def test_production_tells_nothing_of_errors(
     run = home.add_run(FIRST_RUN)
     proxy.redacts = True
     monkeypatch.setenv(TOKEN_ENV, "a-wrong-token")
-    refused = invoke("publish", run.folder)
+    refused = invoke("publish", "--all", run.folder)
     assert refused.status == 1 and "token" in refused.err and "a-wrong-token" not in refused.out + refused.err
     monkeypatch.setenv(TOKEN_ENV, deployment.token)
     proxy.seeded(1, 0.1)

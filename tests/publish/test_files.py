@@ -52,12 +52,12 @@ def test_a_trial_that_is_sent_again_takes_no_file_of_another(
 ) -> None:
     """All trials have the same reply, byte for byte."""
     run = home.add_run(RUN, dict.fromkeys(TWO_TRIALS, "pppp"))
-    assert invoke("publish").status == 0
+    assert invoke("publish", "--all").status == 0
     by_trial = [each["status"]["outputStorageId"] for n in range(1, 5) for each in evals_of(deployment, run, n)]
     assert len(set(by_trial)) == len(by_trial) == 8
     # The first trial is deleted with its files, and sent as a new one.
     deployment.administrate("inspect:copy", table="evals")
-    result = invoke("publish", "--repair", "--json")
+    result = invoke("publish", "--all", "--repair", "--json")
     assert result.status == 0, result.err
     hows = [each["how"] for each in json.loads(result.out)["runs"][0]["trials"]]
     assert sorted(hows) == ["sent", "was there", "was there", "was there"]
@@ -66,12 +66,12 @@ def test_a_trial_that_is_sent_again_takes_no_file_of_another(
 
 def test_a_file_that_is_gone_is_sent_again(deployment: Deployment, home: Home, invoke: Invoke) -> None:
     run = home.add_run(RUN, TWO_TRIALS)
-    assert invoke("publish").status == 0
+    assert invoke("publish", "--all").status == 0
     lose_a_file(deployment, run)
     with pytest.raises(AssertionError):
         check_published(deployment, run)
     before = ledger(run)
-    assert "1 completed, 1 was there" in invoke("publish", RUN).out
+    assert "1 completed, 1 was there" in invoke("publish", "--all", RUN).out
     check_published(deployment, run)
     assert ledger(run) == before
 
@@ -87,7 +87,7 @@ def test_files_are_asked_for_after_sending(
             lose_a_file(deployment, run)
 
     proxy.plan(lose)
-    assert "1 sent" in invoke("publish").out
+    assert "1 sent" in invoke("publish", "--all").out
     check_published(deployment, run)
 
 
@@ -96,14 +96,14 @@ def test_a_run_is_deleted_whatever_became_of_its_files(
     deployment: Deployment, home: Home, invoke: Invoke, spoil: str
 ) -> None:
     run = home.add_run(RUN)
-    assert invoke("publish").status == 0
+    assert invoke("publish", "--all").status == 0
     evals = evals_of(deployment, run, 1)
     if spoil == "gone":
         lose_a_file(deployment, run)
     # An eval that is there twice, with the same file.
     deployment.administrate("inspect:copy", table="evals")
     assert len(evals_of(deployment, run, 1)) == len(evals) + 1
-    result = invoke("publish", "--repair", RUN)
+    result = invoke("publish", "--all", "--repair", RUN)
     assert result.status == 0 and "1 sent" in result.out, result.err
     check_published(deployment, run)
 
@@ -122,7 +122,7 @@ def test_one_trial_that_cannot_be_repaired_keeps_no_other_from_being_sent(
         return Fault.UNAVAILABLE if asked == "admin:deleteRun" else None
 
     proxy.plan(never_delete)
-    result = invoke("publish", "--json")
+    result = invoke("publish", "--all", "--json")
     if deployment.app == LEADERBOARD:  # which knows a call that is repeated
         assert result.status == 0
         return
@@ -131,16 +131,16 @@ def test_one_trial_that_cannot_be_repaired_keeps_no_other_from_being_sent(
     assert [each["how"] for each in first["trials"]] == ["failed", "sent"] and first["trials"][0]["reason"]
     assert [each["how"] for each in second["trials"]] == ["sent"]
     proxy.faultless()
-    assert invoke("publish").status == 0
+    assert invoke("publish", "--all").status == 0
     check_published(deployment, run, other)
 
 
 def test_a_source_that_is_gone_is_sent_again(deployment: Deployment, home: Home, invoke: Invoke) -> None:
     first = home.add_run(RUN)
-    assert invoke("publish").status == 0
+    assert invoke("publish", "--all").status == 0
     for each in evals_of(deployment, first, 1):
         deployment.administrate("inspect:loseFile", storageId=each["evalSourceStorageId"])
     second = home.add_run("default-00000002")
-    assert invoke("publish").status == 0
+    assert invoke("publish", "--all").status == 0
     files = {file["_id"] for file in deployment.everything()["files"]}
     assert {each["evalSourceStorageId"] for each in evals_of(deployment, second, 1)} <= files

@@ -131,7 +131,7 @@ def test_answers_without_end_or_measure(
 ) -> None:
     with hostile(respond) as url:
         home(url)
-        result = invoke("publish")
+        result = invoke("publish", "--all")
     assert result.status == 1 and said in only_error(result.err) and "bug in" not in result.err
 
 
@@ -148,7 +148,7 @@ DATES = {
 def test_headers_that_overflow(home: Callable[[str], None], invoke: Invoke, date: str) -> None:
     with hostile(partial(always, b"{}", {"date": date})) as url:
         home(url)
-        result = invoke("publish")
+        result = invoke("publish", "--all")
     assert result.status == 1 and "check that the URL is a Convex deployment's" in only_error(result.err)
 
     def busy(handler: _Hostile, _asked: str) -> None:
@@ -159,7 +159,7 @@ def test_headers_that_overflow(home: Callable[[str], None], invoke: Invoke, date
 
     with hostile(busy) as url:
         home(url)
-        result = invoke("publish")
+        result = invoke("publish", "--all")
     assert result.status == 1 and only_error(result.err) and "bug in" not in result.err
 
 
@@ -175,7 +175,7 @@ def test_times_that_are_none(home: Callable[[str], None], invoke: Invoke, create
 
     with hostile(respond) as url:
         home(url)
-        result = invoke("publish")
+        result = invoke("publish", "--all")
     assert result.status == 1 and "is no time" in only_error(result.err)
 
 
@@ -185,11 +185,11 @@ def test_files_go_to_the_deployment_alone(
     monkeypatch.setenv(TOKEN_ENV, deployment.token)
     home(proxy.url)
     proxy.rewrites = False  # its upload URLs lead to another port
-    result = invoke("publish")
+    result = invoke("publish", "--all")
     assert result.status == 1 and "its upload URL is of another server" in only_error(result.err)
     assert deployment.everything()["files"] == []
     proxy.rewrites = True
-    assert invoke("publish").status == 0
+    assert invoke("publish", "--all").status == 0
 
 
 @pytest.mark.parametrize(

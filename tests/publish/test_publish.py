@@ -64,7 +64,7 @@ def mutations(proxy: FaultyProxy) -> list[str]:
 def test_what_a_deployment_gets(deployment: Deployment, home: Home, invoke: Invoke) -> None:
     failure = make_failure({"tests": "answers: expected 41 to be 42"})
     run = home.add_run(RUN, {EVALS[0]: "p", EVALS[1]: "f"}, failures={EVALS[1]: failure})
-    result = invoke("publish", "last", "--json")
+    result = invoke("publish", "--all", "last", "--json")
     assert result.status == 0, result.err
     check_published(deployment, run)
     (sent,) = json.loads(result.out)["runs"]
@@ -93,11 +93,11 @@ def test_what_a_deployment_gets(deployment: Deployment, home: Home, invoke: Invo
     output = unzipped(deployment.download(first["status"]["outputStorageId"]))
     assert list(output) == ["convex/main.ts"] and EVALS[0] in output["convex/main.ts"]
     # What is published already is not sent again, and its ledger can be committed.
-    assert "every complete run is published already" in invoke("publish").out
+    assert "every complete run is published already" in invoke("publish", "--all").out
     assert "chore(runs): publish" not in git(home.folder, "log", "-1", "--format=%s")
     git(home.folder, "config", "user.name", "Test")
     git(home.folder, "config", "user.email", "test@example.org")
-    assert "1 was there" in invoke("publish", RUN, "--commit").out
+    assert "1 was there" in invoke("publish", "--all", RUN, "--commit").out
     assert git(home.folder, "log", "-1", "--format=%s") == f"chore(runs): publish acme/model-1 default to {NAME}"
     assert git(home.folder, "status", "--porcelain") == ""
 
@@ -106,14 +106,14 @@ def test_a_source_is_that_of_the_commit_that_was_asked(deployment: Deployment, h
     home.add_run(RUN)
     (home.folder / "evals" / EVALS[0] / "TASK.txt").write_text("Another task.\n")
     home.commit()
-    assert invoke("publish").status == 0
+    assert invoke("publish", "--all").status == 0
     tasks = [each["task"] for each in deployment.everything()["evals"]]
     assert "Another task.\n" not in tasks
 
 
 def test_a_dry_run_sends_nothing(deployment: Deployment, home: Home, invoke: Invoke, proxy: FaultyProxy) -> None:
     run = home.add_run(RUN)
-    result = invoke("publish", "--dry-run")
+    result = invoke("publish", "--all", "--dry-run")
     assert result.status == 0 and "1 would be sent" in result.out and "Nothing was sent" in result.out
     assert mutations(proxy) == [] and not (run.folder / "published").exists()
 
@@ -122,7 +122,7 @@ def test_a_dry_run_makes_the_checks_of_the_real_command(
     deployment: Deployment, home: Home, invoke: Invoke, proxy: FaultyProxy
 ) -> None:
     whole, gone, half = (home.add_run(f"default-{n:08}") for n in range(3))
-    assert invoke("publish").status == 0
+    assert invoke("publish", "--all").status == 0
     before = [ledger(run) for run in (whole, gone, half)]
     deployment.mutation("deleteRun", runId=before[1][1][1])
     deployment.administrate("inspect:copy", table="evals")  # of the first
@@ -135,7 +135,7 @@ def test_a_dry_run_makes_the_checks_of_the_real_command(
 
     def preview(*words: str) -> dict[str, str]:
         sent = len(proxy.passed)
-        result = invoke("publish", "--dry-run", "--json", *words)
+        result = invoke("publish", "--all", "--dry-run", "--json", *words)
         assert result.status == int("error: " in result.err)
         del proxy.passed[:sent]
         assert mutations(proxy) == []
@@ -163,6 +163,28 @@ def test_a_benchmark_is_minted_there(
     assert there["evalCount"] == 3 and there["curatedModels"] == ["anthropic/claude-sonnet-5"]
 
 
+def test_unnamed_runs_are_sent_where_a_minted_benchmark_ranks_them(
+    deployment: Deployment, home: Home, invoke: Invoke, proxy: FaultyProxy
+) -> None:
+    from tests.cli.test_benchmark import PLANS
+
+    whole = home.add_run(RUN, evals=dict(zip(EVALS, PLANS.values(), strict=False)))
+    part = home.add_run("default-00000002", OUTCOMES_ALONE, evals={EVALS[0]: whole.plan.evals[EVALS[0]]})
+    result = invoke("publish")
+    assert result.status == 0 and result.out.count("is of no minted benchmark") == 2 and "--all" in result.out
+    assert mutations(proxy) == []
+    assert invoke("benchmark", "mint", "v1", "--from", RUN).status == 0
+    listed = {each["run_id"]: each for each in json.loads(invoke("publish", "--json").out)["runs"]}
+    assert listed[RUN]["refused"] is None and "no minted benchmark" in listed["default-00000002"]["refused"]
+    check_published(deployment, whole)
+    # What was sent by its name is looked after like any other.
+    named = invoke("publish", "default-00000002")
+    assert named.status == 0 and "in no score there: 1 run of a benchmark without a name" in named.err
+    repaired = invoke("publish", "--repair")
+    assert repaired.out.count("1 was there") == 2 and "is of no minted benchmark" not in repaired.out
+    check_published(deployment, whole, part)
+
+
 def test_what_counts_in_no_score_is_said_and_minted_if_asked(
     deployment: Deployment, home: Home, invoke: Invoke, proxy: FaultyProxy
 ) -> None:
@@ -170,17 +192,17 @@ def test_what_counts_in_no_score_is_said_and_minted_if_asked(
 
     home.add_run(RUN, evals=dict(zip(EVALS, PLANS.values(), strict=False)))
     nameless = "`cli benchmark mint NAME --from default-00000001` names it"
-    dry = invoke("publish", "--dry-run", "default-00000001")
+    dry = invoke("publish", "--all", "--dry-run", "default-00000001")
     assert dry.status == 0 and "warning: in no score there: 1 run of a benchmark without a name" in dry.err
     assert nameless in dry.err
     assert invoke("benchmark", "mint", "v1", "--from", "default-00000001").status == 0
-    sent = invoke("publish", "default-00000001")
+    sent = invoke("publish", "--all", "default-00000001")
     assert "1 run of v1, which is not minted there; `cli publish --mint` mints it" in sent.err, sent.err
     assert deployment.everything()["benchmarks"] == []
-    minted = invoke("publish", "default-00000001", "--mint")
+    minted = invoke("publish", "--all", "default-00000001", "--mint")
     assert minted.status == 0 and "minted there: v1" in minted.err and "in no score" not in minted.err
     assert len(deployment.everything()["benchmarks"]) == 1
-    assert "minted there: nothing that was not" in invoke("publish", "default-00000001", "--mint").err
+    assert "minted there: nothing that was not" in invoke("publish", "--all", "default-00000001", "--mint").err
 
 
 Spoil = Callable[[Home, Run], None]
@@ -255,11 +277,11 @@ def test_what_is_refused(
     run = home.add_run(RUN, **changes)
     if spoil:
         spoil(home, run)
-    result = invoke("publish", run.folder)
+    result = invoke("publish", "--all", run.folder)
     assert result.status == 1 and said in result.err and result.err.count("\n") == 1
     assert mutations(proxy) == [] and not (run.folder / "published").exists()
     # Unnamed, it is listed with the reason, or stops everything before anything is sent.
-    unnamed = invoke("publish")
+    unnamed = invoke("publish", "--all")
     assert mutations(proxy) == [] and "Traceback" not in unnamed.err
 
 
@@ -268,9 +290,9 @@ def test_without_a_sandbox(home: Home, invoke: Invoke, proxy: FaultyProxy) -> No
     for path in run.folder.rglob("*.json"):
         path.write_text(path.read_text().replace('"strict"', '"none"'))
     home.commit()
-    result = invoke("publish", RUN)
+    result = invoke("publish", "--all", RUN)
     assert result.status == 1 and "without a sandbox" in result.err and mutations(proxy) == []
-    listed = json.loads(invoke("publish", "--json").out)["runs"]
+    listed = json.loads(invoke("publish", "--all", "--json").out)["runs"]
     assert "without a sandbox" in listed[0]["refused"] and mutations(proxy) == []
 
 
@@ -282,12 +304,12 @@ def test_the_token_is_never_told(
 ) -> None:
     home.add_run(RUN)
     monkeypatch.setenv(TOKEN_ENV, "wrong-0123456789")
-    result = invoke("publish")
+    result = invoke("publish", "--all")
     assert result.status == 1 and f"check the token in {TOKEN_ENV}" in result.err and result.err.count("\n") == 1
     assert "Invalid authentication token; check" in result.err  # without the stack of the server
     assert "wrong-0123456789" not in result.err + result.out and mutations(proxy) == []
     monkeypatch.delenv(TOKEN_ENV)
-    result = invoke("publish")
+    result = invoke("publish", "--all")
     assert result.status == 1 and f"{TOKEN_ENV} is not set" in result.err
 
 
@@ -297,13 +319,13 @@ def test_a_guarded_deployment(home: Home, invoke: Invoke, proxy: FaultyProxy, mo
     home.add_run(RUN)
     for name in ("GITHUB_ACTIONS", "GITHUB_REF", "GITHUB_EVENT_NAME"):
         monkeypatch.delenv(name, raising=False)
-    assert "only GitHub Actions on the branch main" in invoke("publish").err
+    assert "only GitHub Actions on the branch main" in invoke("publish", "--all").err
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_REF", "refs/heads/main")
     monkeypatch.setenv("GITHUB_EVENT_NAME", "pull_request_target")
-    assert invoke("publish").status == 1 and proxy.passed == []
+    assert invoke("publish", "--all").status == 1 and proxy.passed == []
     monkeypatch.setenv("GITHUB_EVENT_NAME", "push")
-    assert invoke("publish").status == 0
+    assert invoke("publish", "--all").status == 0
 
 
 class _Site(BaseHTTPRequestHandler):
@@ -360,16 +382,16 @@ def test_another_address(
     with site(status, body, headers) as url:
         settings = {"url": url, "token_env": TOKEN_ENV}
         (home.folder / "convex-evals.yaml").write_text(json.dumps({"deployments": {NAME: settings}}))
-        result = invoke("publish")
+        result = invoke("publish", "--all")
     assert result.status == 1 and said in result.err and result.err.count("\n") == 1, result.err
 
 
 def test_nobody_is_there(home: Home, invoke: Invoke) -> None:
     home.add_run(RUN)
-    result = invoke("publish", "--to", "http://127.0.0.1:9")
+    result = invoke("publish", "--all", "--to", "http://127.0.0.1:9")
     assert result.status == 1 and "CONVEX_AUTH_TOKEN is not set" in result.err
     (home.folder / ".env").write_text("CONVEX_AUTH_TOKEN=x\n")
-    result = invoke("publish", "--to", "http://127.0.0.1:9")
+    result = invoke("publish", "--all", "--to", "http://127.0.0.1:9")
     assert result.status == 1 and "nobody answers there" in result.err and result.err.count("\n") == 1
     assert "checkAssetHash" not in result.err
     waits = Patience()  # a port that nobody listens on refuses at once
@@ -395,10 +417,10 @@ def test_settings_of_a_deployment(settings: dict[str, str], said: str) -> None:
 def test_which_deployment_is_meant(home: Home, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     both = {name: {"url": f"https://{name}.example", "token_env": TOKEN_ENV} for name in ("prod", "staging")}
     (home.folder / "convex-evals.yaml").write_text(json.dumps({"deployments": both}))
-    assert "several deployments are known: prod, staging" in invoke("publish").err
-    assert "did you mean 'prod'?" in invoke("publish", "--to", "prdo").err
+    assert "several deployments are known: prod, staging" in invoke("publish", "--all").err
+    assert "did you mean 'prod'?" in invoke("publish", "--all", "--to", "prdo").err
     (home.folder / "convex-evals.yaml").write_text("{}")
-    assert "no deployment to publish to" in invoke("publish").err
+    assert "no deployment to publish to" in invoke("publish", "--all").err
     # A suite of others says nothing about where tokens go.
     (home.folder / "convex-evals.yaml").write_text(json.dumps({"deployments": both}))
     elsewhere = home.folder.parent / f"{home.folder.name}-elsewhere"
@@ -410,18 +432,18 @@ def test_one_run_keeps_no_other_from_being_published(
     deployment: Deployment, home: Home, invoke: Invoke, proxy: FaultyProxy
 ) -> None:
     gone = home.add_run(RUN)
-    assert invoke("publish").status == 0
+    assert invoke("publish", "--all").status == 0
     deployment.mutation("deleteRun", runId=ledger(gone)[1][1])
     path = ledger_path(gone)
     path.write_text(path.read_text().replace('"published"', '"started"'))
     home.add_run("default-00000002", experiment="of_ours")
     sent = home.add_run("default-00000003")
-    result = invoke("publish", "--json")
+    result = invoke("publish", "--all", "--json")
     assert result.status == 1 and "--repair" in result.err
     found = {each["run_id"]: each for each in json.loads(result.out)["runs"]}
     assert "of_ours" in found["default-00000002"]["refused"] and found[RUN]["failed"]
     check_published(deployment, sent)
-    assert invoke("publish", "--repair").status == 0
+    assert invoke("publish", "--all", "--repair").status == 0
     check_published(deployment, gone, sent)
 
 
@@ -430,16 +452,16 @@ def test_a_run_that_was_graded_again_replaces_none_unasked(
     deployment: Deployment, home: Home, invoke: Invoke, by_another_grader: bool
 ) -> None:
     run = home.add_run(RUN)
-    assert invoke("publish").status == 0
+    assert invoke("publish", "--all").status == 0
     key = "e" * 64 if by_another_grader else run.grade(EVALS[0]).grading_key
     grade_again(run, key, flip=True)
     home.commit()
-    named, words = only_error(invoke("publish", RUN).err), "of another benchmark"
+    named, words = only_error(invoke("publish", "--all", RUN).err), "of another benchmark"
     assert (words if by_another_grader else "001-other is failed, not passed") in named and "--repair" in named
     ledger_path(run).unlink()
-    lost = only_error(invoke("publish").err)
+    lost = only_error(invoke("publish", "--all").err)
     assert (words if by_another_grader else "is failed there, not passed") in lost and "--repair" in lost
-    assert invoke("publish", "--repair").status == 0
+    assert invoke("publish", "--all", "--repair").status == 0
     check_published(deployment, run)
 
 
@@ -451,7 +473,7 @@ def test_ledgers_are_pushed(home: Home, invoke: Invoke, tmp_path_factory: pytest
     git(home.folder, "push", "-q", "origin", "main")
     git(home.folder, "config", "user.name", "Test")
     git(home.folder, "config", "user.email", "test@example.org")
-    result = invoke("publish", "--push")
+    result = invoke("publish", "--all", "--push")
     assert result.status == 0 and "Pushed to origin/main" in result.out, result.err
     listed = git(remote, "ls-tree", "-r", "--name-only", "main", "runs/")
     assert f"published/{NAME}.json" in listed

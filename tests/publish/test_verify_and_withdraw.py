@@ -79,7 +79,7 @@ def test_a_deployment_is_compared_with_the_repository(
     run = home.add_run(RUN)
     nothing = invoke("publish", "--verify")
     assert nothing.status == 0 and nothing.out == f"{NAME}: nothing was published to it yet.\n"
-    assert invoke("publish").status == 0
+    assert invoke("publish", "--all").status == 0
     home.add_run("default-00000002")  # is not published, and no difference
     result = invoke("publish", "--verify")
     assert result.status == 0 and "1 was there" in result.out and "1 trial on" in result.out and "as here" in result.out
@@ -101,7 +101,7 @@ def test_a_run_is_taken_back_and_stays_away(
 ) -> None:
     run = home.add_run(RUN, {"000-fundamentals/000-answer": "pp", "000-fundamentals/001-other": "ff"})
     kept = home.add_run("default-00000002")
-    assert invoke("publish").status == 0
+    assert invoke("publish", "--all").status == 0
     dry = invoke("unpublish", RUN, "--dry-run")
     assert dry.status == 0 and "2 would be withdrawn" in dry.out and "Nothing was deleted" in dry.out
     assert len(deployment.everything()["runs"]) == 3
@@ -116,10 +116,10 @@ def test_a_run_is_taken_back_and_stays_away(
     sources = {each["storageId"] for each in deployment.everything()["assets"]}
     assert {file["_id"] for file in deployment.everything()["files"]} == files | sources
     for words in ((), ("--repair",)):
-        assert invoke("publish", *words).status == 0
+        assert invoke("publish", "--all", *words).status == 0
         check_published(deployment, kept)
     assert "2 was not there" in invoke("unpublish", RUN).out
-    assert "2 sent" in invoke("publish", RUN).out
+    assert "2 sent" in invoke("publish", "--all", RUN).out
     check_published(deployment, run, kept)
 
 
@@ -128,7 +128,7 @@ def test_a_withdrawal_is_finished_by_running_it_again(
     deployment: Deployment, home: Home, proxy: FaultyProxy, invoke: Invoke, fault: Fault
 ) -> None:
     run = home.add_run(RUN)
-    assert invoke("publish").status == 0
+    assert invoke("publish", "--all").status == 0
     ledger_path(run).unlink()
     proxy.calls("admin:deleteRun", fault)
     first = invoke("unpublish", RUN)
@@ -143,7 +143,7 @@ def test_a_withdrawal_is_finished_by_running_it_again(
 
 def test_the_run_of_somebody_else_is_not_taken_back(deployment: Deployment, home: Home, invoke: Invoke) -> None:
     run, other = home.add_run(RUN), home.add_run("default-00000002")
-    assert invoke("publish").status == 0
+    assert invoke("publish", "--all").status == 0
     path = ledger_path(run)
     path.write_text(path.read_text().replace(str(ledger(run)[1][1]), str(ledger(other)[1][1])))
     assert invoke("unpublish", RUN).status == 0
@@ -154,4 +154,4 @@ def test_of_no_model_nothing_is_there(deployment: Deployment, home: Home, invoke
     run = home.add_run(RUN)
     assert "1 was not there" in invoke("unpublish", RUN).out
     assert ledger(run) == {1: ("withdrawn", None)}
-    assert "published already" in invoke("publish").out
+    assert "published already" in invoke("publish", "--all").out

@@ -38,6 +38,7 @@ class Options:
     repair: bool
     verify: bool
     mint: bool
+    all: bool
     concurrency: int
     commit: bool
     push: bool
@@ -63,6 +64,7 @@ def _day(ctx: click.Context, option: click.Parameter, value: str | None) -> str 
     is_flag=True,
     help="Send nothing: compare what was published with what is there, files included. Exit code 4 if it differs.",
 )
+@click.option("--all", is_flag=True, help="Without RUN: also runs of no minted benchmark, such as partial ones.")
 @click.option("--mint", is_flag=True, help="First mint there what these runs are of, as far as it has a name here.")
 @calls_option
 @delivery_options
@@ -73,15 +75,15 @@ def _day(ctx: click.Context, option: click.Parameter, value: str | None) -> str 
 def publish(ctx: click.Context, options: Options) -> int:
     """Send committed runs to a leaderboard deployment, each trial exactly once.
 
-    Without RUN, all complete runs that were not published to it yet. Deployments are named in convex-evals.yaml
-    (`deployments:`), with the variable that holds the token; CONVEX_EVAL_URL and CONVEX_AUTH_TOKEN are the default.
-    `local` is the leaderboard on this machine, which `cli leaderboard serve` shows.
+    Without RUN, all complete runs of minted benchmarks (`cli benchmark mint`) that were not published to it yet.
+    Deployments are named in convex-evals.yaml (`deployments:`), with the variable that holds the token;
+    CONVEX_EVAL_URL and CONVEX_AUTH_TOKEN are the default. `local` is the leaderboard on this machine, which
+    `cli leaderboard serve` shows.
     What was sent stands in runs/.../published/NAME.json, which --commit commits. Repeat the command after an
     interruption: it asks the deployment what is there, and sends what is missing.
 
     \b
     Examples:
-      cli publish --to local
       cli publish --dry-run
       cli publish default-1a2b3c4d --to prod --commit --push
       cli publish --mint --to local
@@ -105,13 +107,14 @@ def publish(ctx: click.Context, options: Options) -> int:
     load_environment(workspace.home)
     delivery = open_ledger_delivery(workspace, options.to, options.commit and sends, options.push and sends)
     chosen = PublishOptions(
-        options.names,
-        options.since,
-        options.dry_run,
-        options.repair,
-        options.concurrency,
-        options.verify,
-        options.mint,
+        names=options.names,
+        since=options.since,
+        dry_run=options.dry_run,
+        repair=options.repair,
+        concurrency=options.concurrency,
+        verify=options.verify,
+        all=options.all,
+        mint=options.mint,
     )
 
     async def publish_to(deployment: Deployment, display: Display) -> list[Published]:
