@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from convex_evals.grading.backends import Endpoints
@@ -71,16 +72,18 @@ class Records:
                     found.documents.setdefault(table, {})[id_] = document
         return found
 
-    def export(self, path: Path) -> Path:
-        """As `npx convex export` writes it."""
+    def export(self, path: Path, include_files: bool = False) -> Path:
+        """As `npx convex export` writes it: files are in no list of tables, and there with --include-file-storage."""
         own = {name: number for name, number in self.tables.items() if not name.startswith("_")}
         with zipfile.ZipFile(path, "w") as archive:
             lines = [json.dumps({"name": name, "id": number}) for name, number in own.items()]
             archive.writestr("_tables/documents.jsonl", "\n".join(lines) + "\n")
-            for name in own:
+            for name in [*own, *(["_storage"] if include_files else [])]:
                 documents = [each for each in self.documents.get(name, {}).values() if each is not None]
                 text = "".join(json.dumps(each) + "\n" for each in documents)
                 archive.writestr(f"{name}/documents.jsonl", text)
+                for document in documents if name == "_storage" else ():
+                    archive.writestr(f"{name}/{document['_id']}.zip", "content")
         return path
 
 
@@ -158,6 +161,54 @@ def without_field(log: Path) -> int:
     """Scores that lack the field."""
     scores = Records.read(log).documents.get("scores", {}).values()
     return sum(score is not None and FIELD not in score for score in scores)
+
+
+def send_files(board: Deployment) -> None:
+    """A file wherever documents refer to one."""
+
+    def upload() -> str:
+        url = board.mutation("generateUploadUrl")
+        answer = httpx.post(url, content=b"content", headers={"content-type": "application/zip"}, trust_env=False)
+        return str(answer.raise_for_status().json()["storageId"])
+
+    model = board.mutation("ensureModelFromSlug", slug="acme/m", formattedName="M")
+    run = board.mutation("startRun", modelId=model, provider="acme", plannedEvals=["a/b", "a/c"])
+    for name, storage_id in (("b", upload()), ("c", upload())):
+        of = {"runId": run, "evalPath": f"a/{name}", "category": "a", "name": name}
+        started = board.mutation("startEval", **of, evalSourceStorageId=upload())
+        board.mutation("updateEvalOutput", evalId=started, outputStorageId=storage_id)
+        if name == "b":
+            board.mutation("completeEval", evalId=started, status={"kind": "passed", "durationMs": 1})
+    board.mutation("registerAsset", hash="h", assetType="evalSource", storageId=upload())
+    session: dict[str, Any] = {
+        "sessionId": "a" * 20,
+        "digest": "d",
+        "replaces": None,
+        "status": "golden",
+        "tags": [],
+        "order": 0,
+    }
+    board.sessions("put", **session, files={"openai": upload(), "text": upload()})
+
+
+def test_ids_of_files_need_no_migration(toolchain: Path, tmp_path: Path, invoke: Invoke) -> None:
+    data = tmp_path / "data"
+
+    async def fill() -> None:
+        async with running(APP, data) as at:
+            await asyncio.to_thread(send_files, await board_at(at))
+
+    asyncio.run(fill())
+    there = Records.read(data / "log-00000000")
+    for name, include_files in (("without", False), ("with", True)):
+        export = there.export(tmp_path / f"{name}.zip", include_files)
+        done = invoke("leaderboard-app", "check", export, "--json")
+        assert done.status == 0 and json.loads(done.out)["mismatch"] is None, done.out + done.err
+    (asset,) = there.documents["assets"].values()
+    asset["storageId"] = next(iter(there.documents["models"]))
+    for include_files in (False, True):
+        done = invoke("leaderboard-app", "check", there.export(tmp_path / "wrong.zip", include_files))
+        assert done.status == 4 and 'v.id("_storage")' in done.out, done.out + done.err
 
 
 @pytest.mark.parametrize("content", [b"", b"PK no zip", None])
