@@ -60,7 +60,7 @@ class Served:
 
     @property
     def deployment(self) -> Deployment:
-        return Deployment(LOCAL, self.url, self.token, f"{self.data / _TOKEN}", ledgers=self.data / "ledgers")
+        return Deployment(LOCAL, self.url, self.token, f"{self.data / _TOKEN}", ledgers=self.data / _LEDGERS)
 
     def to_data(self) -> dict[str, Any]:
         return {"data": str(self.data), "url": self.url, "site_url": self.site_url}
@@ -68,6 +68,7 @@ class Served:
 
 _TOKEN = "token"
 _RUNNING = "running.json"
+_LEDGERS = "ledgers"
 
 
 @asynccontextmanager
@@ -93,12 +94,12 @@ async def serve(data: Path, port: int, site_port: int, progress: Progress, warn:
     Raises `InUseError` where another process serves it, and `UserError`.
     """
     running = data / _RUNNING
-    with _locked(data) as lock:
+    with lock_data(data) as lock:
         running.unlink(missing_ok=True)  # of a process that was killed
         try:
             async with open_app(APP, data, lock, (port, site_port), progress, warn) as at:
                 url, site_url = f"http://127.0.0.1:{at.port}", f"http://127.0.0.1:{at.site_port}"
-                served = Served(data, url, site_url, await _token(at, data), at.process)
+                served = Served(data, url, site_url, await _token(at, data, warn), at.process)
                 _write(running, json.dumps(served.to_data()))
                 try:
                     yield served
@@ -148,11 +149,16 @@ class InUseError(UserError):
     """Another process serves the folder."""
 
 
+def has_data(data: Path) -> bool:
+    """Whether a leaderboard has its data in this folder."""
+    return any(data.glob("log-*"))
+
+
 @contextmanager
-def _locked(data: Path) -> Iterator[int]:
+def lock_data(data: Path) -> Iterator[int]:
     """A descriptor that holds the lock on `data`, which is made where it is not there."""
     try:
-        (data / "ledgers").mkdir(mode=0o700, parents=True, exist_ok=True)
+        (data / _LEDGERS).mkdir(mode=0o700, parents=True, exist_ok=True)
         ignored = data / ".gitignore"
         if not ignored.exists():
             ignored.write_text("# Written by `cli leaderboard serve`.\n*\n", encoding="utf-8")
@@ -189,11 +195,14 @@ def _complaints(at: Endpoints) -> list[str]:
     return [line.removeprefix(_SAYS) for line in said if line.startswith(_SAYS)]
 
 
-async def _token(at: Endpoints, data: Path) -> str:
+async def _token(at: Endpoints, data: Path, warn: Warn) -> str:
     """The token that is kept beside the data; made where the leaderboard does not know one."""
     path = data / _TOKEN
     known = path.read_text(encoding="ascii").strip() if path.exists() else ""
     listed = await administrate(at, "auth:listTokens", {})
+    if not listed and any((data / _LEDGERS).iterdir()):
+        shutil.rmtree(data / _LEDGERS)
+        warn(f"{data}: is empty, so what was published to it before is no longer there")
     if any(f"_{each['publicId']}_" in known and "revokedAt" not in each for each in listed):
         return known
     await administrate(at, "auth:revokeToken", {"name": LOCAL})  # its value was lost

@@ -135,10 +135,13 @@ def _section(board: Leaderboard, workspace: Workspace, options: LeaderboardOptio
     return Section.of(none, *section.parts)
 
 
-@leaderboard.command()
-@click.option(
+data_option = click.option(
     "--data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of its data. Default: .leaderboard/."
 )
+
+
+@leaderboard.command()
+@data_option
 @click.option(
     "--port",
     type=click.IntRange(0, 65_534),
@@ -184,6 +187,59 @@ def serve(ctx: click.Context, data: Path | None, port: int, form: str) -> None:
     with until_stopped():
         asyncio.run(run())
     say("Stopped; what was published is kept.", err=True)
+
+
+@leaderboard.command()
+@click.argument("target", metavar="FILE", type=click.Path(path_type=Path))
+@data_option
+@output_option
+@click.pass_context
+def backup(ctx: click.Context, target: Path, data: Path | None, form: str) -> None:
+    """Write all data of the leaderboard on this machine to a zip file, while nobody serves it.
+
+    The file has the leaderboard's token in it: whoever can read it can publish.
+
+    \b
+    Examples:
+      cli leaderboard backup scores-2026-11.zip
+      cli leaderboard backup /mnt/backups/scores.zip --data ~/scores
+    """
+    from convex_evals.publish.backups import back_up
+    from convex_evals.publish.local import DATA
+    from convex_evals.text import counted
+
+    folder = data or own_home(ctx) / DATA
+    files = back_up(folder, target)
+    _print_copied(form, f"Written: {target}, with {counted(files, 'file')}.", target, folder, None)
+
+
+@leaderboard.command()
+@click.argument("archive", metavar="FILE", type=click.Path(path_type=Path))
+@data_option
+@output_option
+@click.pass_context
+def restore(ctx: click.Context, archive: Path, data: Path | None, form: str) -> None:
+    """Put the data of a backup in the place of those that are there, which are kept in a folder beside.
+
+    \b
+    Examples:
+      cli leaderboard restore scores-2026-11.zip
+      cli leaderboard restore scores-2026-11.zip --data /tmp/look
+    """
+    from convex_evals.publish.backups import restore as restore_data
+    from convex_evals.publish.local import DATA
+
+    folder = data or own_home(ctx) / DATA
+    before = restore_data(archive, folder)
+    kept = f" What was there is kept in {before}." if before else ""
+    _print_copied(form, f"Restored: {folder}.{kept}", archive, folder, before)
+
+
+def _print_copied(form: str, line: str, archive: Path, data: Path, before: Path | None) -> None:
+    from convex_evals.render.model import Column, Table
+
+    facts = {"file": str(archive), "data": str(data), "kept": str(before) if before else None}
+    print_lines(form, [line], Table.of([Column(name, None) for name in facts], [[*facts.values()]]), lambda: facts)
 
 
 def _where(folder: Path, served: Served, *, own: bool) -> list[str]:
