@@ -48,13 +48,14 @@ def send_whole_run(board: Deployment, evals: Sequence[str]) -> str:
 def fill(board: Deployment, models: range, runs: int) -> None:
     for model in models:
         board.administrate("measure:fill", firstModel=model, models=1, runs=runs, versions=VERSIONS)
+    board.administrate("measure:nameModels")
 
 
 def measure(board: Deployment, run: str) -> dict[str, tuple[int, float]]:
     """Documents read and median milliseconds, by query."""
     model = board.query("models:getBySlug", slug="acme/1")["_id"]
     queries: dict[str, tuple[str, dict[str, Any]]] = {
-        "listModels": ("models:listModels", {}),
+        "listModels": ("models:listModels", {"paginationOpts": {"numItems": 1000, "cursor": None}}),
         "listRuns": ("runs:listRuns", {}),
         "listRuns of a model": ("runs:listRuns", {"modelId": model}),
         "getRunDetails": ("runs:getRunDetails", {"runId": run}),

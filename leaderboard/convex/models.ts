@@ -1,11 +1,20 @@
+import { paginationOptsValidator } from "convex/server";
 import { v } from "convex/values";
 import { query } from "./_generated/server";
 
-const MOST_LISTED = 1000;
+/** On one page. */
+const MOST_LISTED = 300;
 
+/** A page of models, newest first. */
 export const listModels = query({
-  args: {},
-  handler: async (ctx) => await ctx.db.query("models").take(MOST_LISTED),
+  args: { paginationOpts: paginationOptsValidator },
+  handler: async (ctx, { paginationOpts }) => {
+    const numItems = Math.min(paginationOpts.numItems, MOST_LISTED);
+    return await ctx.db
+      .query("models")
+      .order("desc")
+      .paginate({ ...paginationOpts, numItems });
+  },
 });
 
 export const getBySlug = query({

@@ -5,7 +5,7 @@ import type { Doc, Id } from "./_generated/dataModel";
 import { leaderboard } from "./leaderboard";
 import { evalsOf, failRun, removeEvals, stepsOf } from "./lifecycle";
 import { ratesOf } from "./results";
-import { ALL_VERSIONS, benchmarkCalled, DEFAULT_EXPERIMENT } from "./scores";
+import { ALL_VERSIONS, benchmarkCalled, DEFAULT_EXPERIMENT, modelsOf } from "./scores";
 import { experiment } from "./validators";
 
 const MOST_LISTED = 40;
@@ -84,8 +84,9 @@ export const listExperiments = query({
   args: {},
   handler: async (ctx) => {
     const stats = await ctx.db.query("experimentStats").take(MOST_EXPERIMENTS);
-    return await Promise.all(
-      stats.map(async ({ experimentKey, runCount, totalEvals, passedEvals, modelCount }) => {
+    const found = await Promise.all(
+      stats.map(async ({ experimentKey, runCount, totalEvals, passedEvals, modelCount, models }) => {
+        const named = models ?? (await modelsOf(ctx, experimentKey));
         const latest = await listed(ctx, undefined, experimentKey).order("desc").first();
         return {
           name: experimentKey,
@@ -94,11 +95,14 @@ export const listExperiments = query({
           totalEvals,
           passedEvals,
           passRate: rate(passedEvals, totalEvals),
+          models: named.map(({ model }) => model),
+          modelIds: named.map(({ modelId }) => modelId),
           modelCount,
           latestRun: latest?._creationTime,
         };
       }),
     );
+    return found.sort((a, b) => (b.latestRun ?? 0) - (a.latestRun ?? 0));
   },
 });
 

@@ -8,6 +8,7 @@ import {
   experiment,
   exportKey,
   interval,
+  namedModel,
   runResult,
   runStatus,
   scope,
@@ -133,7 +134,9 @@ export default defineSchema({
     costUsd: v.number(),
     /** Runs whose cost is known. */
     pricedRuns: v.number(),
-  }).index("by_model", ["modelId", "experimentKey"]),
+  })
+    .index("by_model", ["modelId", "experimentKey"])
+    .index("by_experiment", ["experimentKey"]),
 
   experimentStats: defineTable({
     experimentKey,
@@ -141,6 +144,8 @@ export default defineSchema({
     totalEvals: v.number(),
     passedEvals: v.number(),
     modelCount: v.number(),
+    /** The newest of its models. Absent from documents of an older version, until the next run. */
+    models: v.optional(v.array(namedModel)),
   }).index("by_experiment", ["experimentKey"]),
 
   /** Coding sessions that are marked as evals, as `cli sessions push` sent them. */

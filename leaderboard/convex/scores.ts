@@ -2,11 +2,14 @@
  * Scores, which are computed when a run is complete, so that no query looks at runs. Only runs of a minted version count, with
  * as many evals as it has; a score is of the last ten.
  */
-import { v } from "convex/values";
+import { v, type Infer } from "convex/values";
 import { internal } from "./_generated/api";
 import type { Doc, Id } from "./_generated/dataModel";
 import { internalMutation, type MutationCtx, type QueryCtx } from "./_generated/server";
 import { hasScore, scoreOf, type ScoredRun } from "./results";
+import type { namedModel } from "./validators";
+
+type NamedModel = Infer<typeof namedModel>;
 
 export const ALL_VERSIONS = "all";
 export const DEFAULT_EXPERIMENT = "default";
@@ -15,6 +18,8 @@ const COUNTED_RUNS = 10;
 /** Runs that are looked at to find those that count. */
 const READ_RUNS = 50;
 const RUNS_PER_BATCH = 50;
+/** Models of an experiment that are named. */
+const MOST_MODELS = 300;
 
 /** Computes a model's score for a version, and that across versions. */
 export async function updateScores(ctx: MutationCtx, run: Doc<"runs">): Promise<void> {
@@ -121,23 +126,32 @@ export async function updateStats(ctx: MutationCtx, run: Doc<"runs">, by: 1 | -1
   await updateExperiment(ctx, run, by, (after.runCount === 0 ? 0 : 1) - (own ? 1 : 0));
 }
 
-async function updateExperiment(ctx: MutationCtx, run: Doc<"runs">, by: 1 | -1, models: number): Promise<void> {
+/** `change`: how many models the experiment has more than before. */
+async function updateExperiment(ctx: MutationCtx, run: Doc<"runs">, by: 1 | -1, change: number): Promise<void> {
   const { experimentKey, evalCounts } = run;
   const known = await ctx.db
     .query("experimentStats")
     .withIndex("by_experiment", (q) => q.eq("experimentKey", experimentKey))
     .unique();
-  const before = known ?? { runCount: 0, totalEvals: 0, passedEvals: 0, modelCount: 0 };
+  const before = known ?? { runCount: 0, totalEvals: 0, passedEvals: 0, modelCount: 0, models: [] };
   const after = {
     experimentKey,
     runCount: before.runCount + by,
     totalEvals: before.totalEvals + by * evalCounts.total,
     passedEvals: before.passedEvals + by * evalCounts.passed,
-    modelCount: before.modelCount + models,
+    modelCount: before.modelCount + change,
+    models: (change === 0 && before.models) || (await modelsOf(ctx, experimentKey)),
   };
   if (!known) await ctx.db.insert("experimentStats", after);
   else if (after.runCount === 0) await ctx.db.delete(known._id);
   else await ctx.db.replace(known._id, after);
+}
+
+/** The newest models of an experiment. What this reads is not for each query: `experimentStats` has it. */
+export async function modelsOf(ctx: Pick<QueryCtx, "db">, experimentKey: string): Promise<NamedModel[]> {
+  const stats = ctx.db.query("modelStats").withIndex("by_experiment", (q) => q.eq("experimentKey", experimentKey));
+  const models = (await stats.order("desc").take(MOST_MODELS)).map(({ modelId }) => ctx.db.get(modelId));
+  return (await Promise.all(models)).flatMap((model) => (model ? [{ modelId: model._id, model: model.slug }] : []));
 }
 
 /** Computes the scores of a version again, batch after batch: it may have been minted after its runs. */

@@ -82,6 +82,8 @@ export const runResult = v.object({
   costUsd: v.union(v.number(), v.null()),
 });
 
+export const namedModel = v.object({ modelId: v.id("models"), model: v.string() });
+
 export const interval = v.object({ low: v.number(), high: v.number() });
 
 export const sessionStatus = v.union(

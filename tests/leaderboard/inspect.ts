@@ -61,6 +61,17 @@ export const copy = internalMutation({
   },
 });
 
+/** Makes sums of experiments as versions left them that did not name models. */
+export const forgetModels = internalMutation({
+  args: {},
+  handler: async (ctx) => {
+    for (const stats of await ctx.db.query("experimentStats").collect()) {
+      await ctx.db.patch(stats._id, { models: undefined });
+    }
+    return null;
+  },
+});
+
 /** Makes what is computed wrong, as an older version may have left it. */
 export const spoilScores = internalMutation({
   args: {},

@@ -3,6 +3,7 @@ import { makeFunctionReference } from "convex/server";
 import { v } from "convex/values";
 import type { Id } from "./_generated/dataModel";
 import { internalMutation, internalQuery } from "./_generated/server";
+import { modelsOf } from "./scores";
 
 const EVALS = 120;
 const CATEGORIES = 8;
@@ -63,6 +64,17 @@ export const fill = internalMutation({
         costUsd: runs,
         pricedRuns: runs,
       });
+    }
+    return null;
+  },
+});
+
+/** Names the models in the sums of their experiments, as runs do that are complete. */
+export const nameModels = internalMutation({
+  args: {},
+  handler: async (ctx) => {
+    for (const { _id, experimentKey } of await ctx.db.query("experimentStats").collect()) {
+      await ctx.db.patch(_id, { models: await modelsOf(ctx, experimentKey) });
     }
     return null;
   },

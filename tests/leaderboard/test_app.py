@@ -141,6 +141,44 @@ def test_equal_scores_share_a_rank_and_earlier_versions_can_stand_in(board: Depl
             board.mutation("nameBenchmark", version="v1", name=name)
 
 
+def test_models_are_listed_page_by_page_the_newest_first(board: Deployment) -> None:
+    """As Convex's `usePaginatedQuery` asks for them."""
+    for n in range(5):
+        board.mutation("ensureModelFromSlug", slug=f"acme/{n}", formattedName=f"M {n}")
+    slugs, cursor, is_done = [], None, False
+    while not is_done:
+        options = {"numItems": 2, "cursor": cursor, "id": 0}
+        found = board.query("models:listModels", paginationOpts=options)
+        slugs.append([model["slug"] for model in found["page"]])
+        cursor, is_done = found["continueCursor"], found["isDone"]
+    assert [slug for page in slugs for slug in page] == [f"acme/{n}" for n in reversed(range(5))]
+    assert max(map(len, slugs)) == 2
+    with pytest.raises(RefusedError, match="paginationOpts"):
+        board.query("models:listModels")
+
+
+def test_an_experiment_names_its_models(board: Deployment) -> None:
+    def named() -> dict[str, list[str]]:
+        found = board.query("runs:listExperiments")
+        for each in found:
+            assert len(each["models"]) == len(each["modelIds"]) == each["modelCount"]
+            slugs = [next(m["slug"] for m in board.everything()["models"] if m["_id"] == i) for i in each["modelIds"]]
+            assert slugs == each["models"]
+        assert [each["latestRun"] for each in found] == sorted((each["latestRun"] for each in found), reverse=True)
+        return {each["name"]: each["models"] for each in found}
+
+    runs = [send(board, model=f"acme/{n}", runId=str(n)) for n in range(3)]
+    send(board, model="acme/1", runId="again")
+    send(board, model="acme/1", runId="other", experiment="agents_md")
+    both = {"default": ["acme/2", "acme/1", "acme/0"], "agents_md": ["acme/1"]}
+    assert named() == both
+    board.administrate("inspect:forgetModels")
+    assert named() == both
+    for sent in runs[1:]:
+        board.mutation("deleteRun", runId=sent.run)
+    assert named() == {"default": ["acme/1", "acme/0"], "agents_md": ["acme/1"]}
+
+
 def test_a_deleted_run_leaves_nothing(board: Deployment) -> None:
     mint(board)
     kept, gone = send(board, runId="kept"), send(board, "ffff", runId="gone", model="acme/other")

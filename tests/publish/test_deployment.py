@@ -79,12 +79,14 @@ def test_a_run_from_its_start_to_its_completion(deployment: Deployment) -> None:
     assert listed["evalCounts"] == {"total": 1, "passed": 0, "failed": 1, "pending": 0}
     (experiment,) = deployment.query("runs:listExperiments")
     assert experiment["name"] == "agents_md" and experiment["completedRuns"] == experiment["totalEvals"] == 1
+    assert experiment["models"] == ["acme/m"] and experiment["modelIds"] == [details["modelId"]]
 
 
 def test_a_model_is_there_once_and_runs_and_evals_and_steps_as_often_as_they_are_sent(deployment: Deployment) -> None:
     model = make_model(deployment)
     assert make_model(deployment) == model
-    assert [m["slug"] for m in deployment.query("models:listModels")] == ["acme/m"]
+    page = deployment.query("models:listModels", paginationOpts={"numItems": 10, "cursor": None})
+    assert page["isDone"] and [m["slug"] for m in page["page"]] == ["acme/m"]
     assert deployment.query("models:getBySlug", slug="acme/m")["_id"] == model
     assert deployment.query("models:getBySlug", slug="acme/other") is None
     run, other = start_run(deployment), start_run(deployment)

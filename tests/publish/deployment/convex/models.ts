@@ -1,7 +1,11 @@
+import { paginationOptsValidator } from "convex/server";
 import { v } from "convex/values";
 import { query } from "./_generated/server";
 
-export const listModels = query({ args: {}, handler: async (ctx) => await ctx.db.query("models").collect() });
+export const listModels = query({
+  args: { paginationOpts: paginationOptsValidator },
+  handler: async (ctx, { paginationOpts }) => await ctx.db.query("models").order("desc").paginate(paginationOpts),
+});
 
 export const getBySlug = query({
   args: { slug: v.string() },

@@ -76,6 +76,8 @@ export const listExperiments = query({
       names.map(async (name) => {
         const own = runs.filter((run) => (run.experiment ?? "default") === name);
         const evals = (await Promise.all(own.map((run) => evalsOf(ctx, run._id)))).flat();
+        const modelIds = [...new Set(own.map((run) => run.modelId))];
+        const models = await Promise.all(modelIds.map((id) => ctx.db.get(id)));
         const passedEvals = evals.filter((each) => each.status.kind === "passed").length;
         return {
           name,
@@ -84,7 +86,9 @@ export const listExperiments = query({
           totalEvals: evals.length,
           passedEvals,
           passRate: evals.length === 0 ? 0 : passedEvals / evals.length,
-          modelCount: new Set(own.map((run) => run.modelId)).size,
+          models: models.map((model) => model?.slug),
+          modelIds,
+          modelCount: modelIds.length,
           latestRun: own[0]?._creationTime,
         };
       }),
