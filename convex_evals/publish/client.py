@@ -192,7 +192,7 @@ class ConvexClient:
             except ProviderFault as fault:
                 raise self._unreadable(fault) from None
             except (httpx.HTTPError, httpx.InvalidURL) as error:
-                raise LostAnswerError(self.safe(f"{type(error).__name__} {error}".strip())) from None
+                raise LostAnswerError(self.safe(str(error) or type(error).__name__)) from None
         self._has_answered = True
         moment = http_date(answer.headers.get("date", ""))
         self.offset_seconds = self.offset_seconds if moment is None else moment - time.time()

@@ -18,6 +18,7 @@ from convex_evals.runs.regrade import look_at
 from convex_evals.runs.request import asked_under
 from convex_evals.store.run import Run
 from convex_evals.suite.suite import load_suite, refuse_incomplete
+from convex_evals.text import counted
 from convex_evals.vcs.git import clean_commit, has_commits
 
 
@@ -41,9 +42,11 @@ async def mint_suite(
             f"{workspace.suite}: has changes that are not committed (`git status` lists them), and a benchmark must be "
             "found again; commit them first"
         )
+    display.preparing("starting the graders", 0, 0)
     async with ready_service(
         workspace.suite, workspace.config, 1, display.preparing, display.warn, REVIEWED
     ) as service:
+        display.preparing(f"looking at {counted(len(evals), 'eval')}", 0, 0)
         today = await look_at(service, evals)
     return _benchmark(name, asked, commit, models, today.inputs)
 
