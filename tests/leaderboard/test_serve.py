@@ -105,6 +105,28 @@ def test_publishing_to_this_machine_needs_nothing_else(home: Home) -> None:
     assert not processes_with(str(home.folder / ".leaderboard"))
 
 
+def test_whoever_asks_is_answered_from_the_first_moment_on(home: Home) -> None:
+    """A page that is open while the leaderboard starts waits, with and without data; it is not told of an error."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    for _ in range(2):
+        process = start(home, "leaderboard", "serve", "--port", url.rpartition(":")[2])
+        try:
+            assert _first_answer(process, url)["value"] == []
+        finally:
+            process.kill()
+            process.communicate()
+
+
+def _first_answer(process: subprocess.Popen[str], url: str) -> dict[str, Any]:
+    while process.poll() is None:
+        try:
+            return Serving(process, url, "").call("query", "runs:listRuns")
+        except httpx.ConnectError:
+            time.sleep(0.01)
+    raise AssertionError(process.communicate())
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_it_ends_in_the_background_of_a_script_as_well(home: Home, ending: signal.Signals) -> None:

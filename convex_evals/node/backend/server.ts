@@ -65,8 +65,9 @@ export async function startBackend(options: BackendOptions = {}): Promise<Backen
   const parts = { app, push: new PushApi(app), cloudUrl, siteUrl };
   const sync = new SyncServer(app);
   const listeners = new Listeners(parts, sync);
-  port = await listeners.api(options.door ?? EVERYTHING).listen(options.port ?? 0);
-  sitePort = await listeners.site(options.door ?? EVERYTHING).listen(options.sitePort ?? 0);
+  const opened = openedWith(app, options);
+  port = await listeners.api(options.door ?? EVERYTHING, opened).listen(options.port ?? 0);
+  sitePort = await listeners.site(options.door ?? EVERYTHING, opened).listen(options.sitePort ?? 0);
   await app.resume();
 
   return {
@@ -86,6 +87,11 @@ export async function startBackend(options: BackendOptions = {}): Promise<Backen
   };
 }
 
+/** Clients of an app that is kept go on after a restart: on ports where nothing is deployed, they wait until something is. */
+async function openedWith(app: App, { data, door = EVERYTHING }: BackendOptions): Promise<void> {
+  if (data && !door.push) await app.whenDeployed();
+}
+
 /** What serves the app, by doors. */
 class Listeners {
   readonly #parts: Omit<ApiParts, "door">;
@@ -97,12 +103,13 @@ class Listeners {
     this.#sync = sync;
   }
 
-  api(door: Door): LoopbackListener {
-    return this.#add(apiServer({ ...this.#parts, door }, this.#sync));
+  /** Requests are answered once `opened` resolves. */
+  api(door: Door, opened: Promise<void> = Promise.resolve()): LoopbackListener {
+    return this.#add(apiServer({ ...this.#parts, door }, this.#sync, opened));
   }
 
-  site(door: Door): LoopbackListener {
-    return this.#add(siteServer(this.#parts.app, door));
+  site(door: Door, opened: Promise<void> = Promise.resolve()): LoopbackListener {
+    return this.#add(siteServer(this.#parts.app, door, opened));
   }
 
   async close(): Promise<void> {
@@ -116,15 +123,18 @@ class Listeners {
   }
 }
 
-function apiServer(parts: ApiParts, sync: SyncServer): () => Server {
+function apiServer(parts: ApiParts, sync: SyncServer, opened: Promise<void>): () => Server {
   return () =>
-    createServer((request, response) => void handleApi(request, response, parts).catch(() => response.destroy())).on(
-      "upgrade",
-      (request, socket, head) => sync.upgrade(request, socket, head, parts.door),
-    );
+    createServer((request, response) => {
+      void opened.then(() => handleApi(request, response, parts)).catch(() => response.destroy());
+    }).on("upgrade", (request, socket, head) => {
+      void opened.then(() => sync.upgrade(request, socket, head, parts.door));
+    });
 }
 
-function siteServer(app: App, door: Door): () => Server {
+function siteServer(app: App, door: Door, opened: Promise<void>): () => Server {
   return () =>
-    createServer((request, response) => void handleSite(request, response, app, door).catch(() => response.destroy()));
+    createServer((request, response) => {
+      void opened.then(() => handleSite(request, response, app, door)).catch(() => response.destroy());
+    });
 }

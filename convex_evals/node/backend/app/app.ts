@@ -157,6 +157,11 @@ export class App {
     return () => this.#deployed.delete(listener);
   }
 
+  /** Resolves once something is deployed. */
+  async whenDeployed(): Promise<void> {
+    if (!this.deployment) await new Promise<void>((resolve) => void this.onDeployed(resolve));
+  }
+
   crons(): CronStatus[] {
     return this.#crons.list();
   }
