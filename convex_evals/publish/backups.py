@@ -20,9 +20,9 @@ _EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip file can hold
 
 
 def back_up(data: Path, target: Path) -> int:
-    """Write all data of a leaderboard that nobody serves to a new zip file; return how many files it has.
+    """Back up a leaderboard that is not being served to a new zip file; return how many files it has.
 
-    It has the leaderboard's token in it, so only its owner may read it. Raises `UserError`.
+    The leaderboard's token is among them, so only its owner may read it. Raises `UserError`.
     """
     if target.exists():
         raise UserError(f"{target}: is there already; name another file")
@@ -41,13 +41,14 @@ def back_up(data: Path, target: Path) -> int:
                 os.fsync(out.fileno())
             unfinished.rename(target)
         except OSError as error:
-            unfinished.unlink(missing_ok=True)
             raise UserError(f"{target}: cannot be written: {error.strerror}") from None
+        finally:
+            unfinished.unlink(missing_ok=True)
     return len(names)
 
 
 def restore(archive: Path, data: Path) -> Path | None:
-    """Put the data of a backup in the place of those in `data`; return where those are kept, None where none were.
+    """Replace the data in `data` with a backup; return where the old data are kept, None where there were none.
 
     Raises `UserError`, and then nothing has changed.
     """
@@ -71,7 +72,7 @@ def restore(archive: Path, data: Path) -> Path | None:
 
 
 def _exchange(new: Path, data: Path) -> Path | None:
-    """Move data to a name of their own, and others to their place."""
+    """Put the folder `new` in the place of `data`; return where the old data are, None where there were none."""
     _sync(new)
     if not has_data(data):
         shutil.rmtree(data)
@@ -79,7 +80,11 @@ def _exchange(new: Path, data: Path) -> Path | None:
         return None
     before = data.with_name(f"{data.name}.before-{datetime.now(UTC):%Y%m%d-%H%M%S}")
     data.rename(before)
-    new.rename(data)
+    try:
+        new.rename(data)
+    except BaseException:
+        before.rename(data)
+        raise
     return before
 
 

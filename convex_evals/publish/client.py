@@ -49,7 +49,7 @@ class Patience:
     answer_seconds: float = 60.0
     first_answer_seconds: float = 20.0
     tries: int = 7  # of what may be sent twice
-    first_tries: int = 3  # as long as nothing was ever answered: it is more likely that nobody is there
+    first_tries: int = 3  # before the first answer: most likely, nothing is listening there
     pause_seconds: float = 0.25  # before the second of them; then twice as long each time
     longest_pause_seconds: float = 8.0
     settle_seconds: float = 3.0  # after a lost answer: what is on its way arrives

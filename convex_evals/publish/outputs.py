@@ -55,7 +55,7 @@ class Outputs:
         return found.id not in self._restored and content.zip_output() is not None
 
     async def restore(self, run_id: str, found: FoundRun, lost: Sequence[str]) -> None:
-        """Upload the files of these evals anew. Raises `FunctionFailedError` and `UserError`."""
+        """Upload the files of these evals again. Raises `FunctionFailedError` and `UserError`."""
         await together(self._restore(run_id, found.evals[e], self.content.evals[e]) for e in lost)
 
     async def _restore(self, run_id: str, found: FoundEval, content: EvalContent) -> None:

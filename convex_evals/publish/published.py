@@ -1,4 +1,4 @@
-"""What became of each run that was to be published."""
+"""What became of each run that was to be published, or to be taken back."""
 
 from __future__ import annotations
 

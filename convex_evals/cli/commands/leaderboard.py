@@ -195,9 +195,9 @@ def serve(ctx: click.Context, data: Path | None, port: int, form: str) -> None:
 @output_option
 @click.pass_context
 def backup(ctx: click.Context, target: Path, data: Path | None, form: str) -> None:
-    """Write all data of the leaderboard on this machine to a zip file, while nobody serves it.
+    """Back up the leaderboard on this machine to a zip file. Stop `cli leaderboard serve` first.
 
-    The file has the leaderboard's token in it: whoever can read it can publish.
+    The file contains the leaderboard's token: anyone who can read it can publish.
 
     \b
     Examples:
@@ -219,7 +219,7 @@ def backup(ctx: click.Context, target: Path, data: Path | None, form: str) -> No
 @output_option
 @click.pass_context
 def restore(ctx: click.Context, archive: Path, data: Path | None, form: str) -> None:
-    """Put the data of a backup in the place of those that are there, which are kept in a folder beside.
+    """Replace the data of the leaderboard with a backup. The old data are kept in a folder beside them.
 
     \b
     Examples:

@@ -97,7 +97,6 @@ def publish(ctx: click.Context, options: Options) -> int:
     from convex_evals.publish.publisher import Publisher, PublishOptions
     from convex_evals.publish.refusals import why_guarded
     from convex_evals.runs.request import load_environment
-    from convex_evals.text import counted
 
     sends = not (options.dry_run or options.verify)
     for other in ("dry_run", "repair", "mint", "commit", "push"):
@@ -126,17 +125,22 @@ def publish(ctx: click.Context, options: Options) -> int:
         if sends:
             say("The same command resumes: it asks what is there, and sends what is missing.", err=True)
         raise
-    trials = counted(sum(len(each.trials) for each in found), "trial")
-    if options.verify:
-        same = f"{trials} on {deployment.url} {'is' if trials == '1 trial' else 'are'} as here."
-        line = same if found else f"{deployment.name}: nothing was published to it yet."
-    elif not found:
-        line = f"{deployment.name}: every complete run is published already."
-    else:
-        line = f"{trials} on {deployment.url}." if sends else "Nothing was sent (--dry-run)."
-    print_runs(options.form, found, deployment, options.dry_run, line)
+    print_runs(options.form, found, deployment, options.dry_run, _last_line(found, deployment, options))
     guarded = why_guarded(deployment, os.environ) if options.dry_run else None
     if guarded:
         say(f"note: without --dry-run, this is refused here: {guarded}", err=True)
     deliver_ledgers(delivery, found, deployment, "publish", options.form)
     return complain_of(found, ExitCode.EVALS_FAILED if options.verify else ExitCode.USER_ERROR)
+
+
+def _last_line(found: list[Published], deployment: Deployment, options: Options) -> str:
+    from convex_evals.text import counted
+
+    count = sum(len(each.trials) for each in found)
+    trials = f"{counted(count, 'trial')} on {deployment.url}"
+    if options.verify:
+        same = f"{trials} {'is' if count == 1 else 'are'} as here."
+        return same if found else f"{deployment.name}: nothing was published to it yet."
+    if not found:
+        return f"{deployment.name}: every complete run is published already."
+    return "Nothing was sent (--dry-run)." if options.dry_run else f"{trials}."
