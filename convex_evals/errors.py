@@ -24,6 +24,7 @@ class ExitCode(IntEnum):
     BUG = 3
     EVALS_FAILED = 4
     PENDING = 5
+    INCOMPLETE = 6
     INTERRUPTED = 130
 
 

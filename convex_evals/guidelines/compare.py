@@ -22,6 +22,7 @@ from convex_evals.suite.suite import load_suite
 
 if TYPE_CHECKING:
     from convex_evals.grading.sandbox.choice import Containment
+    from convex_evals.runs.execute import Work
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,8 @@ class VersionComparison:
         proposal = propose(report.diff, self.revisions, options, evals, list(dict.fromkeys(models)), confirmed)
         return replace(report, confirmed=confirmed, proposal=proposal)
 
-    def run_missing(self, report: DiffReport, containment: Containment, workers: int | None) -> list[str]:
-        """Do what `report` lacks; why models were asked nothing more, a line each.
+    def run_missing(self, report: DiffReport, containment: Containment, workers: int | None) -> Work | None:
+        """Do what `report` lacks, and return what came of it; None where it lacks nothing.
 
         Raises `UserError` where a part of it cannot be done.
         """
@@ -69,9 +70,9 @@ class VersionComparison:
             raise UserError(problem)
         requests = [request for gap in report.gaps for request in gap.requests]
         if not requests:
-            return []
+            return None
         store = RunStore(self.workspace.runs_dir)
-        return carry_out(self.workspace, store, containment, workers, requests).stopped
+        return carry_out(self.workspace, store, containment, workers, requests)
 
     def _slugs(self, store: RunStore) -> list[str] | None:
         if not self.models:

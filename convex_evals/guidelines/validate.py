@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from convex_evals.config import HUNKS, Workspace
-from convex_evals.errors import UserError
+from convex_evals.errors import ExitCode, UserError
 from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.guidelines.confirmation import Answered, Question, Rounds, Screened
 from convex_evals.guidelines.confirmed import record_of
@@ -33,28 +33,32 @@ _NEXT = {Stage.ASK: Stage.GRADE, Stage.GRADE: Stage.ASK}
 
 @dataclass
 class RoundRunner:
-    """Does the requests of rounds; `complain` is told what was not done."""
+    """Does the requests of rounds; `complain` is told what was not done: a line and its kind."""
 
     rounds: Rounds
     containment: Containment
     workers: int | None
-    complain: Callable[[str], None]
+    complain: Callable[[str, str], None]
     only: Stage | None = None
     hands_over: bool = False  # the rest is for a command that does the other half
+    exit_code: ExitCode = ExitCode.OK  # of the work that ended worst
 
     def do(self, groups: Sequence[Sequence[RunRequest]], fresh: bool) -> Sequence[Run] | None:
         """The runs of all requests; None where one of them was not finished, which is told."""
         space, store = self.rounds.workspace, self.rounds.store
         work = carry_out(space, store, self.containment, self.workers, *groups, fresh=fresh, only=self.only)
-        for line in work.stopped:
-            self.complain(line)
-        left = any(f.summary is None for f in work.done)
-        if left and self.only in _NEXT and not work.stopped:
+        left = work.unbegun or any(f.summary is None for f in work.done)
+        after = _NEXT.get(self.only) if self.only else None
+        hands_over = left and after and not work.fell_short
+        for kind, line in () if hands_over else work.complaints:
+            self.complain(line, kind)
+        if hands_over:
             self.hands_over = True
-            self.complain(f"the rest is for the same command with --only {_NEXT[self.only]}")
-        elif left and not work.stopped:
-            self.complain("some trials have no verdict yet; the same command tries them again")
-        return None if left or work.stopped else [f.run for f in work.done]
+            self.complain(f"the rest is for the same command with --only {after}", "error")
+        elif left and not work.fell_short:
+            self.complain("the same command tries again what has no verdict yet", "error")
+        self.exit_code = self.exit_code or work.exit_code
+        return None if left or work.fell_short else [f.run for f in work.done]
 
 
 @dataclass(frozen=True)

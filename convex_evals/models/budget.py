@@ -30,6 +30,7 @@ class Budget:
     limit: float | None = None
     spent: float = 0.0
     reserved: float = 0.0
+    refused: list[float] = field(default_factory=list)  # the worst price of each request that did not fit
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     @asynccontextmanager
@@ -41,9 +42,9 @@ class Budget:
         async with self._changed:
             while not self._fits(worst):
                 if self.reserved <= _ROUNDING:
-                    left = max(0.0, (self.limit or 0) - self.spent)
+                    self.refused.append(worst)
                     raise ProviderFault(
-                        Fault.BUDGET, f"the request may cost ${worst:.4f}, and ${left:.4f} of the budget are left"
+                        Fault.BUDGET, f"the request may cost ${worst:.4f}, and ${self.left:.4f} of the budget are left"
                     )
                 await self._changed.wait()
             self.reserved += worst
@@ -69,6 +70,11 @@ class Budget:
                 self.spent += reservation.spent - worst
             async with self._changed:
                 self._changed.notify_all()
+
+    @property
+    def left(self) -> float:
+        """Dollars that are neither spent nor set aside; what was spent may be more than the limit."""
+        return max(0.0, (self.limit or 0) - self.spent - self.reserved)
 
     def _fits(self, worst: float) -> bool:
         return self.limit is None or self.spent + self.reserved + worst <= self.limit + _ROUNDING

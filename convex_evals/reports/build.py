@@ -33,12 +33,21 @@ from convex_evals.store.summary import refuse_other_verdicts, summarize, why_uns
 from convex_evals.text import counted
 
 
+class NothingGraded(UserError):
+    """No trial of the run has a verdict: there is nothing to report on."""
+
+
 def build(run: Run, sources: Sources, path: Path, document: Document | None, tell: Tell = lambda a, b: None) -> Report:
     """The report on `run`, to stand in `path`; `document` is the one that stands there now.
 
-    Raises `UserError` where nothing of the run is graded, or a person's classification is none."""
+    Raises `NothingGraded`, and `UserError` where a person's classification is none.
+    """
     plan, (summary, complete) = run.plan, _summary(run)
     graded = _grades(run, summary)
+    if not summary.counts.scored:
+        raise NothingGraded(
+            f"{run.folder}: no trial has a verdict, so there is nothing to report; `cli show {plan.run_id}` says why"
+        )
     groups = [g for eval_id, grades in graded.items() for g in groups_of(eval_id, grades)]
     linker = Linker(sources.home, sources.suite, sources.repository, run, path)
     failures = list(Failures(run, sources, linker, path, document).show(groups, tell))
@@ -85,7 +94,9 @@ def _summary(run: Run) -> tuple[Summary, bool]:
         refuse_other_verdicts(run, complete)
     summary = complete or summarize(run)
     if not summary.evals:
-        raise UserError(f"{run.folder}: none of it is graded yet; `cli status {run.plan.run_id}` shows how far it is")
+        raise NothingGraded(
+            f"{run.folder}: none of it is graded yet; `cli status {run.plan.run_id}` shows how far it is"
+        )
     return summary, complete is not None
 
 

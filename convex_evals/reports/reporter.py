@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from convex_evals.config import Workspace
+from convex_evals.errors import UserError
 from convex_evals.models import Item
 from convex_evals.models.retries import ModelSolver
 from convex_evals.render.terminal import Display
 from convex_evals.reports.actions import Repository
 from convex_evals.reports.analyze import analyze, kept, open_questions, with_proposals
-from convex_evals.reports.build import build
+from convex_evals.reports.build import NothingGraded, build
 from convex_evals.reports.files import ExistingReport, Folder, read
 from convex_evals.reports.model import Classification, Failure, Judgement, Report
 from convex_evals.reports.render import render
@@ -36,16 +37,28 @@ class Reporter:
     solver: ModelSolver | None  # the model of --analyze
     warn: Callable[[str], None]
     problems: list[str] = field(default_factory=list)  # why the model was not asked about some failures
+    faulty: list[str] = field(default_factory=list)  # why there is no report on some runs
+    empty: list[str] = field(default_factory=list)  # the same of runs that no report can be made of yet
 
     def reports(self, runs: Sequence[Run], output: Path | None) -> Iterator[tuple[Report, ExistingReport]]:
-        """One by one, each with what stands in its file: `output`, or its place in the folder."""
+        """One by one, each with what stands in its file: `output`, or its place in the folder.
+
+        A run that cannot be reported on is noted, and does not keep the others from it.
+        """
         if not runs:
             return
         sources = self._sources(runs)
         for run in runs:
             path = output.absolute() if output else self.folder.path(run.plan)
-            found = read(path, run.plan, self.workspace.home)
-            yield self._report(run, sources, found), found
+            try:
+                found = read(path, run.plan, self.workspace.home)
+                made = self._report(run, sources, found)
+            except NothingGraded as error:
+                self.empty.append(str(error))
+            except UserError as error:
+                self.faulty.append(str(error))
+            else:
+                yield made, found
 
     def text(self, report: Report, found: ExistingReport) -> str:
         """As Markdown, with what people wrote into the file that is there."""

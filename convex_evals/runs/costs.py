@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from convex_evals.models.budget import Budget
 from convex_evals.models.price import Tariff
 from convex_evals.models.retries import ModelSolver, longer
 from convex_evals.models.tokens import usual_tokens
@@ -100,6 +102,23 @@ def _sum(amounts: Iterable[float | None]) -> float | None:
     found = list(amounts)
     known = [a for a in found if a is not None]
     return round(sum(known), 4) if len(known) == len(found) else None
+
+
+def shortage(budget: Budget, shards: int, again: str) -> str:
+    """Say what had to be set aside for the requests that did not fit, and which --budget of all shards would do."""
+    least, whole = (_option((budget.spent + amount) * shards) for amount in (min(budget.refused), sum(budget.refused)))
+    enough = f"{least} for the next one, or {whole} for all" if least != whole else whole
+    own = ", the budget of this shard" if shards > 1 else ""
+    return (
+        f"each may cost up to {dollars(max(budget.refused))}, and {dollars(budget.left)} are left of "
+        f"{dollars(budget.limit or 0)}{own}; resume by {again}, with --budget {enough} (earlier spending counts)"
+    )
+
+
+def _option(amount: float) -> str:
+    """Round up to what people type: to cents, or to a hundredth of them below one dollar."""
+    digits = 2 if amount >= 1 else 4
+    return f"{math.ceil(round(amount * 10**digits, 6)) / 10**digits:g}"
 
 
 def spent_on(run: Run, journal: Journal, only: Collection[str], prompts: Mapping[str, Prompt], tariff: Tariff) -> float:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from convex_evals.errors import UserError
 from convex_evals.records import Counts
 from convex_evals.records.validation import ValidationRecord
 from convex_evals.render.numbers import percent
@@ -38,10 +37,8 @@ class Delivery:
             return []
         left = [] if verb == "plan" else [run for run in runs if _says_nothing(run, shard)]
         runs = [run for run in runs if run not in left]
-        if not runs:
-            raise UserError("nothing was committed: no trial was scored")
         lines = [f"Not committed, since no trial was scored: {run.plan.run_id}" for run in left]
-        return [*lines, *self._deliver([run.folder for run in runs], message(runs, verb, shard))]
+        return [*lines, *(self._deliver([run.folder for run in runs], message(runs, verb, shard)) if runs else [])]
 
     def deliver_attempts(self, runs: Sequence[Run]) -> list[str]:
         """The same of scheduled runs. One that scored nothing is committed as a plan: it counts as an attempt."""

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from convex_evals.config import Workspace
-from convex_evals.errors import UserError
+from convex_evals.errors import ExitCode, UserError
 from convex_evals.grading.sandbox.choice import REVIEWED, Containment
 from convex_evals.grading.service import GradingService
 from convex_evals.grading.setup import ready_service
 from convex_evals.models.batching.following import Following
+from convex_evals.models.budget import Budget
 from convex_evals.models.retries import ModelSolver
 from convex_evals.models.solvers import REVIEWED_MODELS, refuse_without_keys
-from convex_evals.records import Summary
-from convex_evals.records.journal import JournalEntry
 from convex_evals.render.terminal import Display
 from convex_evals.render.verdicts import headline
-from convex_evals.runs.costs import spent_on
+from convex_evals.runs.costs import shortage, spent_on
+from convex_evals.runs.finished import Finished, incomplete_line
 from convex_evals.runs.interruption import first_ctrl_c
 from convex_evals.runs.judging import ComparingJudge, Judge, ServiceJudge
 from convex_evals.runs.opening import count_by_own_keys, open_run
@@ -36,31 +35,8 @@ from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
-from convex_evals.store.summary import summarize
 from convex_evals.suite.suite import Eval
 from convex_evals.text import counted
-
-
-@dataclass(frozen=True)
-class Finished:
-    """What came of one request."""
-
-    run: Run
-    summary: Summary | None  # of the whole run; None while evals of it are not written
-    share: tuple[str, ...]  # the evals that were to be done
-    journalled: Mapping[str, Sequence[JournalEntry]] = field(default_factory=dict)  # by eval that is not written
-    without_reply: int = 0  # trials that could not be graded, where no model was to be asked
-    pending: int = 0  # trials whose requests are in batches that go on
-
-    @cached_property
-    def totals(self) -> Summary:
-        """Of the share."""
-        return summarize(self.run, only=self.share)
-
-    @cached_property
-    def so_far(self) -> Summary:
-        """Of the whole run, with the trials that are in the journal alone."""
-        return self.summary or summarize(self.run, journalled=self.journalled)
 
 
 @dataclass
@@ -81,6 +57,9 @@ class Work:
     done: list[Finished] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)  # why models were asked nothing more
     unasked: dict[str, int] = field(default_factory=dict)  # by run, the trials that the budget was too small for
+    budget: Budget | None = None  # of its requests, where there is a limit
+    unbegun: int = 0  # trials of requests that were not begun, since the work stopped before
+    same_command: Callable[[Sequence[str]], str] = lambda _: "the same command"  # resumes runs of these ids
     runners: list[Runner] = field(default_factory=list)
     interrupted: bool = False
     _progress: Progress = field(default_factory=lambda: Progress(0))
@@ -113,12 +92,13 @@ class Work:
                     opening = [work.create_task(self._open(request, service)) for request in requests]
                 opened = iter([task.result() for task in opening])
                 for group in groups:
+                    pairs = [(request, run) for request in group if (run := next(opened))]
+                    if self.interrupted or self.fell_short:
+                        self.unbegun += sum(len(self._share(request)) * request.trials for request, _ in pairs)
+                        continue
                     async with asyncio.TaskGroup() as work:
-                        pairs = [(request, run) for request in group if (run := next(opened))]
                         tasks = [work.create_task(self._one(request, run, service)) for request, run in pairs]
                     self.done += [task.result() for task in tasks]
-                    if self.interrupted or self.stopped:
-                        break
         if self.interrupted:
             raise KeyboardInterrupt
 
@@ -148,6 +128,8 @@ class Work:
             self.display.warn(f"skipped, though its batches go on: {error}")
             return None
         solver = request.solver
+        if isinstance(solver, ModelSolver) and solver.budget.limit is not None:
+            self.budget = solver.budget
         # A validation pays for all of its runs, though one command may have done the screening.
         counts = request.within is not None or not run.is_complete
         if isinstance(solver, ModelSolver) and solver.budget.limit is not None and counts:
@@ -159,7 +141,7 @@ class Work:
         share = self._share(request)
         count_by_own_keys(run)
         if run.is_complete:
-            return Finished(run, run.summary(), share)
+            return Finished(run, run.summary(), share, only=self.only)
         journal = Journal(self.workspace.journal_dir, run.plan)
         earlier = EarlierRuns(RunStore(run.root), run.plan.model, self.workspace.journal_dir)
         runner = Runner(
@@ -183,8 +165,8 @@ class Work:
             self.faults.append(str(runner.stopped))
         if runner.over_budget:
             self.unasked[f"{run.plan.model} {run.plan.experiment}"] = runner.over_budget
-        journalled = {} if summary else _journalled(run, journal)
-        return Finished(run, summary, share, journalled, runner.without_reply, runner.pending)
+        journalled = {} if summary else journal.of_unwritten(run)
+        return Finished(run, summary, share, journalled, runner.without_reply, runner.pending, self.only)
 
     def _show(self, request: RunRequest, done: TrialDone) -> None:
         verdict = done.verdict
@@ -207,37 +189,50 @@ class Work:
             runner.stop_asking()
 
     @property
-    def stopped(self) -> list[str]:
-        """Why not everything was asked, a line for each reason."""
-        lines = list(dict.fromkeys(self.faults))
-        if self.unasked:
-            count = sum(self.unasked.values())
-            trials, were = counted(count, "trial"), "was" if count == 1 else "were"
-            one = next(iter(self.unasked)).partition(" ")[0]
-            what = f"{one}: {trials}" if len(self.unasked) == 1 else f"{trials} of {len(self.unasked)} runs"
-            lines.append(
-                f"{what} {were} not asked: the budget is used up; "
-                "the same command with a higher --budget resumes (earlier spending counts)"
-            )
-        return lines
+    def complaints(self) -> list[tuple[str, str]]:
+        """What to tell of whatever was asked for and is not there: pairs of a kind and one line."""
+        incomplete = [self._over_budget(), incomplete_line(self.done, unbegun=self.unbegun)]
+        return [
+            *(("error", line) for line in dict.fromkeys(self.faults)),
+            *(("pending", pending_line(f.run, f.pending)) for f in self.done if f.pending),
+            *(("incomplete", line) for line in incomplete if line),
+        ]
 
     @property
-    def pending(self) -> list[str]:
-        """What waits for batches that go on, a line for each run."""
-        return [pending_line(f.run, f.pending) for f in self.done if f.pending]
+    def fell_short(self) -> bool:
+        """Whether something was not asked: a model cannot be, or the budget is too small."""
+        return bool(self.faults or self.unasked)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """OK if every trial that was asked for has a verdict, or a reply where that was all that was asked for."""
+        codes = {"error": ExitCode.USER_ERROR, "pending": ExitCode.PENDING, "incomplete": ExitCode.INCOMPLETE}
+        return next((codes[kind] for kind, _ in self.complaints), ExitCode.OK)
+
+    def _over_budget(self) -> str | None:
+        """Say what a budget was too small for, and what would do."""
+        if not self.unasked or not self.budget:
+            return None
+        count = sum(self.unasked.values())
+        trials, were = counted(count, "trial"), "was" if count == 1 else "were"
+        one = next(iter(self.unasked)).partition(" ")[0]
+        what = f"{one}: {trials}" if len(self.unasked) == 1 else f"{trials} of {len(self.unasked)} runs"
+        again = self.same_command([f.run.plan.run_id for f in self.done])
+        return f"{what} {were} not asked: {shortage(self.budget, self.shard.of if self.shard else 1, again)}"
 
     @property
     def all_passed(self) -> bool:
         """Whether every trial of this command's share passed."""
-        return all(_all_passed(f.run, f.totals) for f in self.done)
-
-
-def _all_passed(run: Run, totals: Summary) -> bool:
-    return not totals.missing and all(e.counts.passed == run.plan.trials for e in totals.evals.values())
+        return all(f.all_passed for f in self.done)
 
 
 def make_work(options: RunOptions, workspace: Workspace, display: Display, containment: Containment) -> Work:
     """What `cli run` with `options` does."""
+
+    def resuming(run_ids: Sequence[str]) -> str:
+        rest = options.after_interruption(run_ids)
+        return "the same command" if rest is None else f"`{replace(rest, budget=None).command()}`"
+
     return Work(
         workspace,
         RunStore(workspace.runs_dir),
@@ -251,6 +246,7 @@ def make_work(options: RunOptions, workspace: Workspace, display: Display, conta
         batch_wait_s=None if options.batch_wait is None else options.batch_wait * 60,
         # A machine that only grades hands on what it made: it asks for nothing later.
         final=options.commit or options.push or options.only is Stage.GRADE,
+        same_command=resuming,
     )
 
 
@@ -312,10 +308,3 @@ def _judge_of(request: RunRequest, service: GradingService | None) -> Judge:
         return ComparingJudge(request.comparison, sessions, request.judge)
     assert service is not None, "a suite's replies are executed"
     return ServiceJudge(service, {ev.id: ev for ev in request.evals if isinstance(ev, Eval)})
-
-
-def _journalled(run: Run, journal: Journal) -> dict[str, list[JournalEntry]]:
-    trials = range(1, run.plan.trials + 1)
-    waiting = [e for e in run.plan.evals if not run.is_written(e)]
-    found = {e: [entry for n in trials if (entry := journal.read(e, n))] for e in waiting}
-    return {e: entries for e, entries in found.items() if entries}

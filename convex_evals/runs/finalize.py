@@ -8,6 +8,7 @@ from pathlib import Path
 
 from convex_evals.errors import UserError
 from convex_evals.records import Summary
+from convex_evals.runs.finished import Finished, incomplete_line
 from convex_evals.runs.options import resume
 from convex_evals.store.batches import BatchFolder
 from convex_evals.store.journal import Journal
@@ -39,6 +40,17 @@ class Finishing:
     finished: tuple[tuple[Run, Summary], ...]
     pending: tuple[tuple[Run, int], ...]  # runs whose batches go on, and trials that wait for them
     errors: tuple[str, ...]  # why runs have no summary, a line for each
+
+    @property
+    def incomplete(self) -> str | None:
+        """Say how many trials of the runs with a summary have no verdict, and why."""
+        waiting = {run.folder: trials for run, trials in self.pending}
+        return incomplete_line(
+            Finished(
+                run, summary, tuple(run.plan.evals), pending=waiting.get(run.folder, 0), why_absent="not delivered"
+            )
+            for run, summary in self.finished
+        )
 
     @property
     def without_results(self) -> list[Run]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from convex_evals.analysis.totals import category_table, unscored_lines
 from convex_evals.records import ComparisonMethod, RunPlan, Summary
 from convex_evals.records.generation import MISSING
-from convex_evals.records.journal import JournalEntry
 from convex_evals.render.formats import DEFAULT
 from convex_evals.render.model import Section, Table
 from convex_evals.render.numbers import dollars
+from convex_evals.runs.finished import Finished
 from convex_evals.runs.options import RunOptions, resume
 from convex_evals.runs.stage import Stage
 from convex_evals.runs.unfinished import resume_commands
@@ -54,63 +53,52 @@ def run_section(
         rest = [*_missing(run, summary), *(again or [])]
     if known and "none" in known.sandbox:
         rest.append("Sandbox: none (what was graded could do whatever you can)")
-    return Section.of(*parts, *totals, *rest, f"Results: {run.folder}", f"Look at them: cli show {plan.run_id}")
+    return Section.of(*parts, *totals, *rest, *_where(run, known))
 
 
-@dataclass(frozen=True)
-class AskedFor:
+def _where(run: Run, known: Summary | None) -> list[str]:
+    """Where the results are; of a run that has none, what says why."""
+    show = f"cli show {run.plan.run_id}"
+    if not known or not (known.evals or known.counts.unscored):
+        return []
+    if not known.counts.scored:
+        return [f"See why: {show}"]
+    return [f"Results: {run.folder}", f"Look at them: {show}"]
+
+
+def asked_section(end: Finished) -> Section:
     """What came of a command that only asked for replies."""
+    plan = end.run.plan
+    left = end.trials - end.received - end.pending - sum(end.unreceived.values())
+    cost = f"; {dollars(end.asked_cost_usd)}" if end.asked_cost_usd else ""
+    return Section.of(
+        f"{plan.model}  {plan.experiment}: replies to {end.received} of {counted(end.trials, 'trial')}{cost}",
+        *(f"no reply: {n} x {why}" for why, n in end.unreceived.items()),
+        f"In batches that go on: {counted(end.pending, 'trial')}." if end.pending else None,
+        f"Not asked: {counted(left, 'trial')}; run the same command again to resume." if left else None,
+        f"Grade them: {_grading(plan).command()}",
+    )
 
-    run: Run
-    share: int  # trials that were to be asked for
-    received: int
-    unreceived: Mapping[str, int]  # trials that got no reply, by the fault
-    pending: int  # trials whose requests are in batches that go on
-    cost_usd: float
 
-    @classmethod
-    def of(
-        cls, run: Run, share: Collection[str], journalled: Mapping[str, Sequence[JournalEntry]], pending: int = 0
-    ) -> AskedFor:
-        """`share` are evals; of those that are written, everything was received."""
-        entries = [entry for e in share for entry in journalled.get(e, ())]
-        written = sum(run.plan.trials for e in share if run.is_written(e))
-        faults = Counter(e.generation.fault or "not received" for e in entries if not e.generation.received)
-        return cls(
-            run,
-            len(share) * run.plan.trials,
-            written + sum(e.generation.received for e in entries),
-            dict(sorted(faults.items())),
-            pending,
-            sum(e.generation.cost_usd for e in entries if e.generation.reused_from is None),
-        )
+def asked_data(end: Finished) -> dict[str, Any]:
+    """The same for machines."""
+    plan = end.run.plan
+    return {
+        "run_id": plan.run_id,
+        "folder": str(end.run.folder),
+        "model": plan.model,
+        "experiment": plan.experiment,
+        "trials": end.trials,
+        "received": end.received,
+        "unreceived": dict(end.unreceived),
+        "pending": end.pending,
+        "cost_usd": end.asked_cost_usd,
+        "go_on": _grading(plan).command(),
+    }
 
-    def to_section(self) -> Section:
-        plan = self.run.plan
-        left = self.share - self.received - self.pending - sum(self.unreceived.values())
-        cost = f"; {dollars(self.cost_usd)}" if self.cost_usd else ""
-        return Section.of(
-            f"{plan.model}  {plan.experiment}: replies to {self.received} of {counted(self.share, 'trial')}{cost}",
-            *(f"no reply: {n} x {why}" for why, n in self.unreceived.items()),
-            f"In batches that go on: {counted(self.pending, 'trial')}." if self.pending else None,
-            f"Not asked: {counted(left, 'trial')}; run the same command again to resume." if left else None,
-            f"Grade them: {replace(resume(plan), only=Stage.GRADE).command()}",
-        )
 
-    def to_data(self) -> dict[str, Any]:
-        plan = self.run.plan
-        return {
-            "run_id": plan.run_id,
-            "folder": str(self.run.folder),
-            "model": plan.model,
-            "experiment": plan.experiment,
-            "trials": self.share,
-            "received": self.received,
-            "unreceived": dict(self.unreceived),
-            "pending": self.pending,
-            "cost_usd": self.cost_usd,
-            "go_on": replace(resume(plan), only=Stage.GRADE).command(),
-        }
+def _grading(plan: RunPlan) -> RunOptions:
+    return replace(resume(plan), only=Stage.GRADE)
 
 
 def without_reply(runs: Iterable[tuple[Run, int]]) -> Section:

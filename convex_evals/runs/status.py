@@ -93,13 +93,7 @@ def status_of(run: Run, journal: Journal, suite_evals: Sequence[str], experiment
     # A summary of a part says nothing of what is under way, or journalled.
     found = None if written is None or written.missing else written
     summary = found or summarize(run)
-    entries = [
-        entry
-        for eval_id in run.plan.evals
-        if found is None and eval_id not in summary.evals
-        for trial in range(1, run.plan.trials + 1)
-        if (entry := journal.read(eval_id, trial)) is not None
-    ]
+    entries = [entry for each in ({} if found else journal.of_unwritten(run)).values() for entry in each]
     busy = found is None and journal.is_busy()
     gone = () if found else tuple(e for e in run.plan.evals if e not in suite_evals)
     rest: RunOptions | None = None

@@ -17,6 +17,7 @@ from convex_evals.store.files import write_error
 from convex_evals.store.paths import slug_folders
 from convex_evals.store.records import find_record, write_record
 from convex_evals.store.replies import ReplyFile
+from convex_evals.store.run import Run
 
 
 class Journal:
@@ -85,6 +86,13 @@ class Journal:
         except UserError as error:
             what = str(error).partition("; restore ")[0]
             raise UserError(f"{what}; without the file the trial is asked again") from None
+
+    def of_unwritten(self, run: Run) -> dict[str, list[JournalEntry]]:
+        """Read the trials, in order, of each eval of `run` that is not written and has some here."""
+        trials = range(1, run.plan.trials + 1)
+        waiting = [e for e in run.plan.evals if not run.is_written(e)]
+        found = {e: [entry for n in trials if (entry := self.read(e, n))] for e in waiting}
+        return {e: entries for e, entries in found.items() if entries}
 
     def write(self, eval_id: str, entry: JournalEntry) -> None:
         write_record(self._path(eval_id, entry.generation.trial), entry, self._base)

@@ -157,7 +157,7 @@ def test_a_judge_without_an_answer_leaves_trials_for_the_next_command(
     assert judge().status == 0
     stub.answer = lambda body: "Hm." if "You judge" in body["messages"][0]["content"] else answer(body)
     done = ask("--compare", "judge")
-    assert done.status == 0 and "run the same command again to resume" in done.out
+    assert done.status == 6 and "run the same command again to resume" in done.out
     stub.answer = answer
     before = len(stub.requests)
     assert ask("--compare", "judge", "--fail-on-failure").status == 0
@@ -166,7 +166,7 @@ def test_a_judge_without_an_answer_leaves_trials_for_the_next_command(
 
 def test_the_budget_is_for_both(ask: Callable[..., Result], project: Path, stub: Provider) -> None:
     done = ask("--budget", "0.06")
-    assert done.status == 1 and "the budget is used up" in done.err
+    assert done.status == 6 and "resume by the same command, with --budget" in done.err
     spent = len(stub.requests) * 0.006
     assert spent <= 0.06
     done = ask("--budget", "5")

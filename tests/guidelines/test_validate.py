@@ -226,8 +226,8 @@ def test_nothing_is_paid_without_agreement(suite: Path, model: Model) -> None:
     _, err = cli(suite, "HEAD", *WORDS, status=1)
     assert "error: cannot ask for confirmation without a terminal; give -y, and --budget for a limit" in err
     assert "Screening: 8 calls, usually $" in err and model.total == 0 and not (suite / "runs").exists()
-    _, err = cli(suite, "HEAD", *WORDS, "-y", "--budget", "0.000001", status=1)
-    assert "the budget is used up" in err and model.total == 0
+    _, err = cli(suite, "HEAD", *WORDS, "-y", "--budget", "0.000001", status=6)
+    assert "incomplete: model model: 4 trials" in err and model.total == 0
     cli(suite, "HEAD", *WORDS, "-y", "-c", "second", "--budget", "5")
     assert {task for _, task in model.asked} == {"Task 2.", "Task 3."}
 

@@ -324,7 +324,7 @@ def test_runs_that_are_not_whole(suite: Path, invoke: Invoke) -> None:
     assert "the run is not complete" in text and "1 eval is missing" in text
     make_run(suite / "runs", {PASSES: "", CRONS: ""}, run_id="none", complete=False, trials=1)
     result = invoke("report", "none")
-    assert result.status == 1 and "none of it is graded yet; `cli status none`" in result.err
+    assert result.status == 6 and "none of it is graded yet; `cli status none`" in result.err
     make_run(suite / "runs", {PASSES: "p"}, run_id="all")
     text = invoke("report", "all", "--stdout").out
     assert "Nothing failed." in text and "## Failures" not in text and "## Net impact" not in text

@@ -59,7 +59,8 @@ def test_results_of_two_machines(planned: Run, tmp_path: Path, invoke: Invoke) -
 def test_what_is_written_here_is_kept(planned: Run, tmp_path: Path, invoke: Invoke) -> None:
     planned.write_eval(make_generation_file(), {1: "Ours.\n"}, make_grade_file())
     there(planned, tmp_path / "graded").write_eval(make_generation_file(), {1: "Theirs.\n"}, make_grade_file())
-    assert invoke("finish", "default", "--from", "graded").status == 0
+    result = invoke("finish", "default", "--from", "graded")
+    assert result.status == 6 and "1 of 2 trials has no verdict (1 x not delivered)" in result.err
     assert planned.reply(EVAL, 1) == "Ours.\n"
 
 

@@ -22,8 +22,9 @@ from convex_evals.render.terminal import Display
 from convex_evals.runs import execute as work
 from convex_evals.runs import opening
 from convex_evals.runs.delivery import message
-from convex_evals.runs.execute import Finished, Work
+from convex_evals.runs.execute import Work
 from convex_evals.runs.finalize import finish_run
+from convex_evals.runs.finished import Finished
 from convex_evals.runs.judging import Judge
 from convex_evals.runs.opening import open_run
 from convex_evals.runs.outcome import run_section
@@ -102,7 +103,7 @@ def test_one_trial_without_a_verdict_leaves_a_table(suite: Path) -> None:
     journal.write(
         "001-more/000-later", JournalEntry(generation=lost, response=None, verdict=make_verdict(Outcome.UNSCORED))
     )
-    found = Finished(run, None, (EVAL,), work._journalled(run, journal))
+    found = Finished(run, None, (EVAL,), journal.of_unwritten(run))
     report = plain(run_section(run, None, found.so_far))
     assert found.so_far.missing == ("001-more/000-later",) and "run the same command again" in report
     assert "unscored in 001-more: 1 x server_error" in report

@@ -161,15 +161,17 @@ def test_a_stopped_model_is_one_line_and_counts_against_nobody(suite: Path, stub
 def test_three_runs_of_faults_and_then_only_on_request(suite: Path, stub: Provider) -> None:
     stub.behave = lambda n, body: "context" if "Task 1" in question(body) else "ok"
     for _ in range(3):
-        found = run(suite)
+        (found,) = json.loads(cli(suite, "run", "-m", "model", "--json", status=6))
     assert found["summary"]["counts"] == {"passed": 0, "failed": 2, "unscored": 1}
     assert found["summary"]["unscored"] == {"context_overflow": 1}
     assert asked(stub) == ["Task 0.", "Task 1.", "Task 1.", "Task 1.", "Task 2."]
     done = command(suite, "run", "-m", "model")
-    assert asked(stub) == [] and done.returncode == 0
+    assert asked(stub) == [] and done.returncode == 6
+    assert "incomplete: 1 of 3 trials has no verdict (1 x context_overflow)" in done.stderr
     line = "Stuck: 1 trial has no verdict after three commands (1 x context_overflow), and is not asked for again."
     assert f"{line}\nTry again: cli run -m model --retry-unscored\n" in done.stdout
-    assert run(suite)["go_on"] == "cli run -m model --retry-unscored" and asked(stub) == []
+    (found,) = json.loads(cli(suite, "run", "-m", "model", "--json", status=6))
+    assert found["go_on"] == "cli run -m model --retry-unscored" and asked(stub) == []
     stub.behave = lambda n, body: "ok"
     again = run(suite, "--retry-unscored")
     assert again["go_on"] is None
@@ -177,7 +179,7 @@ def test_three_runs_of_faults_and_then_only_on_request(suite: Path, stub: Provid
     assert again["summary"]["counts"]["failed"] == 3 and again["summary"]["reused"] == 2
 
 
-@pytest.mark.parametrize(("way", "status"), [("auth", 1), ("context", 1), ("ok", 0)])
+@pytest.mark.parametrize(("way", "status"), [("auth", 1), ("context", 6), ("ok", 0)])
 def test_nothing_is_committed_where_nothing_is_scored(way: str, status: int, suite: Path, stub: Provider) -> None:
     write_files(suite, {".gitignore": ".cache/\n.env\n"})
     commit_as_somebody(make_git_repo(suite))
@@ -186,7 +188,7 @@ def test_nothing_is_committed_where_nothing_is_scored(way: str, status: int, sui
     assert done.returncode == status, done.stderr
     log = subprocess.run(["git", "log", "--format=%s"], cwd=suite, capture_output=True, text=True, check=True).stdout
     assert len(log.splitlines()) == (1 if status else 2)
-    assert ("error: nothing was committed: no trial was scored\n" in done.stderr) == bool(status)
+    assert ("Not committed, since no trial was scored: " in done.stdout) == bool(status)
     if way == "context":
         assert "Unscored: 3 trials (3 x context_overflow).\nTry again: cli run -m model --commit\n" in done.stdout
 
@@ -210,10 +212,10 @@ def test_who_asks_nobody_does_not_wait_for_litellm(suite: Path, stub: Provider) 
 @pytest.mark.full
 def test_budget_of_a_run(suite: Path, stub: Provider) -> None:
     done = command(suite, "run", "-m", "model", "--json", "--budget", "0.000001")
-    assert done.returncode == 1 and "3 trials were not asked: the budget is used up" in done.stderr
+    assert done.returncode == 6 and "3 trials were not asked: each may cost up to $" in done.stderr
     assert stub.requests == [] and json.loads(done.stdout)[0]["complete"] is False
     for _ in range(3):
-        cli(suite, "run", "-m", "model", "--budget", "0.000001", status=1)
+        cli(suite, "run", "-m", "model", "--budget", "0.000001", status=6)
     assert run(suite, "--budget", "1")["summary"]["counts"]["failed"] == 3, "no round was used up"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -236,14 +237,15 @@ def test_a_budget_is_for_the_run(bench: Bench) -> None:
         return Outcome.UNSCORED if eval_id == only_first else Outcome.PASSED
 
     bench.outcome = outcome
-    stopped = bench.do(bench.request(budget=Budget(worst))).stopped
-    assert len(bench.asked()) == 1 and "1 trial was not asked" in stopped[0] and "higher --budget" in stopped[0]
-    assert bench.do(bench.request(named=True, budget=Budget(worst))).stopped
+    stopped = bench.do(bench.request(budget=Budget(worst))).complaints
+    assert len(bench.asked()) == 1 and stopped[0][0] == "incomplete" and "1 trial was not asked" in stopped[0][1]
+    assert f"resume by the same command, with --budget {math.ceil(enough * 10_000) / 10_000:g} (" in stopped[0][1]
+    assert bench.do(bench.request(named=True, budget=Budget(worst))).fell_short
     assert bench.asked() == []
     money = Budget(enough)
-    assert not bench.do(bench.request(named=True, budget=money)).stopped
+    assert not bench.do(bench.request(named=True, budget=money)).fell_short
     assert len(bench.asked()) == 1 and money.spent == pytest.approx(2 * COST)
-    assert not bench.do(bench.request("y", model="b", budget=Budget(2 * worst))).stopped, "another run"
+    assert not bench.do(bench.request("y", model="b", budget=Budget(2 * worst))).fell_short, "another run"
 
     assert bench.work
     run = RunStore(bench.root / "runs").create(bench.work.runners[0].run.plan.model_copy(update={"run_id": "z"}))

@@ -71,7 +71,7 @@ def test_another_machine_grades_what_one_asked_for(suite: Path, stub: Provider) 
 @pytest.mark.usefixtures("toolchain")
 def test_asking_again_asks_for_what_is_left(suite: Path, stub: Provider) -> None:
     stub.behave = lambda n, body: "context" if "Task 1." in str(body) else "ok"
-    [asked] = rows(suite, "-m", "model", "--only", "ask")
+    [asked] = rows(suite, "-m", "model", "--only", "ask", status=6)
     assert (asked["received"], asked["unreceived"]) == (2, {"context_overflow": 1})
     before = len(stub.requests)
     stub.behave = lambda n, body: "ok"
@@ -83,12 +83,12 @@ def test_asking_again_asks_for_what_is_left(suite: Path, stub: Provider) -> None
 @pytest.mark.usefixtures("toolchain")
 def test_what_got_no_reply_is_unscored_and_what_was_not_asked_is_left(suite: Path, stub: Provider) -> None:
     stub.behave = lambda n, body: "context" if "Task 1." in str(body) else "ok"
-    [asked] = rows(suite, "-m", "model", "--only", "ask", "-f", "00[01]-eval")
+    [asked] = rows(suite, "-m", "model", "--only", "ask", "-f", "00[01]-eval", status=6)
     command(suite, "plan", "-m", "model", "--run-id", "wide", "--date", "2026-11-25")
-    [graded] = rows(suite, "--run", asked["run_id"], "--only", "grade")
+    [graded] = rows(suite, "--run", asked["run_id"], "--only", "grade", status=6)
     assert counts_of(suite) == {"passed": 0, "failed": 1, "unscored": 1}
     done = command(suite, "run", "--run", "wide", "--only", "grade")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 6 and "2 of 3 trials have no verdict (2 x no reply to grade)" in done.stderr
     # Task 0 has a reply in an earlier run; Task 1 was given up there, and Task 2 was never asked.
     assert "Not graded: 2 trials without a reply; `cli run --run wide` asks for them" in done.stdout
     assert graded["without_reply"] == 0

@@ -94,17 +94,15 @@ def diff_guidelines(ctx: click.Context, options: DiffGuidelinesOptions, grading:
     where = RunOptions(suite=suite, runs_dir=options.runs_dir)
     comparison = VersionComparison(workspace, revisions, options.experiment, options.models, options.budget, where)
     report = comparison.report()
-    stopped: list[str] = []
+    work = comparison.run_missing(report, grading.containment(), grading.workers) if options.run_missing else None
     if options.run_missing:
-        stopped = comparison.run_missing(report, grading.containment(), grading.workers)
-        for line in stopped:
-            complain(line)
+        for kind, line in work.complaints if work else ():
+            complain(line, kind)
         if report.gaps:
             report = comparison.report()
     _print(report, options)
-    if stopped:
-        return ExitCode.USER_ERROR
-    return ExitCode.EVALS_FAILED if options.fail_on_regression and report.regressed else ExitCode.OK
+    regressed = options.fail_on_regression and report.regressed
+    return (work and work.exit_code) or (ExitCode.EVALS_FAILED if regressed else ExitCode.OK)
 
 
 def _print(report: DiffReport, options: DiffGuidelinesOptions) -> None:

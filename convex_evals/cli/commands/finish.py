@@ -43,7 +43,8 @@ def finish(
     """Write a run's summary.json from what its shards delivered, and list what is missing.
 
     RUN is a run's id or a prefix of it, its folder, or `last`. A run without any results does not keep the others from
-    being finished; the exit code is then 1. A run whose batches go on is finished as far as it is.
+    being finished; the exit code is then 1. It is 6 if trials have no verdict. A run whose batches go on is finished as
+    far as it is.
 
     \b
     Examples:
@@ -78,10 +79,14 @@ def finish(
         complain(line)
     for run, trials in ends.pending:
         complain(pending_line(run, trials), "pending")
+    if ends.incomplete:
+        complain(ends.incomplete, "incomplete")
     if delivery:
         for line in delivery.deliver([*(run for run, _ in ends.finished), *ends.without_results], "finish"):
             say(line, err=form != DEFAULT)
-    return ExitCode.USER_ERROR if ends.errors else ExitCode.OK
+    if ends.errors:
+        return ExitCode.USER_ERROR
+    return ExitCode.INCOMPLETE if ends.incomplete else ExitCode.OK
 
 
 def _take_in(runs: Collection[Run], source: Path) -> None:

@@ -62,11 +62,12 @@ class ReportOptions:
 @output_option
 @collect("options", ReportOptions)
 @click.pass_context
-def report(ctx: click.Context, options: ReportOptions) -> None:
+def report(ctx: click.Context, options: ReportOptions) -> int:
     """Write a report for review: what failed and why, whose fault it is, and what that means for the pass rate.
 
     RUN is a run's id or a prefix of it, its folder, `last`, or a model's slug for all of its runs. What people write in
-    the marked places of a report is kept when the report is regenerated, and informs later proposals. With a --format
+    the marked places of a report is kept when the report is regenerated, and informs later proposals. A run in which no
+    trial has a verdict gets no report; the others do, and the exit code is 6. With a --format
     other than `terminal`, the report is printed and nothing is written; `csv` has a row for each failure.
 
     \b
@@ -79,7 +80,7 @@ def report(ctx: click.Context, options: ReportOptions) -> None:
     """
     _refuse_contradictions(options)
     from convex_evals.config import open_workspace
-    from convex_evals.errors import UserError
+    from convex_evals.errors import ExitCode, UserError
     from convex_evals.reports.files import Folder
     from convex_evals.reports.reporter import Reporter
     from convex_evals.store.runs import RunStore
@@ -95,9 +96,14 @@ def report(ctx: click.Context, options: ReportOptions) -> None:
     _make(reporter, runs, options)
     if options.index:
         _write_index(folder)
+    for line in (*reporter.faulty, *reporter.empty):
+        complain(line)
     if problems := reporter.problems:
         more = and_more(len(problems) - 1)
         raise UserError(f"--analyze {options.analyze}: {problems[0]}{more}; run the command again for the rest")
+    if reporter.faulty:
+        return ExitCode.USER_ERROR
+    return ExitCode.INCOMPLETE if reporter.empty else ExitCode.OK
 
 
 def _refuse_contradictions(options: ReportOptions) -> None:

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Show what would be asked and what it may cost; send no requests.")
 @click.option("--fresh", is_flag=True, help="Ask for new replies, even if earlier runs have some.")
 @click.option("--retry-unscored", is_flag=True, help="Ask again for trials that got no verdict in three commands.")
-@click.option("--fail-on-failure", is_flag=True, help="Exit with 4 unless every trial passed.")
+@click.option("--fail-on-failure", is_flag=True, help="Exit with 4 if a trial failed, and all have a verdict.")
 @delivery_options
 @runs_dir_option
 @output_option
@@ -72,7 +72,8 @@ def run(options: RunOptions) -> int:
     """Ask models, grade their replies, and write the results to runs/.
 
     Repeat the command to resume an interrupted run. Nothing is paid for twice: replies and verdicts whose inputs have
-    not changed are reused from earlier runs.
+    not changed are reused from earlier runs. Exit code 0 means that every trial has a verdict, passed or failed; 6 that
+    some have none (no reply, not graded, over budget), and 1 that a model could not be asked at all.
 
     \b
     Examples:
@@ -145,11 +146,8 @@ def _run(options: RunOptions, workspace: Workspace, solvers: SolverFactory, cont
         lines = delivery.deliver_attempts(runs) if options.due else delivery.deliver(runs, shard=options.shard)
         for line in lines:
             say(line, err=options.form != DEFAULT)
-    if work.stopped:
-        return ExitCode.USER_ERROR
-    if work.pending:
-        return ExitCode.PENDING
-    return ExitCode.EVALS_FAILED if options.fail_on_failure and not work.all_passed else ExitCode.OK
+    failed = options.fail_on_failure and not work.all_passed
+    return work.exit_code or (ExitCode.EVALS_FAILED if failed else ExitCode.OK)
 
 
 def _in_order(requests: list[RunRequest]) -> list[list[RunRequest]]:
@@ -181,17 +179,14 @@ def _do(work: Work, groups: list[list[RunRequest]], options: RunOptions) -> None
 
 def _report(work: Work, options: RunOptions) -> None:
     from convex_evals.render.model import apart
-    from convex_evals.runs.outcome import AskedFor
+    from convex_evals.runs.outcome import asked_data, asked_section
 
     if work.only is Stage.ASK:
-        asked = [AskedFor.of(f.run, f.share, f.journalled, f.pending) for f in work.done]
-        print_result(options.form, apart(*(a.to_section() for a in asked)), lambda: [a.to_data() for a in asked])
+        print_result(options.form, apart(*map(asked_section, work.done)), lambda: [asked_data(f) for f in work.done])
     else:
         print_result(options.form, apart(*_sections(work, options)), lambda: _data(work, options))
-    for line in work.stopped:
-        complain(line)
-    for line in work.pending:
-        complain(line, "pending")
+    for kind, line in work.complaints:
+        complain(line, kind)
 
 
 def _data(work: Work, options: RunOptions) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from convex_evals.render.output import say, say_json
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
     from convex_evals.models import Item
+    from convex_evals.records import Generation, Verdict
+    from convex_evals.records.journal import JournalEntry
     from convex_evals.render.model import Row, Table
     from convex_evals.store.run import Run
 
@@ -54,6 +57,7 @@ def show(
     """
     from convex_evals.analysis.trial import find_eval
     from convex_evals.config import open_workspace
+    from convex_evals.store.journal import Journal
     from convex_evals.store.runs import RunStore
 
     if eval_id and form in ("markdown", "csv"):
@@ -63,12 +67,12 @@ def show(
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     run = RunStore(workspace.runs_dir).find(run_name)
     if eval_id is None:
-        _run(run, form)
+        _run(run, Journal(workspace.journal_dir, run.plan).of_unwritten(run), form)
     else:
         _eval(workspace, run, find_eval(run, eval_id), trial, sections, form == "json")
 
 
-def _run(run: Run, form: str) -> None:
+def _run(run: Run, journalled: Mapping[str, Sequence[JournalEntry]], form: str) -> None:
     from convex_evals.analysis.totals import category_table, run_to_data
     from convex_evals.render.model import Section, apart
     from convex_evals.runs.options import resume
@@ -76,36 +80,58 @@ def _run(run: Run, form: str) -> None:
     plan, summary = run.plan, run.summary()
     head = f"{plan.model}  {plan.experiment}  {plan.date}  {plan.run_id}{'  (synthetic)' if plan.synthetic else ''}"
     rest = category_table(summary) if summary else f"Not complete; `{resume(plan).command()}` resumes it."
-    print_result(form, apart(Section.of(head, _trials(run)), rest), lambda: run_to_data(run, summary))
+    print_result(form, apart(Section.of(head, _trials(run, journalled)), rest), lambda: run_to_data(run, summary))
 
 
-def _trials(run: Run) -> Table:
-    from convex_evals.render.model import Cell, Column, Table
-    from convex_evals.render.verdicts import TONES, headline
+def _trials(run: Run, journalled: Mapping[str, Sequence[JournalEntry]]) -> Table:
+    from convex_evals.render.model import Column, Table
 
     columns = [
         Column("eval", "eval", is_id=True),
         Column("trial", "trial", right=True),
         Column("outcome", "outcome", right=True),
         Column("duration_ms", "time", right=True),
-        Column(None, "caught by", right=True),
+        Column(None, "why", right=True),
         Column("caught_by", None),
         Column("reason", None),
     ]
     rows: list[Row] = []
     for eval_id in run.plan.evals:
-        if not run.is_written(eval_id):
-            rows.append([eval_id, None, "not done", None, None, None, None])
+        if run.is_written(eval_id):
+            replies = run.generations(eval_id)
+            rows += [_row(eval_id, t.verdict, replies[t.trial]) for t in run.grade(eval_id).trials]
             continue
-        for t in run.grade(eval_id).trials:
-            verdict = t.verdict
-            outcome = Cell(verdict.outcome.value, verdict.outcome.value, TONES[verdict.outcome])
-            time = Cell(f"{verdict.duration_ms / 1000:.1f}s", verdict.duration_ms)
-            where, step = None, verdict.caught_by.value if verdict.caught_by else None
-            if step:
-                where = f"{step}: {headline(verdict.reason, 80)}"
-            rows.append([eval_id, t.trial, outcome, time, where, step, headline(verdict.reason) if step else None])
+        entries = journalled.get(eval_id, ())
+        rows += [_row(eval_id, e.verdict, e.generation) for e in entries]
+        asked = {e.generation.trial for e in entries}
+        left = [n for n in range(1, run.plan.trials + 1) if n not in asked]
+        rows += [[eval_id, n, "not done", None, None, None, None] for n in left]
     return Table.of(columns, rows)
+
+
+def _row(eval_id: str, verdict: Verdict | None, generation: Generation) -> Row:
+    """One trial that was asked for: how it ended, and the step, or the fault of the provider, that ended it."""
+    from convex_evals.records import Outcome
+    from convex_evals.render.model import Cell
+    from convex_evals.render.verdicts import TONES, headline
+
+    if verdict is None and generation.received:
+        return [eval_id, generation.trial, "not graded", None, None, None, None]
+    outcome = verdict.outcome if verdict else Outcome.UNSCORED
+    took_ms = verdict.duration_ms if verdict else 0
+    step = verdict.caught_by.value if verdict and verdict.caught_by else None
+    reason = (verdict and verdict.reason) or generation.reason
+    cause = step or generation.fault if outcome is not Outcome.PASSED else None
+    known = cause or outcome is Outcome.UNSCORED
+    return [
+        eval_id,
+        generation.trial,
+        Cell(outcome.value, outcome.value, TONES[outcome]),
+        Cell(f"{took_ms / 1000:.1f}s", took_ms),
+        f"{cause or 'grading'}: {headline(reason, 80)}" if known else None,
+        step,
+        headline(reason) if known else None,
+    ]
 
 
 def _eval(
@@ -124,7 +150,9 @@ def _eval(
     from convex_evals.text import counted
 
     if not run.is_written(eval_id):
-        raise UserError(f"{eval_id}: not done yet in this run")
+        raise UserError(
+            f"{eval_id}: not done yet in this run; `cli show {run.plan.run_id}` says how far its trials are"
+        )
     source = read_source(run, eval_id, _item(workspace, run, eval_id))
     trials = read_trials(run, eval_id)
     chosen = [t for t in trials if number in (None, t.number)]

@@ -136,11 +136,11 @@ def validate_guidelines(ctx: click.Context, options: ValidateGuidelinesOptions, 
     recipe = Recipe(rounds, lambda lines, calls: _agree(lines, calls, options.yes), runner.do)
     found = recipe.validate(before, after, options.models, each_hunk=options.each_hunk)
     if found is None:
-        return ExitCode.OK if runner.hands_over else ExitCode.USER_ERROR
+        return ExitCode.OK if runner.hands_over else runner.exit_code or ExitCode.INCOMPLETE
     print_result(options.form, found.to_section(), found.to_data, found.to_markdown)
     for line in delivery.deliver_validations(found.written) if delivery else ():
         say(line, err=options.form != DEFAULT)
-    return ExitCode.EVALS_FAILED if options.fail_on_regression and found.regressed else ExitCode.OK
+    return ExitCode.EVALS_FAILED if options.fail_on_regression and found.regressed else runner.exit_code
 
 
 def _agree(lines: Sequence[str], calls: int, yes: bool) -> None:
