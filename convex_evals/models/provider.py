@@ -24,6 +24,7 @@ BETWEEN_SECONDS = 120.0
 # In all: what the slowest models need for each token, and what comes before the first.
 SECONDS_PER_TOKEN = 0.1
 LONGEST_WAIT = 600.0
+_LATER = 30.0  # seconds
 _RETRYING = frozenset({"zai"})  # whose `max_retries` LiteLLM drops, so that the SDK below it tries three times
 
 
@@ -35,6 +36,19 @@ class Call:
     max_output_tokens: int
     web_search: bool
     extra: Mapping[str, Any]
+    timeout: float | None = None  # seconds of silence that end it; None: the usual ones
+
+    @property
+    def first_byte_s(self) -> float:
+        return self.timeout or FIRST_BYTE_SECONDS
+
+    @property
+    def between_s(self) -> float:
+        return self.timeout or BETWEEN_SECONDS
+
+    @property
+    def whole_s(self) -> float:
+        return max(LONGEST_WAIT, self.first_byte_s) + SECONDS_PER_TOKEN * self.max_output_tokens
 
 
 async def stream(entry: ModelEntry, call: Call, on_text: Callable[[str], None]) -> Reply:
@@ -50,12 +64,12 @@ async def stream(entry: ModelEntry, call: Call, on_text: Callable[[str], None]) 
     try:
         async with (
             guarded(guard),
-            asyncio.timeout(LONGEST_WAIT + SECONDS_PER_TOKEN * call.max_output_tokens),
-            asyncio.timeout(FIRST_BYTE_SECONDS) as limit,
+            asyncio.timeout(call.whole_s),
+            asyncio.timeout(call.first_byte_s) as limit,
         ):
             response = arriving.listen(await litellm.acompletion(**arguments_of(entry, call)))
             async for chunk in response:
-                limit.reschedule(asyncio.get_running_loop().time() + BETWEEN_SECONDS)
+                limit.reschedule(asyncio.get_running_loop().time() + call.between_s)
                 arriving.take(chunk)
     except asyncio.CancelledError:
         raise
@@ -89,7 +103,7 @@ def arguments_of(entry: ModelEntry, call: Call, *, stream: bool = True) -> dict[
         "max_tokens": call.max_output_tokens,
         "stream": stream,
         **({"stream_options": {"include_usage": True}} if stream else {}),
-        "timeout": FIRST_BYTE_SECONDS,
+        "timeout": call.first_byte_s + _LATER,  # a timeout of its own would be some other fault
         "num_retries": 0,
         "max_retries": 0,
         **({"extra_body": {"usage": {"include": True}}} if name.startswith("openrouter/") else {}),

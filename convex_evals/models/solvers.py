@@ -39,6 +39,7 @@ class SolverFactory:
     models: Catalog
     concurrency: int
     budget: Budget
+    timeout: float | None = None  # seconds of silence after which a request is given up; None: the usual ones
     _limits: dict[str, ProviderLimit] = field(default_factory=dict)
 
     def synthetic(self, name: str) -> Solver | None:
@@ -65,8 +66,11 @@ class SolverFactory:
                 f"give `price: {{input: ..., output: ...}}` in models.yaml, or leave --budget out"
             )
         limit = self._limits.setdefault(entry.provider, ProviderLimit(self.concurrency))
+        most = most_output_tokens(entry)
         return ModelSolver(
-            entry, tariff, most_output_tokens(entry), limit, self.budget, web_search, dict(extra), batched=batched
+            *(entry, tariff, most, limit, self.budget, web_search, dict(extra)),
+            batched=batched,
+            timeout=self.timeout,
         )
 
     def searches(self, name: str) -> bool:

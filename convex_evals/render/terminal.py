@@ -26,6 +26,7 @@ _COLOURS = {"passed": "green", "failed": "red", "unscored": "yellow", "received"
 _PLAIN = {"passed": "pass", "failed": "FAIL", "unscored": "????", "received": "got ", "off": "OFF "}
 # Off a terminal, between two lines about progress.
 _PROGRESS_SECONDS = 30.0
+_WAITING_SECONDS = 60.0
 # Columns that have room for a bar and for what is told beside it.
 _WIDE = 120
 _FRONT = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
@@ -41,7 +42,8 @@ class Display:
         self._preparing: TaskID | None = None
         self._items: TaskID | None = None
         self._told = ("", 0.0)
-        self._last_progress = time.monotonic()
+        self._last_progress = self._last_waiting = time.monotonic()
+        self._so_far, self._waiting = "", ""
         if self.console.is_terminal:
             self._live = Progress(
                 *_FRONT,
@@ -101,10 +103,26 @@ class Display:
             # The line counts the items; a narrow terminal has no room for the bar beside it.
             drawn = (BarColumn(bar_width=30), TimeElapsedColumn()) if self.console.width >= _WIDE else ()
             self._live.columns = (*_FRONT, *drawn, _PROGRESS)
-            self._live.update(self._items, progress=_shown(line))
+            self._so_far = line
+            self._redraw()
         elif time.monotonic() - self._last_progress >= _PROGRESS_SECONDS:
             self._last_progress = time.monotonic()
             self._line(f"so far: {line}")
+
+    def waiting(self, line: str | None) -> None:
+        """What is waited for, None for nothing: behind the progress, or once a minute on a line of its own."""
+        if self._live and self._items is not None:
+            if (line or "") != self._waiting:
+                self._waiting = line or ""
+                self._redraw()
+        elif line and time.monotonic() - self._last_waiting >= _WAITING_SECONDS:
+            self._last_waiting = time.monotonic()
+            self._line(f"waiting: {line}")
+
+    def _redraw(self) -> None:
+        assert self._live and self._items is not None
+        told = "; ".join(filter(None, (self._so_far, self._waiting)))
+        self._live.update(self._items, progress=_shown(told))
 
     def note(self, message: str) -> None:
         """Say on a line of its own what is no reason to worry."""

@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from convex_evals.models.attempts import longer
 from convex_evals.models.budget import Budget
 from convex_evals.models.price import Tariff
-from convex_evals.models.retries import ModelSolver, longer
+from convex_evals.models.retries import ModelSolver
 from convex_evals.models.tokens import usual_tokens
 from convex_evals.records import Generation, Usage
 from convex_evals.render.numbers import dollars

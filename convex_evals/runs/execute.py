@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from convex_evals.config import Workspace
-from convex_evals.errors import ExitCode, UserError
+from convex_evals.errors import UserError
 from convex_evals.grading.sandbox.choice import REVIEWED, Containment
 from convex_evals.grading.service import GradingService
 from convex_evals.grading.setup import ready_service
 from convex_evals.models.batching.following import Following
-from convex_evals.models.budget import Budget
 from convex_evals.models.retries import ModelSolver
 from convex_evals.models.solvers import REVIEWED_MODELS, refuse_without_keys
+from convex_evals.models.waits import Waits
 from convex_evals.render.terminal import Display
 from convex_evals.render.verdicts import headline
-from convex_evals.runs.costs import shortage, spent_on
-from convex_evals.runs.finished import Finished, incomplete_line
+from convex_evals.runs.costs import spent_on
+from convex_evals.runs.finished import Ends, Finished
 from convex_evals.runs.interruption import first_ctrl_c
 from convex_evals.runs.judging import ComparingJudge, Judge, ServiceJudge
 from convex_evals.runs.opening import count_by_own_keys, open_run
 from convex_evals.runs.options import RunOptions
-from convex_evals.runs.pending import pending_line
 from convex_evals.runs.plan import RunRequest
 from convex_evals.runs.progress import Progress
 from convex_evals.runs.runner import Runner, TrialDone
@@ -36,11 +35,10 @@ from convex_evals.store.reuse import EarlierRuns
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
 from convex_evals.suite.suite import Eval
-from convex_evals.text import counted
 
 
 @dataclass
-class Work:
+class Work(Ends):
     """Runs under way: what one command does."""
 
     workspace: Workspace
@@ -54,14 +52,9 @@ class Work:
     only: Stage | None = None
     batch_wait_s: float | None = None  # for which batches are followed; None: to their end
     final: bool = False  # what has no verdict after this is written as it is
-    done: list[Finished] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)  # why models were asked nothing more
-    unasked: dict[str, int] = field(default_factory=dict)  # by run, the trials that the budget was too small for
-    budget: Budget | None = None  # of its requests, where there is a limit
-    unbegun: int = 0  # trials of requests that were not begun, since the work stopped before
-    same_command: Callable[[Sequence[str]], str] = lambda _: "the same command"  # resumes runs of these ids
     runners: list[Runner] = field(default_factory=list)
     interrupted: bool = False
+    waits: Waits = field(default_factory=Waits)  # of the models and judges that it asks
     _progress: Progress = field(default_factory=lambda: Progress(0))
     _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
@@ -72,6 +65,7 @@ class Work:
         anything is begun.
         """
         space, display = self.workspace, self.display
+        self.shards = self.shard.of if self.shard else 1
         requests = [request for group in groups for request in group]
         if self.only is None or self.only.asks:
             refuse_without_keys(r.solver for r in requests if not (r.planned and r.planned.is_complete))
@@ -86,26 +80,49 @@ class Work:
         async with _service_for(requests, count, space, display, containment) as service:
             self._progress = Progress(sum(len(self._share(r)) * r.trials for r in requests))
             display.start("trials", self._progress.total)
-            self._follow_batches(requests)
+            self._listen_to(requests)
             with first_ctrl_c(self._interrupt):
-                async with asyncio.TaskGroup() as work:
-                    opening = [work.create_task(self._open(request, service)) for request in requests]
-                opened = iter([task.result() for task in opening])
-                for group in groups:
-                    pairs = [(request, run) for request in group if (run := next(opened))]
-                    if self.interrupted or self.fell_short:
-                        self.unbegun += sum(len(self._share(request)) * request.trials for request, _ in pairs)
-                        continue
-                    async with asyncio.TaskGroup() as work:
-                        tasks = [work.create_task(self._one(request, run, service)) for request, run in pairs]
-                    self.done += [task.result() for task in tasks]
+                async with self._telling():
+                    await self._all(groups, requests, service)
         if self.interrupted:
             raise KeyboardInterrupt
 
-    def _follow_batches(self, requests: Sequence[RunRequest]) -> None:
+    async def _all(
+        self, groups: Sequence[Sequence[RunRequest]], requests: Sequence[RunRequest], service: GradingService | None
+    ) -> None:
+        async with asyncio.TaskGroup() as work:
+            opening = [work.create_task(self._open(request, service)) for request in requests]
+        opened = iter([task.result() for task in opening])
+        for group in groups:
+            pairs = [(request, run) for request in group if (run := next(opened))]
+            if self.interrupted or self.fell_short:
+                self.unbegun += sum(len(self._share(request)) * request.trials for request, _ in pairs)
+                continue
+            async with asyncio.TaskGroup() as work:
+                tasks = [work.create_task(self._one(request, run, service)) for request, run in pairs]
+            self.done += [task.result() for task in tasks]
+
+    def _listen_to(self, requests: Sequence[RunRequest]) -> None:
         for request in requests:
-            if isinstance(request.solver, ModelSolver):
-                request.solver.following = Following(self.batch_wait_s, self.display.note, self.display.progress)
+            for solver in (request.solver, request.judge.solver if request.judge else None):
+                if isinstance(solver, ModelSolver):
+                    solver.following = Following(self.batch_wait_s, self.display.note, self.display.progress)
+                    solver.waits = self.waits
+
+    @asynccontextmanager
+    async def _telling(self) -> AsyncIterator[None]:
+        """Show what requests wait for, every second."""
+
+        async def tell() -> None:
+            while True:
+                await asyncio.sleep(1)
+                self.display.waiting(self.waits.line())
+
+        telling = asyncio.create_task(tell())
+        try:
+            yield
+        finally:
+            telling.cancel()
 
     def _share(self, request: RunRequest) -> tuple[str, ...]:
         ids = [e.id for e in request.evals]
@@ -188,43 +205,6 @@ class Work:
         for runner in self.runners:
             runner.stop_asking()
 
-    @property
-    def complaints(self) -> list[tuple[str, str]]:
-        """What to tell of whatever was asked for and is not there: pairs of a kind and one line."""
-        incomplete = [self._over_budget(), incomplete_line(self.done, unbegun=self.unbegun)]
-        return [
-            *(("error", line) for line in dict.fromkeys(self.faults)),
-            *(("pending", pending_line(f.run, f.pending)) for f in self.done if f.pending),
-            *(("incomplete", line) for line in incomplete if line),
-        ]
-
-    @property
-    def fell_short(self) -> bool:
-        """Whether something was not asked: a model cannot be, or the budget is too small."""
-        return bool(self.faults or self.unasked)
-
-    @property
-    def exit_code(self) -> ExitCode:
-        """OK if every trial that was asked for has a verdict, or a reply where that was all that was asked for."""
-        codes = {"error": ExitCode.USER_ERROR, "pending": ExitCode.PENDING, "incomplete": ExitCode.INCOMPLETE}
-        return next((codes[kind] for kind, _ in self.complaints), ExitCode.OK)
-
-    def _over_budget(self) -> str | None:
-        """Say what a budget was too small for, and what would do."""
-        if not self.unasked or not self.budget:
-            return None
-        count = sum(self.unasked.values())
-        trials, were = counted(count, "trial"), "was" if count == 1 else "were"
-        one = next(iter(self.unasked)).partition(" ")[0]
-        what = f"{one}: {trials}" if len(self.unasked) == 1 else f"{trials} of {len(self.unasked)} runs"
-        again = self.same_command([f.run.plan.run_id for f in self.done])
-        return f"{what} {were} not asked: {shortage(self.budget, self.shard.of if self.shard else 1, again)}"
-
-    @property
-    def all_passed(self) -> bool:
-        """Whether every trial of this command's share passed."""
-        return all(f.all_passed for f in self.done)
-
 
 def make_work(options: RunOptions, workspace: Workspace, display: Display, containment: Containment) -> Work:
     """What `cli run` with `options` does."""
@@ -233,7 +213,7 @@ def make_work(options: RunOptions, workspace: Workspace, display: Display, conta
         rest = options.after_interruption(run_ids)
         return "the same command" if rest is None else f"`{replace(rest, budget=None).command()}`"
 
-    return Work(
+    work = Work(
         workspace,
         RunStore(workspace.runs_dir),
         display,
@@ -246,8 +226,9 @@ def make_work(options: RunOptions, workspace: Workspace, display: Display, conta
         batch_wait_s=None if options.batch_wait is None else options.batch_wait * 60,
         # A machine that only grades hands on what it made: it asks for nothing later.
         final=options.commit or options.push or options.only is Stage.GRADE,
-        same_command=resuming,
     )
+    work.same_command = resuming
+    return work
 
 
 def carry_out(

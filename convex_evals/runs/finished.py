@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from convex_evals.errors import ExitCode
+from convex_evals.models.budget import Budget
 from convex_evals.records import Summary
 from convex_evals.records.journal import JournalEntry
+from convex_evals.runs.costs import shortage
+from convex_evals.runs.pending import pending_line
 from convex_evals.runs.stage import Stage
 from convex_evals.store.run import Run
 from convex_evals.store.summary import summarize
@@ -114,3 +118,58 @@ def incomplete_line(ends: Iterable[Finished], *, unbegun: int = 0) -> str | None
         return None
     why = ", ".join(f"{n} x {reason}" for reason, n in sorted(reasons.items()))
     return f"{left} of {counted(trials, 'trial')} {'has' if left == 1 else 'have'} no {what} ({why})"
+
+
+def _same_command(_run_ids: Sequence[str]) -> str:
+    return "the same command"
+
+
+@dataclass
+class Ends:
+    """What the requests of one command came to."""
+
+    done: list[Finished] = field(default_factory=list, init=False)
+    faults: list[str] = field(default_factory=list, init=False)  # why models were asked nothing more
+    unasked: dict[str, int] = field(default_factory=dict, init=False)  # by run, trials that are over the budget
+    unbegun: int = field(default=0, init=False)  # trials of requests that were not begun, since the work stopped before
+    budget: Budget | None = field(default=None, init=False)  # that the requests share, where it has a limit
+    shards: int = field(default=1, init=False)  # that share what the command line says of the budget
+    # What resumes runs of these ids.
+    same_command: Callable[[Sequence[str]], str] = field(default_factory=lambda: _same_command, init=False)
+
+    @property
+    def complaints(self) -> list[tuple[str, str]]:
+        """What to tell of whatever was asked for and is not there: pairs of a kind and one line."""
+        incomplete = [self._over_budget(), incomplete_line(self.done, unbegun=self.unbegun)]
+        return [
+            *(("error", line) for line in dict.fromkeys(self.faults)),
+            *(("pending", pending_line(f.run, f.pending)) for f in self.done if f.pending),
+            *(("incomplete", line) for line in incomplete if line),
+        ]
+
+    @property
+    def fell_short(self) -> bool:
+        """Whether something was not asked: a model cannot be, or the budget is too small."""
+        return bool(self.faults or self.unasked)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """OK if every trial that was asked for has a verdict, or a reply where that was all that was asked for."""
+        codes = {"error": ExitCode.USER_ERROR, "pending": ExitCode.PENDING, "incomplete": ExitCode.INCOMPLETE}
+        return next((codes[kind] for kind, _ in self.complaints), ExitCode.OK)
+
+    def _over_budget(self) -> str | None:
+        """Say what a budget was too small for, and what would do."""
+        if not self.unasked or not self.budget:
+            return None
+        count = sum(self.unasked.values())
+        trials, were = counted(count, "trial"), "was" if count == 1 else "were"
+        one = next(iter(self.unasked)).partition(" ")[0]
+        what = f"{one}: {trials}" if len(self.unasked) == 1 else f"{trials} of {len(self.unasked)} runs"
+        again = self.same_command([f.run.plan.run_id for f in self.done])
+        return f"{what} {were} not asked: {shortage(self.budget, self.shards, again)}"
+
+    @property
+    def all_passed(self) -> bool:
+        """Whether every trial of this command's share passed."""
+        return all(f.all_passed for f in self.done)

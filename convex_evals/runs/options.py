@@ -46,6 +46,7 @@ _FLAGS = {
     "budget": "--budget",
     "batch_wait": "--batch-wait",
     "concurrency": "--concurrency",
+    "timeout": "--timeout",
     "workers": "--workers",
     "sandbox": "--sandbox",
     "unsafe_no_sandbox": "--unsafe-no-sandbox",
@@ -87,6 +88,7 @@ class RunOptions:
     budget: float | None = None  # dollars, of all shards together
     batch_wait: float | None = None  # minutes for which batches are followed; None: to their end
     concurrency: int | None = None
+    timeout: float | None = None  # seconds of silence after which a request is given up; None: the usual ones
     workers: int | None = None
     sandbox: str | None = None
     unsafe_no_sandbox: bool = False

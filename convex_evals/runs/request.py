@@ -54,10 +54,12 @@ class Resolved:
     skipped: list[str]  # lines: what was asked for and cannot be
 
 
-def make_solvers(workspace: Workspace, budget: Budget, concurrency: int | None = None) -> SolverFactory:
+def make_solvers(
+    workspace: Workspace, budget: Budget, concurrency: int | None = None, timeout: float | None = None
+) -> SolverFactory:
     """The models of `workspace`, with keys from its .env, and a budget that all of them share. Raises `UserError`."""
     load_environment(workspace.home)
-    return SolverFactory(load_catalog(workspace.home), concurrency or workspace.config.concurrency, budget)
+    return SolverFactory(load_catalog(workspace.home), concurrency or workspace.config.concurrency, budget, timeout)
 
 
 def make_resolver(workspace: Workspace, budget: Budget) -> Callable[[RunOptions], Resolved]:

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from convex_evals.models import Ask, LeftBehind, servers
+from convex_evals.models.attempts import ATTEMPTS
 from convex_evals.models.batching import batcher
 from convex_evals.models.batching.following import Following
 from convex_evals.models.batching.http import BatchClient
@@ -29,7 +30,7 @@ from convex_evals.models.limits import ProviderLimit
 from convex_evals.models.litellm_loader import load_litellm
 from convex_evals.models.price import Tariff, batch_tariff_of
 from convex_evals.models.provider import Call, stream
-from convex_evals.models.retries import ATTEMPTS, ModelSolver
+from convex_evals.models.retries import ModelSolver
 from convex_evals.models.solvers import SolverFactory
 from convex_evals.records.batch import BatchedRequest, BatchFile
 from convex_evals.records.models import ModelEntry, Parameters, Price

@@ -6,7 +6,9 @@ import asyncio
 import gc
 import json
 import random
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,13 +17,15 @@ import pytest
 
 from convex_evals.models import Ask
 from convex_evals.models import provider as provider_module
+from convex_evals.models.attempts import ATTEMPTS
 from convex_evals.models.budget import Budget
 from convex_evals.models.faults import Fault, ModelStopped
 from convex_evals.models.limits import ProviderLimit
 from convex_evals.models.litellm_loader import load_litellm
 from convex_evals.models.price import Tariff, can_search, price_map
 from convex_evals.models.provider import Call, stream
-from convex_evals.models.retries import ATTEMPTS, ModelSolver
+from convex_evals.models.retries import ModelSolver
+from convex_evals.models.waits import Waits
 from convex_evals.records.models import ModelEntry, Parameters, Price
 from convex_evals.records.reply import TrialReply
 from convex_evals.runs.costs import estimate
@@ -29,6 +33,7 @@ from convex_evals.runs.plan import RunRequest
 from convex_evals.store.replies import ReplyFile
 from convex_evals.suite.prompt import Prompt
 from convex_evals.suite.suite import Eval, load_suite
+from tests import patience
 from tests.factories import make_asked, make_eval
 from tests.provider import REPLY, Provider, serve
 from tests.wire import question
@@ -226,6 +231,52 @@ def test_silence_is_a_timeout(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> 
     bench.stub.behave = lambda n, body: "hang" if n == 0 else "ok"
     generation = asyncio.run(bench.ask(bench.solver())).generation
     assert [a.fault for a in generation.attempts] == [Fault.TIMEOUT.word, None]
+
+
+@pytest.mark.full
+def test_how_long_a_provider_may_be_silent_is_chosen(bench: Bench) -> None:
+    bench.stub.behave = lambda n, body: "hang" if n == 0 else "ok"
+    solver = bench.solver()
+    solver.timeout = patience.seconds(2)
+    generation = asyncio.run(bench.ask(solver)).generation
+    assert [a.fault for a in generation.attempts] == [Fault.TIMEOUT.word, None]
+
+
+def test_while_a_request_waits_it_is_said(bench: Bench) -> None:
+    """For the next attempt, and for an answer."""
+    bench.stub.behave = lambda n, body: "much_later" if n == 0 else "hang"
+    solver = bench.solver()
+    now = [0.0]
+    solver.waits = Waits(lambda: now[0])
+
+    async def look() -> list[str | None]:
+        asking = asyncio.create_task(bench.ask(solver))
+        while not (told := solver.waits.line()):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        solver.stop()
+        with suppress(ModelStopped):
+            await asking
+        return [told, solver.waits.line()]
+
+    failed, after = asyncio.run(look())
+    assert failed and re.match(r"stub/model: 1 request failed \(rate_limit: .+\), sent again in ", failed), failed
+    assert after is None
+    bench.stub.behave = lambda n, body: "hang"
+    solver = bench.solver()
+    solver.waits = Waits(lambda: now[0])
+    solver.timeout = 60
+
+    async def silent() -> str:
+        asking = asyncio.create_task(bench.ask(solver))
+        while len(bench.stub.requests) < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        now[0] += 90
+        told = solver.waits.line()
+        asking.cancel()
+        await asyncio.wait([asking])
+        return str(told)
+
+    assert asyncio.run(silent()) == "stub/model: no answer to 1 request for 2 min"
 
 
 @pytest.mark.parametrize(

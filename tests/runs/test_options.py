@@ -55,6 +55,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "budget": optional(st.floats(0, allow_nan=False)),
     "batch_wait": optional(st.floats(0, allow_nan=False)),
     "concurrency": optional(st.integers(1, 1000)),
+    "timeout": optional(st.floats(1, 86_400)),
     "workers": optional(st.integers(1, 64)),
     "sandbox": optional(st.sampled_from(["strict", "landlock", "container"])),
     "unsafe_no_sandbox": st.booleans(),

@@ -58,6 +58,13 @@ if TYPE_CHECKING:
     "batches are left, whose replies the same command takes up later.",
 )
 @click.option("--concurrency", type=click.IntRange(1, 1000), metavar="N", help="Concurrent requests per provider.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(1, 86_400),
+    metavar="SECONDS",
+    help="Give up a request to which nothing comes for so long, and send it again. Default: 300 before the first word, "
+    "120 between words.",
+)
 @workers_option
 @containment_options
 @click.option("--dry-run", is_flag=True, help="Show what would be asked and what it may cost; send no requests.")
@@ -98,7 +105,7 @@ def run(options: RunOptions) -> int:
     workspace = open_workspace(options.suite, options.runs_dir, Path.cwd(), of_sessions=options.sessions)
     if not (options.models or options.runs or options.due):
         options = _choose(options, workspace)
-    solvers = make_solvers(workspace, Budget(options.own_budget), options.concurrency)
+    solvers = make_solvers(workspace, Budget(options.own_budget), options.concurrency, options.timeout)
     return _run(options, workspace, solvers, containment)
 
 
