@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from convex_evals.errors import UserError
 from convex_evals.inputs.confined import is_file
 from convex_evals.records import Counts, EvalSummary, RunPlan, Summary
 from convex_evals.records.benchmark import Benchmark
@@ -161,17 +162,25 @@ def read_candidates(store: RunStore, experiments: Iterable[str] | None, *, draft
     wanted = None if experiments is None else set(experiments)
     found = Candidates()
     for folder in store.folders():
-        path = folder / SUMMARY_NAME
-        if not is_file(path, store.root):
-            plan = open_run(folder).plan
-            if wanted is None or plan.experiment in wanted:
-                found.unranked.append(Unranked.planned(plan, "not complete"))
+        try:
+            each = _look_at(folder, store.root)
+        except UserError as error:
+            store.leave_out(error)
             continue
-        each = _read(path, store.root)
-        if wanted is None or each.experiment in wanted:
+        if wanted is not None and each.experiment not in wanted:
+            continue
+        if isinstance(each, RunPlan):
+            found.unranked.append(Unranked.planned(each, "not complete"))
+        else:
             found.runs.append(each)
     found.keep(lambda each: _why_not(each, drafts))
     return found
+
+
+def _look_at(folder: Path, root: Path) -> Candidate | RunPlan:
+    """The summary of a run; the plan where there is no summary."""
+    path = folder / SUMMARY_NAME
+    return _read(path, root) if is_file(path, root) else open_run(folder).plan
 
 
 def _read(path: Path, root: Path) -> Candidate:

@@ -60,10 +60,8 @@ def read_history(
 ) -> History:
     """The runs of the model `slug`, oldest first, under all experiments or one."""
     points, incomplete = [], 0
-    for run in reversed(store.of_model(slug)):
-        if experiment is not None and run.plan.experiment != experiment:
-            continue
-        summary = run.summary()
+    asked = [run for run in store.of_model(slug) if experiment in (None, run.plan.experiment)]
+    for run, summary in store.with_summaries(reversed(asked)):
         if summary is None:
             incomplete += 1
         else:

@@ -154,6 +154,9 @@ class Ranker:
                 except WrongFigures as error:
                     self._found.leave_out(run, f"refused ({error})")
                     continue
+                except UserError as error:
+                    self.store.leave_out(error)
+                    continue
                 pool.append(summary)
                 counting |= run.replies_of
                 example = example or plan

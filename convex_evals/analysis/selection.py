@@ -22,9 +22,8 @@ KEYS = ("model", "experiment", "guidelines", "date")
 _HEX = re.compile(r"[0-9a-f]{4,64}")
 
 
-def select(text: str, workspace: Workspace) -> Side:
-    """The runs that `text` names, newest first. Raises `UserError` where these are none."""
-    store = RunStore(workspace.runs_dir)
+def select(text: str, workspace: Workspace, store: RunStore) -> Side:
+    """The runs of `store` that `text` names, newest first. Raises `UserError` where these are none."""
     if "=" not in text or ("\0" not in text and (Path(text) / "run.json").is_file()):
         return Side(text, (store.find(text),))
     words = parse(text)
@@ -34,7 +33,8 @@ def select(text: str, workspace: Workspace) -> Side:
     else:
         runs = list(store.all())
     fits = [_fits(key, value, workspace, runs) for key, value in words.items() if key != "model"]
-    found = tuple(run for run in runs if all(fit(run.plan) for fit in fits))
+    chosen = [run for run in runs if all(fit(run.plan) for fit in fits)]
+    found = tuple(run for run, _ in store.with_summaries(chosen))
     if not found:
         raise UserError(f"{text}: no run in {workspace.runs_dir} matches; {_nearest(words, runs)}")
     return Side(text, found)

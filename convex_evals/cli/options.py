@@ -13,12 +13,14 @@ from urllib.parse import urlsplit
 import click
 
 from convex_evals.render.formats import DEFAULT, FORMATS, Result
+from convex_evals.render.output import complain
 
 if TYPE_CHECKING:
     from convex_evals.config import Workspace
     from convex_evals.grading.sandbox.choice import Containment
     from convex_evals.render.model import Section, Table
     from convex_evals.runs.delivery import Delivery
+    from convex_evals.store.runs import RunStore
 
 F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R")
@@ -258,6 +260,21 @@ def print_result(
 ) -> None:
     """Print a result as `output_option` asks; `data` and `markdown` are for what is more than its tables."""
     FORMATS[form].show(Result(section, data, markdown))
+
+
+_MOST_LEFT_OUT = 5
+
+
+def tell_left_out(store: RunStore) -> int:
+    """Name the runs that could not be read, on stderr, and return the exit code that says whether there were some."""
+    from convex_evals.errors import ExitCode
+    from convex_evals.text import and_more
+
+    lines = store.left_out or []
+    for n, line in enumerate(lines[:_MOST_LEFT_OUT], 1):
+        more = and_more(len(lines) - n, "more like it") if n == _MOST_LEFT_OUT else ""
+        complain(f"left out: {line}{more}")
+    return ExitCode.USER_ERROR if lines else ExitCode.OK
 
 
 def print_lines(form: str, lines: Iterable[str], table: Table, data: Callable[[], Any] | None = None) -> None:

@@ -39,7 +39,11 @@ def choose(
 
 def _named(names: Sequence[str], workspace: Workspace) -> list[Run]:
     store = RunStore(workspace.runs_dir)
-    found = [run for name in names for run in (select(name, workspace).runs if "=" in name else store.find_all([name]))]
+
+    def runs_of(name: str) -> Sequence[Run]:
+        return select(name, workspace, store).runs if "=" in name else store.find_all([name])
+
+    found = [run for name in names for run in runs_of(name)]
     unique = {run.folder: run for run in found}.values()
     return sorted(unique, key=lambda run: (run.plan.model, run.plan.date, run.plan.run_id))
 

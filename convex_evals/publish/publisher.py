@@ -58,6 +58,7 @@ class Publisher:
     deployment: Deployment
     options: PublishOptions
     display: Display
+    store: RunStore  # its runs are what is chosen from
     _begin: float = field(default_factory=time.monotonic)
 
     async def publish(self) -> list[Published]:
@@ -120,7 +121,7 @@ class Publisher:
 
     def _chosen(self) -> list[Published]:
         """Named runs, else all that are not published yet; refused ones with the reason."""
-        store, options = RunStore(self.workspace.runs_dir), self.options
+        store, options = self.store, self.options
         head = open_head(self.workspace.runs_dir)
         if options.names:
             runs: Sequence[Run] = store.find_all(options.names)

@@ -31,10 +31,10 @@ def past_runs(store: RunStore, run: Run) -> list[Past]:
     """Newest first, at most `MOST_EARLIER` of those that were planned no later than `run` and have a summary."""
     found: list[Past] = []
     before = False
-    for other in store.of_model(run.plan.model):
+    for other, summary in store.with_summaries(store.of_model(run.plan.model)):
         if other.folder == run.folder:
             before = True
-        elif before and other.plan.experiment == run.plan.experiment and (summary := other.summary()):
+        elif before and summary and other.plan.experiment == run.plan.experiment:
             found.append(Past(other, summary))
         if len(found) == MOST_EARLIER:
             break

@@ -40,6 +40,11 @@ class Reporter:
     faulty: list[str] = field(default_factory=list)  # why there is no report on some runs
     empty: list[str] = field(default_factory=list)  # the same of runs that no report can be made of yet
 
+    store: RunStore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.store = RunStore(self.workspace.runs_dir, left_out=[])
+
     def reports(self, runs: Sequence[Run], output: Path | None) -> Iterator[tuple[Report, ExistingReport]]:
         """One by one, each with what stands in its file: `output`, or its place in the folder.
 
@@ -72,15 +77,14 @@ class Reporter:
             # About those that are regenerated an error will say it.
             if path not in own:
                 self.warn(f"its decisions are not used: {why}")
-        store = RunStore(space.runs_dir)
         return Sources(
-            store=store,
+            store=self.store,
             home=space.home,
             suite=space.suite,
             items=_items(space.suite, runs),
             repository=Repository(space.suite),
             decisions=decisions,
-            others=newest_counts(store),
+            others=newest_counts(self.store),
         )
 
     def _report(self, run: Run, sources: Sources, found: ExistingReport) -> Report:

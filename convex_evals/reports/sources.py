@@ -35,8 +35,8 @@ def newest_counts(store: RunStore) -> dict[str, dict[str, Counts]]:
     """By model, what came of each eval in its newest complete run; synthetic ones are no models."""
     found: dict[str, dict[str, Counts]] = {}
     for model in store.models():
-        for run in store.of_model(model):
-            summary = None if run.plan.synthetic else run.summary()
+        asked = [run for run in store.of_model(model) if not run.plan.synthetic]
+        for _, summary in store.with_summaries(asked):
             if summary:
                 found[model] = {e: s.counts for e, s in summary.evals.items()}
                 break

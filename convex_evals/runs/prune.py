@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from convex_evals.store.run import Run
+from convex_evals.store.runs import RunStore
 
 
-def to_prune(newest_first: Iterable[Run], keep: int | None, older_than: int | None, today: date) -> list[Run]:
+def to_prune(store: RunStore, keep: int | None, older_than: int | None, today: date) -> list[Run]:
     """Complete runs that still have replies, are not among the `keep` newest of their model and experiment, and are
     more than `older_than` days old; a limit that is None does not limit.
     """
     seen: Counter[tuple[str, str]] = Counter()
     found = []
-    for run in newest_first:
+    for run, summary in store.with_summaries(store.all()):
         plan = run.plan
-        if not run.is_complete:
+        if summary is None or summary.missing:
             continue
         seen[plan.model, plan.experiment] += 1
         recent = keep is not None and seen[plan.model, plan.experiment] <= keep

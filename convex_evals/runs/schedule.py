@@ -120,7 +120,7 @@ def read_histories(store: RunStore, slugs: Collection[str], least: float) -> Map
     """By model and experiment. Runs of stand-ins count for nothing, and so do those of fewer than `least` evals."""
     found: dict[tuple[str, str], RunsOf] = {}
     if slugs:
-        for run, summary in store.readable()[0]:
+        for run, summary in store.readable():
             if run.plan.model in slugs and not run.plan.synthetic and len(run.plan.evals) >= least:
                 found.setdefault((run.plan.model, run.plan.experiment), RunsOf()).runs.append((run.plan, summary))
     return found

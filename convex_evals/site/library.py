@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -182,8 +182,8 @@ class Library:
 
     def _read(self) -> tuple[list[Entry], list[str]]:
         def read() -> tuple[list[Entry], list[str]]:
-            found, left_out = self.store.readable()
-            return [self._entry(run, summary) for run, summary in found], left_out
+            store = replace(self.store, left_out=[])
+            return [self._entry(run, summary) for run, summary in store.readable()], store.left_out or []
 
         return self.keep(("entries",), read)
 

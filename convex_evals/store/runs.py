@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from convex_evals.config import SESSION_RUNS
@@ -26,6 +25,23 @@ class RunStore:
     root: Path
     # Of one day the newest is what the file system remembers as such; else by name, which every checkout has alike.
     by_time: bool = True
+    # Why runs are left out that cannot be read, a line each; None: one that cannot be read stops everything.
+    left_out: list[str] | None = field(default=None, compare=False)
+
+    def leave_out(self, error: UserError) -> None:
+        """Note why a run cannot be read. Raises `error` where such a run is to stop everything."""
+        if self.left_out is None:
+            raise error
+        if str(error) not in self.left_out:
+            self.left_out.append(str(error))
+
+    def with_summaries(self, runs: Iterable[Run]) -> Iterator[tuple[Run, Summary | None]]:
+        """Each run with its summary, None where it is not complete."""
+        for run in runs:
+            try:
+                yield run, run.summary()
+            except UserError as error:
+                self.leave_out(error)
 
     def opened(self, model: str, day: str, run_id: str) -> Run | None:
         """The run of exactly this name, None where there is none."""
@@ -42,20 +58,29 @@ class RunStore:
 
     def all(self) -> Iterator[Run]:
         """Newest first: by day, then by the time that the file system remembers."""
-        return (open_run(folder) for folder in self._folders())
+        return self._opened(self._folders())
 
-    def readable(self, slug: str | None = None) -> tuple[list[tuple[Run, Summary | None]], list[str]]:
-        """All runs (of one model) with their summaries, newest first, and why others are left out: those of a newer
-        format, and those whose summary their figures contradict.
+    def readable(self, slug: str | None = None) -> list[tuple[Run, Summary | None]]:
+        """All runs (of one model) with their summaries, newest first.
+
+        Those of a newer format, and those whose summary their figures contradict, never stop the others.
         """
-        found, left_out = [], []
+        found = []
         for folder in self._folders(*(slug_folders(slug) if slug else ())):
             try:
                 run = open_run(folder)
                 found.append((run, run.summary()))
-            except (NewerFormat, WrongFigures) as error:
-                left_out.append(str(error))
-        return found, left_out
+            except UserError as error:
+                if self.left_out is not None or not isinstance(error, NewerFormat | WrongFigures):
+                    self.leave_out(error)
+        return found
+
+    def _opened(self, folders: Iterable[Path]) -> Iterator[Run]:
+        for folder in folders:
+            try:
+                yield open_run(folder)
+            except UserError as error:
+                self.leave_out(error)
 
     def folders(self) -> list[Path]:
         """Of all runs, newest first, nothing of them read."""
@@ -66,8 +91,11 @@ class RunStore:
         found: dict[Path, str] = {}
         for folder in reversed(self._folders()):
             if folder.parents[1] not in found:
-                with suppress(NewerFormat):
+                try:
                     found[folder.parents[1]] = open_run(folder).plan.model
+                except UserError as error:
+                    if self.left_out is not None or not isinstance(error, NewerFormat):
+                        self.leave_out(error)
         return sorted(set(found.values()))
 
     def _folders(self, *known: str) -> list[Path]:
@@ -111,11 +139,11 @@ class RunStore:
         for folder in self._folders():
             data = confined.read_bytes(folder / PLAN_NAME, self.root, MOST_TEXT) or b""
             if any(word in data for word in wanted):
-                yield open_run(folder)
+                yield from self._opened([folder])
 
     def of_model(self, slug: str) -> list[Run]:
         """The runs of one model, newest first."""
-        return [open_run(folder) for folder in self._folders(*slug_folders(slug))]
+        return list(self._opened(self._folders(*slug_folders(slug))))
 
     def find_all(self, names: Sequence[str]) -> list[Run]:
         """The runs of these names: as `find`, or a model's slug for all of its runs. Raises `UserError`."""

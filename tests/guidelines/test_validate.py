@@ -227,7 +227,7 @@ def test_nothing_is_paid_without_agreement(suite: Path, model: Model) -> None:
     assert "error: cannot ask for confirmation without a terminal; give -y, and --budget for a limit" in err
     assert "Screening: 8 calls, usually $" in err and model.total == 0 and not (suite / "runs").exists()
     _, err = cli(suite, "HEAD", *WORDS, "-y", "--budget", "0.000001", status=6)
-    assert "incomplete: model model: 4 trials" in err and model.total == 0
+    assert "8 trials of 2 runs were not asked: each may cost up to $" in err and model.total == 0
     cli(suite, "HEAD", *WORDS, "-y", "-c", "second", "--budget", "5")
     assert {task for _, task in model.asked} == {"Task 2.", "Task 3."}
 

@@ -330,9 +330,10 @@ def test_runs_that_are_not_whole(suite: Path, invoke: Invoke) -> None:
     assert "Nothing failed." in text and "## Failures" not in text and "## Net impact" not in text
     assert "| 1 eval, 1 trial each |" in text
     make_run(suite / "runs", {PASSES: "u"}, run_id="unscored")
-    assert "unscored_2026-01-31.md: nothing could be scored; 0 failures" in invoke("report", "unscored").out
-    text = invoke("report", "unscored", "--stdout").out
-    assert "**Nothing could be scored.**" in text and "Nothing failed" not in text and "1 trial could not be" in text
+    result = invoke("report", "unscored", "all")
+    assert result.status == 6 and "unscored: no trial has a verdict, so there is nothing to report" in result.err
+    assert "all_2026-01-31.md: 100% passed (1 of 1)" in result.out, "it keeps no other from being reported on"
+    assert not list((suite / "reports").rglob("unscored*"))
 
 
 def test_against_a_run_with_other_evals(suite: Path, invoke: Invoke) -> None:

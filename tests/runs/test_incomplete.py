@@ -103,7 +103,7 @@ def test_a_budget_that_is_too_small_says_what_would_do(suite: Path, stub: Provid
 def test_what_resumes_fresh_replies_does_not_begin_again(suite: Path, stub: Provider, invoke: Invoke) -> None:
     done = invoke(*RUN, "--fresh", "--budget", "0.001")
     assert "the same command" not in done.err + done.out
-    said = re.search(r"; by `(cli run --run default-\w+)`, with --budget", done.err)
+    said = re.search(r"; resume by `(cli run --run default-\w+)`, with --budget", done.err)
     assert said and f"`{said[1]}` resumes it" in done.out
     done = invoke(*said[1].split()[1:], "--budget", "1", "--json")
     assert done.status == ExitCode.OK and json.loads(done.out)[0]["complete"]

@@ -13,6 +13,7 @@ from convex_evals.cli.options import (
     print_result,
     runs_dir_option,
     suite_path,
+    tell_left_out,
 )
 
 
@@ -54,7 +55,7 @@ def mint(
     source: str | None,
     runs_dir: Path | None,
     form: str,
-) -> None:
+) -> int:
     """Write benchmarks/NAME.yaml: the suite as it is committed, under one experiment.
 
     It holds the fingerprints of each eval, the hash of the guidelines, and the curated models: `cli leaderboard` says
@@ -81,7 +82,7 @@ def mint(
     if source and experiment:
         raise click.UsageError("-e, --from: give only one of them; a run has its experiment")
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
-    folder, store = BenchmarkFolder(workspace.home), RunStore(workspace.runs_dir)
+    folder, store = BenchmarkFolder(workspace.home), RunStore(workspace.runs_dir, left_out=[])
     refuse_bad_name(name)
     folder.refuse_taken(name)
     slugs = [find_model(model, load_catalog(workspace.home)).slug for model in ",".join(models).split(",") if model]
@@ -99,13 +100,14 @@ def mint(
     ]
     table = benchmarks_table([found], {found.id: runs})
     print_lines(form, lines, table, lambda: benchmark_to_data(found, runs))
+    return tell_left_out(store)
 
 
 @benchmark.command(name="list")
 @runs_dir_option
 @output_option
 @click.pass_context
-def list_(ctx: click.Context, runs_dir: Path | None, form: str) -> None:
+def list_(ctx: click.Context, runs_dir: Path | None, form: str) -> int:
     """List the minted benchmarks, newest first, and how many complete runs each has.
 
     \b
@@ -122,10 +124,12 @@ def list_(ctx: click.Context, runs_dir: Path | None, form: str) -> None:
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     folder = BenchmarkFolder(workspace.home)
     found = [folder.read(head.name) for head in folder.heads()]
-    runs = runs_by_benchmark(RunStore(workspace.runs_dir))
+    store = RunStore(workspace.runs_dir, left_out=[])
+    runs = runs_by_benchmark(store)
     table = benchmarks_table(found, runs)
     section = Section.of(table if found else "No benchmark yet; `cli benchmark mint v1` names the suite as it is now.")
     print_result(form, section, lambda: [benchmark_to_data(each, runs.get(each.id, 0)) for each in found])
+    return tell_left_out(store)
 
 
 @benchmark.command()
@@ -133,7 +137,7 @@ def list_(ctx: click.Context, runs_dir: Path | None, form: str) -> None:
 @runs_dir_option
 @output_option
 @click.pass_context
-def show(ctx: click.Context, name: str, runs_dir: Path | None, form: str) -> None:
+def show(ctx: click.Context, name: str, runs_dir: Path | None, form: str) -> int:
     """Show what a benchmark is of: guidelines, backend, curated models, and each eval's fingerprints.
 
     \b
@@ -148,8 +152,10 @@ def show(ctx: click.Context, name: str, runs_dir: Path | None, form: str) -> Non
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     found = BenchmarkFolder(workspace.home).read(name)
-    runs = runs_by_benchmark(RunStore(workspace.runs_dir)).get(found.id, 0)
+    store = RunStore(workspace.runs_dir, left_out=[])
+    runs = runs_by_benchmark(store).get(found.id, 0)
     print_result(form, benchmark_section(found, runs), lambda: benchmark_to_data(found, runs))
+    return tell_left_out(store)
 
 
 @benchmark.command()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from convex_evals.cli.options import output_option, print_result, runs_dir_option, suite_path
+from convex_evals.cli.options import output_option, print_result, runs_dir_option, suite_path, tell_left_out
 from convex_evals.render.formats import FORMATS
 
 
@@ -16,7 +16,7 @@ from convex_evals.render.formats import FORMATS
 @output_option
 @runs_dir_option
 @click.pass_context
-def compare(ctx: click.Context, a: str, b: str, form: str, runs_dir: Path | None) -> None:
+def compare(ctx: click.Context, a: str, b: str, form: str, runs_dir: Path | None) -> int:
     """Compare two runs, or two selections of runs, eval by eval: is B better than A, and how sure is that?
 
     A and B are each a run's id (or a prefix of it), its folder, `last`, or a selection of all runs that match:
@@ -33,8 +33,11 @@ def compare(ctx: click.Context, a: str, b: str, form: str, runs_dir: Path | None
     from convex_evals.analysis.compare import to_data, to_markdown, to_section
     from convex_evals.analysis.selection import select
     from convex_evals.config import open_workspace
+    from convex_evals.store.runs import RunStore
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
-    found = compare_sides(select(a, workspace), select(b, workspace))
+    store = RunStore(workspace.runs_dir, left_out=[])
+    found = compare_sides(*(select(each, workspace, store) for each in (a, b)))
     section = to_section(found, whole=FORMATS[form].for_machines)
     print_result(form, section, lambda: to_data(found), lambda: to_markdown(found))
+    return tell_left_out(store)

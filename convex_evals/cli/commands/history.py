@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from convex_evals.cli.options import output_option, print_result, runs_dir_option, suite_path
+from convex_evals.cli.options import output_option, print_result, runs_dir_option, suite_path, tell_left_out
 
 
 @click.command()
@@ -17,7 +17,7 @@ from convex_evals.cli.options import output_option, print_result, runs_dir_optio
 @runs_dir_option
 @output_option
 @click.pass_context
-def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Path | None, form: str) -> None:
+def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Path | None, form: str) -> int:
     """Show a model's pass rate over time, oldest run first, and which guidelines it was given.
 
     Runs of the same benchmark can be compared; a benchmark that was not minted goes by its id.
@@ -36,7 +36,7 @@ def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Pa
     from convex_evals.store.runs import RunStore
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
-    store = RunStore(workspace.runs_dir)
+    store = RunStore(workspace.runs_dir, left_out=[])
     listed = [m.slug for m in load_catalog(workspace.home).own]
     slug = find_ran(model, listed, store.models())
     found = read_history(store, slug, experiment, BenchmarkFolder(workspace.home).heads())
@@ -47,3 +47,4 @@ def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Pa
         make = RunOptions(models=(slug,), experiments=named_experiment(experiment or DEFAULT_EXPERIMENT)).command()
         raise UserError(f"-m {model}: {slug} has no runs{under} in {workspace.runs_dir}; `{make}` makes one")
     print_result(form, history_section(slug, found), lambda: history_to_data(slug, found))
+    return tell_left_out(store)

@@ -16,6 +16,7 @@ from convex_evals.cli.options import (
     print_result,
     runs_dir_option,
     suite_path,
+    tell_left_out,
 )
 from convex_evals.cli.serving import until_stopped
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from convex_evals.config import Workspace
     from convex_evals.publish.local import Served
     from convex_evals.render.model import Section, Table
+    from convex_evals.store.runs import RunStore
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class LeaderboardOptions:
 @output_option
 @collect("options", LeaderboardOptions)
 @click.pass_context
-def leaderboard(ctx: click.Context, options: LeaderboardOptions) -> None:
+def leaderboard(ctx: click.Context, options: LeaderboardOptions) -> int:
     """Rank models by the pass rate of their latest complete runs, under each experiment.
 
     Only like is ranked with like, within one benchmark: the same evals, graders, guidelines, prompt and backend. It is
@@ -83,30 +85,32 @@ def leaderboard(ctx: click.Context, options: LeaderboardOptions) -> None:
       cli leaderboard serve
     """
     if ctx.invoked_subcommand is not None:
-        return
+        return 0
     from convex_evals.analysis.leaderboard_changes import changes, changes_section, read_positions
     from convex_evals.analysis.leaderboard_tables import leaderboard_to_data
     from convex_evals.config import open_workspace
+    from convex_evals.store.runs import RunStore
 
     if bool(options.benchmark) + bool(options.shared) + bool(options.experiment) > 1:
         raise click.UsageError("-e, -b, --shared: give only one of them; a benchmark has its experiment")
     workspace = open_workspace(suite_path(ctx), options.runs_dir, Path.cwd())
-    board = _board(workspace, options)
+    store = RunStore(workspace.runs_dir, left_out=[])
+    board = _board(workspace, store, options)
     if options.before:
         found = changes(read_positions(options.before), board)
         print_result(options.form, changes_section(found), lambda: [change.to_data() for change in found])
-        return
+        return tell_left_out(store)
     section = _section(board, workspace, options)
     print_result(options.form, section, lambda: leaderboard_to_data(board, everything=options.everything))
+    return tell_left_out(store)
 
 
-def _board(workspace: Workspace, options: LeaderboardOptions) -> Leaderboard:
+def _board(workspace: Workspace, store: RunStore, options: LeaderboardOptions) -> Leaderboard:
     from convex_evals.analysis.leaderboard import Ranker
     from convex_evals.store.benchmarks import BenchmarkFolder
-    from convex_evals.store.runs import RunStore
     from convex_evals.vcs.git import has_commits
 
-    store, drafts = RunStore(workspace.runs_dir), not has_commits(workspace.suite)
+    drafts = not has_commits(workspace.suite)
     ranker = Ranker(store, workspace.config, BenchmarkFolder(workspace.home), drafts, options.latest)
     if options.shared:
         board = ranker.shared(*map(ranker.benchmarks.read, options.shared))

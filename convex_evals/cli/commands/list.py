@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.cli.options import filter_options, output_option, print_result, runs_dir_option, suite_path
+from convex_evals.cli.options import (
+    filter_options,
+    output_option,
+    print_result,
+    runs_dir_option,
+    suite_path,
+    tell_left_out,
+)
 from convex_evals.render.formats import FORMATS
 from convex_evals.render.output import complain
 
@@ -32,7 +39,7 @@ def list_(
     experiment: str | None,
     runs_dir: Path | None,
     form: str,
-) -> None:
+) -> int:
     """List runs (newest first) or the suite's evals.
 
     \b
@@ -50,8 +57,8 @@ def list_(
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     if what == "evals":
         _evals(workspace.suite, pattern, categories, form)
-    else:
-        _runs(workspace, model, experiment, form)
+        return 0
+    return _runs(workspace, model, experiment, form)
 
 
 def _evals(root: Path, pattern: str | None, categories: tuple[str, ...], form: str) -> None:
@@ -77,19 +84,15 @@ def _evals(root: Path, pattern: str | None, categories: tuple[str, ...], form: s
     print_result(form, Section.of(Table.of(columns, rows)))
 
 
-def _runs(workspace: Workspace, model: str | None, experiment: str | None, form: str) -> None:
+def _runs(workspace: Workspace, model: str | None, experiment: str | None, form: str) -> int:
     from convex_evals.analysis.totals import run_to_data, runs_table
     from convex_evals.models.catalog import find_ran, load_catalog
     from convex_evals.render.model import Section
     from convex_evals.store.runs import RunStore
-    from convex_evals.text import and_more
 
-    store, runs_dir = RunStore(workspace.runs_dir), workspace.runs_dir
+    store, runs_dir = RunStore(workspace.runs_dir, left_out=[]), workspace.runs_dir
     slug = model and find_ran(model, [m.slug for m in load_catalog(workspace.home).own], store.models())
-    readable, left_out = store.readable(slug)
-    if left_out:
-        complain(left_out[0] + and_more(len(left_out) - 1, "more like it"), "warning")
-    runs = [(run, summary) for run, summary in readable if experiment in (None, run.plan.experiment)]
+    runs = [(run, summary) for run, summary in store.readable(slug) if experiment in (None, run.plan.experiment)]
     none = f"No runs in {runs_dir} yet; `cli run --model reference` makes one, `cli list evals` lists the evals."
     if model or experiment:
         if experiment and not runs:
@@ -98,3 +101,4 @@ def _runs(workspace: Workspace, model: str | None, experiment: str | None, form:
         none = f"No runs {which} in {runs_dir}; `cli list` lists all."
     section = Section.of(runs_table(runs) if runs or FORMATS[form].for_machines else none)
     print_result(form, section, lambda: [run_to_data(run, summary) for run, summary in runs])
+    return tell_left_out(store)

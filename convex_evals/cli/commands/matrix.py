@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from convex_evals.cli.options import filter_options, output_option, print_result, runs_dir_option, suite_path
+from convex_evals.cli.options import (
+    filter_options,
+    output_option,
+    print_result,
+    runs_dir_option,
+    suite_path,
+    tell_left_out,
+)
 
 
 @click.command()
@@ -24,7 +31,7 @@ def matrix(
     experiment: str | None,
     runs_dir: Path | None,
     form: str,
-) -> None:
+) -> int:
     """Show the pass rate of each eval for each model, the worst eval first, under each experiment.
 
     Takes the latest complete run of each model, and puts the best model first. A cell is empty where a model's run
@@ -46,7 +53,7 @@ def matrix(
     from convex_evals.suite.suite import load_suite
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
-    store = RunStore(workspace.runs_dir)
+    store = RunStore(workspace.runs_dir, left_out=[])
     slug = model and find_ran(model, [m.slug for m in load_catalog(workspace.home).own], store.models())
     chosen = pattern or categories
     evals = {e.id for e in load_suite(workspace.suite).select(pattern, categories)} if chosen else None
@@ -59,3 +66,4 @@ def matrix(
         none = f"No run to show in {workspace.runs_dir}; `cli run -m MODEL` makes one, `cli list` lists all."
         section = Section.of(none, *section.parts)
     print_result(form, section, lambda: matrix_to_data(found, board))
+    return tell_left_out(store)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.cli.options import output_option, print_result, runs_dir_option, suite_path
+from convex_evals.cli.options import output_option, print_result, runs_dir_option, suite_path, tell_left_out
 from convex_evals.render.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.pass_context
 def prune(
     ctx: click.Context, keep: int | None, older_than: int | None, yes: bool, runs_dir: Path | None, form: str
-) -> None:
+) -> int:
     """Delete the raw replies of old runs. Their verdicts, costs and totals are kept.
 
     A run without replies can no longer be graded again, replayed or reused by later runs; pruned.json in its folder
@@ -50,13 +50,15 @@ def prune(
         raise click.UsageError("choose which runs to prune: --keep N, --older-than DAYS, or both")
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     today = datetime.now(UTC).date()
-    chosen = to_prune(RunStore(workspace.runs_dir).all(), keep, older_than, today)
+    store = RunStore(workspace.runs_dir, left_out=[])
+    chosen = to_prune(store, keep, older_than, today)
     found = prune_runs(chosen, today, do=yes)
     said = f"{sum(p.size for p in found):,} bytes " + ("deleted." if yes else "would be deleted; --yes deletes them.")
     section = (
         Section.of(_table(found), said) if found or FORMATS[form].for_machines else Section.of("Nothing to prune.")
     )
     print_result(form, section)
+    return tell_left_out(store)
 
 
 def _table(found: list[Loss]) -> Table:

@@ -17,6 +17,7 @@ from convex_evals.cli.options import (
     output_option,
     runs_dir_option,
     suite_path,
+    tell_left_out,
 )
 from convex_evals.cli.publishing import complain_of, deliver_ledgers, open_ledger_delivery, print_runs, with_deployment
 from convex_evals.render.output import say
@@ -97,6 +98,7 @@ def publish(ctx: click.Context, options: Options) -> int:
     from convex_evals.publish.publisher import Publisher, PublishOptions
     from convex_evals.publish.refusals import why_guarded
     from convex_evals.runs.request import load_environment
+    from convex_evals.store.runs import RunStore
 
     sends = not (options.dry_run or options.verify)
     for other in ("dry_run", "repair", "mint", "commit", "push"):
@@ -116,8 +118,10 @@ def publish(ctx: click.Context, options: Options) -> int:
         mint=options.mint,
     )
 
+    store = RunStore(workspace.runs_dir, left_out=[])
+
     async def publish_to(deployment: Deployment, display: Display) -> list[Published]:
-        return await Publisher(workspace, deployment, chosen, display).publish()
+        return await Publisher(workspace, deployment, chosen, display, store).publish()
 
     try:
         deployment, found = with_deployment(workspace, options.to, publish_to)
@@ -130,7 +134,8 @@ def publish(ctx: click.Context, options: Options) -> int:
     if guarded:
         say(f"note: without --dry-run, this is refused here: {guarded}", err=True)
     deliver_ledgers(delivery, found, deployment, "publish", options.form)
-    return complain_of(found, ExitCode.EVALS_FAILED if options.verify else ExitCode.USER_ERROR)
+    unread = tell_left_out(store)
+    return complain_of(found, ExitCode.EVALS_FAILED if options.verify else ExitCode.USER_ERROR) or unread
 
 
 def _last_line(found: list[Published], deployment: Deployment, options: Options) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.cli.options import collect, output_option, print_result, runs_dir_option, suite_path
+from convex_evals.cli.options import collect, output_option, print_result, runs_dir_option, suite_path, tell_left_out
 from convex_evals.render.formats import DEFAULT
 from convex_evals.render.output import complain, say, say_markdown
 
@@ -83,25 +83,26 @@ def report(ctx: click.Context, options: ReportOptions) -> int:
     from convex_evals.errors import ExitCode, UserError
     from convex_evals.reports.files import Folder
     from convex_evals.reports.reporter import Reporter
-    from convex_evals.store.runs import RunStore
     from convex_evals.text import and_more
 
     workspace = open_workspace(suite_path(ctx), options.runs_dir, Path.cwd())
     folder = Folder(workspace.home / "reports")
-    runs = RunStore(workspace.runs_dir).find_all(options.run_names)
+    reporter = Reporter(workspace, folder, None, lambda line: complain(line, "warning"))
+    runs = reporter.store.find_all(options.run_names)
     if options.output and len(runs) != 1:
         raise UserError(f"{options.run_names[0]}: {len(runs)} runs; -o takes one")
-    solver = _solver(workspace, options.analyze, options.budget) if options.analyze else None
-    reporter = Reporter(workspace, folder, solver, lambda line: complain(line, "warning"))
+    reporter.solver = _solver(workspace, options.analyze, options.budget) if options.analyze else None
     _make(reporter, runs, options)
     if options.index:
         _write_index(folder)
+    unread = tell_left_out(reporter.store)
     for line in (*reporter.faulty, *reporter.empty):
-        complain(line)
+        if line not in (reporter.store.left_out or ()):
+            complain(line)
     if problems := reporter.problems:
         more = and_more(len(problems) - 1)
         raise UserError(f"--analyze {options.analyze}: {problems[0]}{more}; run the command again for the rest")
-    if reporter.faulty:
+    if unread or reporter.faulty:
         return ExitCode.USER_ERROR
     return ExitCode.INCOMPLETE if reporter.empty else ExitCode.OK
 
@@ -173,7 +174,7 @@ def _line(path: Path, made: Report) -> str:
 
     impact = made.impact
     rate = f"{percent(made.counts)} passed ({made.counts.passed} of {made.counts.scored})"
-    parts = [f"{_shown(path)}: {rate if made.counts.scored else 'nothing could be scored'}"]
+    parts = [f"{_shown(path)}: {rate}"]
     if impact.proposed.scored != made.counts.scored:
         decided = "" if impact.proposed == impact.decided else ", if the proposals hold"
         parts.append(f"{percent(impact.proposed)} without what is not the model's fault{decided}")

@@ -69,7 +69,7 @@ def _selected(library: Library, a: str, b: str) -> dict[str, Any]:
     for words in (a, b):
         if "=" not in words and not any(e.plan.run_id.startswith(words) for e in library.entries if words):
             raise UserError(f"{words or 'A and B'}: no such run here; give a run's id, or words like model=NAME")
-    return _context(compare(select(a, library.workspace), select(b, library.workspace)))
+    return _context(compare(*(select(each, library.workspace, library.store) for each in (a, b))))
 
 
 def comparison_page(library: Library, place: str) -> Page | None:
