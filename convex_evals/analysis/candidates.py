@@ -202,6 +202,8 @@ def _why_not(found: Candidate, drafts: bool) -> str | None:
         return "without a scored trial"
     if counts.scored < MOSTLY * (counts.scored + counts.unscored):
         return "with less than half of their trials scored"
+    if servers := found.data.get("elsewhere"):
+        return f"asked at {servers[0]}, under a provider's name (give it one of its own in models.yaml)"
     if not drafts and found.data.get("suite_commit") is None:
         return "of uncommitted changes to the suite"
     return None

@@ -91,6 +91,7 @@ class ArrivingReply:
             cost_usd=facts.cost,
             first_token_ms=round((first - self._start) * 1000) if first else None,
             duration_ms=round((time.monotonic() - self._start) * 1000),
+            server=self._guard.server,
         )
 
 

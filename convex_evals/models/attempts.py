@@ -14,6 +14,7 @@ from convex_evals.models import Ask, LeftBehind, ReplyLog
 from convex_evals.models.budget import Reservation
 from convex_evals.models.charge import charge, estimated_usage
 from convex_evals.models.faults import HOPELESS, Fault, Meaning, ModelStopped, NothingSent, ProviderFault
+from convex_evals.models.hosts import is_elsewhere
 from convex_evals.models.interfaces import send
 from convex_evals.models.keys import key_of
 from convex_evals.models.provider import Call
@@ -254,6 +255,7 @@ class Attempts:
             cost_estimated=self.estimated,
             fault=fault.word if fault else None,
             reason=fault.happened if fault else None,
+            elsewhere=is_elsewhere(self.model.model, reply.server),
         )
 
     def _nothing(self, fault: ProviderFault) -> TrialReply:

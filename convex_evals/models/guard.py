@@ -20,6 +20,7 @@ import httpx
 
 from convex_evals.models.bodies import Counted, Decompressed, ErrorBody, EventStream, Filter, WholeBody
 from convex_evals.models.faults import Fault, ProviderFault
+from convex_evals.models.hosts import origin
 
 _MIB = 1024 * 1024
 # No tokenizer of a current model has a token of more bytes: a run of blanks.
@@ -44,6 +45,7 @@ class Guard:
     by_line: bool = False  # bodies are lines of JSON, whatever they are called
     responder: Callable[[httpx.Request], httpx.Response] | None = None  # takes the server's place: nothing is sent
     fault: ProviderFault | None = None
+    server: str | None = None  # origin of the last request
     responses: list[httpx.Response] = field(default_factory=list)  # of clients that do not block
 
     @classmethod
@@ -75,6 +77,7 @@ class Guard:
         """Prepare a request. Raises `ProviderFault`, before anything is sent, where it would go to another server."""
         if not self.asks(str(request.url)):
             self.refuse(Fault.WRONG_SERVER, f"{request.url.scheme}://{request.url.netloc.decode()}: nothing was sent")
+        self.server = origin(str(request.url))
         request.headers["accept-encoding"] = "identity"
 
     def admit(self, response: httpx.Response) -> Filter:

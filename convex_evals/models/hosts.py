@@ -78,6 +78,8 @@ HOSTS: dict[str, tuple[str, ...]] = {
     "xai": (r"api\.x\.ai",),
     "zai": (r"api\.z\.ai",),
 }
+_OF_ACCOUNTS = frozenset({"azure", "azure_ai"})
+_AZURE = r"([a-z0-9-]+\.)+azure\.(com|us|cn)"  # each account has a server of its own there
 _LOCAL = {"ollama": "http://localhost:11434", "ollama_chat": "http://localhost:11434"}
 
 
@@ -85,6 +87,18 @@ def origin(url: str) -> str:
     """Scheme, host and port, and all else that stands between them."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}".lower()
+
+
+def is_elsewhere(slug: str, server: str | None) -> bool:
+    """Whether a model that goes by the name of a provider here was asked at a `server` that is no provider's own.
+
+    Clouds serve the models of others; a server of one's own goes by a name of one's own.
+    """
+    provider = slug.partition("/")[0]
+    if server is None or not HOSTS.get(provider) or provider in _OF_ACCOUNTS:
+        return False
+    known = (host for hosts in HOSTS.values() for host in hosts)
+    return not any(re.fullmatch(rf"https://{host}(:443)?", server) for host in (*known, _AZURE))
 
 
 def is_server_of(provider: str, url: str) -> bool:

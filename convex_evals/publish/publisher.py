@@ -145,6 +145,9 @@ class Publisher:
 
     def _why_unranked(self, run: Run) -> str | None:
         """Why a run stands beside those that can be compared; None where a minted benchmark ranks it."""
+        summary = run.summary()
+        if summary and summary.elsewhere:
+            return f"was asked at {summary.elsewhere[0]}, under a provider's name, so nothing ranks it; --all sends it"
         if run.benchmark in self._minted:
             return None
         return (

@@ -53,6 +53,12 @@ class Generation(Record):
     first_token_ms: Natural | None = Field(default=None, description="time to the first text of that attempt")
     usage: Usage = Field(default=Usage.model_construct(), description="tokens of that attempt")
     searches: Natural = Field(default=0, description="web searches that the provider reports")
+    server: Line | None = Field(
+        default=None, description="server that answered, as `https://HOST`; null where none was asked, or in a batch"
+    )
+    elsewhere: bool = Field(
+        default=False, description="whether the model goes by a provider's name, and the server is no provider's own"
+    )
     notes: tuple[str, ...] = Field(default=(), description="what was odd about the reply's format")
     reused_from: RunId | None = Field(default=None, description="run that paid for this reply; null: this one")
 

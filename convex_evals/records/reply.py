@@ -32,6 +32,7 @@ class Reply:
     cost_usd: Dollars | None  # the provider's own figure, where it can be
     first_token_ms: Natural | None
     duration_ms: Natural
+    server: str | None = None  # that answered, as `https://HOST`; None where none was asked, or in a batch
 
     @classmethod
     def recorded(cls, text: str) -> Reply:
@@ -71,8 +72,12 @@ class TrialReply:
         cost_estimated: bool = False,
         fault: str | None = None,
         reason: str | None = None,
+        elsewhere: bool = False,
     ) -> TrialReply:
-        """The record of `reply`. `cost_usd` is of all attempts; a `fault` makes the reply itself the failure."""
+        """The record of `reply`. `cost_usd` is of all attempts; a `fault` makes the reply itself the failure.
+
+        `elsewhere` says that the server which answered is no provider's own.
+        """
         generation = Generation(
             trial=trial,
             generation_id=generation_id,
@@ -88,6 +93,8 @@ class TrialReply:
             first_token_ms=reply.first_token_ms,
             usage=reply.usage,
             searches=reply.searches,
+            server=reply.server,
+            elsewhere=elsewhere,
         )
         return cls(generation, reply.text)
 

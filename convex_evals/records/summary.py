@@ -100,6 +100,9 @@ class Summary(FileRecord):
     searches: Natural = Field(default=0, description="web searches that providers report, all replies together")
     unscored: dict[Line, Natural] = Field(default={}, description="trials without a verdict, by the reason")
     sandbox: tuple[Line, ...] = Field(default=(), description="levels of containment that projects ran under")
+    elsewhere: tuple[Line, ...] = Field(
+        default=(), description="servers that answered under a provider's name without being one's own: never ranked"
+    )
     missing: tuple[EvalId, ...] = Field(default=(), description="evals that no shard delivered")
     generation_ms: Natural = Field(description="sum of the replies' wall clock")
     first_token_ms: Natural | None = Field(

@@ -51,6 +51,11 @@ def run_section(
         rest = [f"{unscored}; {how}." if alone else f"{unscored}.", f"How far it is: cli status {plan.run_id}"]
     else:
         rest = [*_missing(run, summary), *(again or [])]
+    if known and known.elsewhere:
+        rest.append(
+            f"Asked at {', '.join(known.elsewhere)}, no server of {plan.model.partition('/')[0]}: never ranked; "
+            "give the model a name of your own in models.yaml, or ask the provider itself with --fresh"
+        )
     if known and "none" in known.sandbox:
         rest.append("Sandbox: none (what was graded could do whatever you can)")
     return Section.of(*parts, *totals, *rest, *_where(run, known))

@@ -149,6 +149,7 @@ def _summarize(
         reused_from=tuple(sorted({g.reused_from for g in whole.generations if g.reused_from is not None})),
         searches=sum(g.searches for g in whole.generations),
         sandbox=tuple(sorted({t.sandbox for t in written if t.sandbox is not None})),
+        elsewhere=tuple(sorted({g.server for g in whole.generations if g.elsewhere and g.server})),
         missing=tuple(e for e in wanted if e not in evals),
         first_token_ms=_first_token_ms(whole.generations),
         **dict(whole.summary()),

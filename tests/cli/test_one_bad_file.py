@@ -20,7 +20,7 @@ def bad(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
     runs = [make_run(tmp_path / "runs", {EVAL: "p"}, run_id=f"default-{n}") for n in range(3)]
     monkeypatch.chdir(tmp_path)
     name, text = request.param
-    path = runs[1].folder / name
+    path: Path = runs[1].folder / name
     path.write_text(text)
     return path
 

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from convex_evals.errors import UserError
 from convex_evals.models.faults import Fault, ProviderFault
 from convex_evals.models.guard import Guard, guarded
-from convex_evals.models.hosts import HOSTS, is_server_of
+from convex_evals.models.hosts import HOSTS, is_elsewhere, is_server_of
 from convex_evals.models.keys import KEYS
 from convex_evals.models.litellm_loader import load_litellm
 from convex_evals.models.provider import Call, stream
@@ -150,6 +150,27 @@ def test_a_shell_names_the_server_of_a_provider(monkeypatch: pytest.MonkeyPatch)
     assert not is_server_of("azure", "https://theirs.openai.azure.com/openai/x")
     assert is_server_of("fireworks_ai", "https://fireworks.example/v1/chat")
     assert not is_server_of("openai", "https://mine.openai.azure.com/openai/x")
+
+
+@pytest.mark.parametrize(
+    ("slug", "server", "expected"),
+    [
+        ("openai/gpt-5", "https://api.openai.com", False),
+        ("openai/gpt-5", "https://api.openai.com:443", False),
+        ("openai/gpt-5", "https://mine.openai.azure.com", False),
+        ("anthropic/claude-sonnet-5", "https://bedrock-runtime.eu-west-1.amazonaws.com", False),
+        ("openai/gpt-5", "https://api.openai.com.evil.example", True),
+        ("openai/gpt-5", "http://api.openai.com", True),
+        ("openai/gpt-5", "http://127.0.0.1:4000", True),
+        ("anthropic/claude-sonnet-5", "https://proxy.example", True),
+        ("ours/gpt-5", "https://proxy.example", False),
+        ("ollama/llama3", "http://localhost:11434", False),
+        ("azure/gpt-5", "https://gateway.example", False),
+        ("openai/gpt-5", None, False),
+    ],
+)
+def test_whose_server_answered(slug: str, server: str | None, expected: bool) -> None:
+    assert is_elsewhere(slug, server) is expected
 
 
 @pytest.mark.parametrize("blocking", [True, False])

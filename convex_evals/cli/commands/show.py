@@ -122,15 +122,15 @@ def _row(eval_id: str, verdict: Verdict | None, generation: Generation) -> Row:
     step = verdict.caught_by.value if verdict and verdict.caught_by else None
     reason = (verdict and verdict.reason) or generation.reason
     cause = step or generation.fault if outcome is not Outcome.PASSED else None
-    known = cause or outcome is Outcome.UNSCORED
+    known = cause or (outcome is Outcome.UNSCORED and "grading")
     return [
         eval_id,
         generation.trial,
         Cell(outcome.value, outcome.value, TONES[outcome]),
         Cell(f"{took_ms / 1000:.1f}s", took_ms),
-        f"{cause or 'grading'}: {headline(reason, 80)}" if known else None,
+        f"{known}: {headline(reason, 80)}" if known and reason else known or None,
         step,
-        headline(reason) if known else None,
+        headline(reason) if known and reason else None,
     ]
 
 
