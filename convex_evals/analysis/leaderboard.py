@@ -153,6 +153,8 @@ class Ranker:
                     plan, summary = run.checked()
                 except WrongFigures as error:
                     self._found.leave_out(run, f"refused ({error})")
+                    if self.store.left_out is not None:
+                        self.store.leave_out(error)
                     continue
                 except UserError as error:
                     self.store.leave_out(error)

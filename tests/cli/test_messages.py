@@ -125,8 +125,8 @@ def test_list_leaves_out_runs_of_a_newer_format(runs: Path, same: Same) -> None:
         made = make_run(runs, {ANSWER: "p"}, run_id=f"run-{n}", model=f"acme/model-{n}")
         if n:
             edit_json(made.folder / ("run.json" if n == 1 else "summary.json"), schema=2)
-    same("list-newer", "list")
-    same("list-newer-model", "list", "-m", "model-0")
+    same("list-newer", "list", status=1)
+    same("list-newer-model", "list", "-m", "model-0", status=1)
 
 
 @pytest.mark.parametrize("done", ["", "p"])

@@ -44,7 +44,7 @@ def complaint(invoke: Invoke, *words: str) -> str:
         (f"evals/{EVAL}/TASK.txt", "run -m reference", "is not a regular file; put one there"),
         (f"evals/{EVAL}/eval.yaml", "run -m reference", "is a folder; put a file there"),
         ("guidelines/convex.md", "guidelines coverage", "is a folder; put a file there"),
-        (f"{RUN}/summary.json", "list", "is a folder; move it away"),
+        (f"{RUN}/summary.json", "show last", "is a folder; move it away"),
         (f"{RUN}/evals/{EVAL}/generation.json", "show last answer", "is a folder; move it away"),
     ],
 )
@@ -96,7 +96,7 @@ def test_a_list_of_evals_names_broken_settings(text: str, message: str, suite: P
 def test_a_damaged_record_is_restored_from_git(suite: Path, invoke: Invoke) -> None:
     path = suite / RUN / "run.json"
     path.write_text('{"kind": "run", "schema": 1}')
-    assert complaint(invoke, "list") == f"{path}: run_id: field required; restore the file from Git"
+    assert complaint(invoke, "show", "last") == f"{path}: run_id: field required; restore the file from Git"
     (suite / "models.yaml").write_text("models: 3")
     assert complaint(invoke, "models", "list").endswith("models.yaml:1: models: input should be a valid list")
 

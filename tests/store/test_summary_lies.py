@@ -63,11 +63,11 @@ def test_a_summary_that_contradicts_itself_is_refused(lie: str, suite: Path, inv
         refused(result)
         assert str(path) in result.err and "`cli finish default-after`" in result.err, result.err
     listed = invoke("list", cwd=suite)
-    assert listed.status == 0 and "default-before" in listed.out and "default-after" not in listed.out
-    assert listed.err.startswith(f"warning: {path}: ") and listed.err.count("\n") == 1
+    assert listed.status == 1 and "default-before" in listed.out and "default-after" not in listed.out
+    assert listed.err.startswith(f"error: left out: {path}: ") and listed.err.count("\n") == 1
     for ranking in ("leaderboard", "matrix"):
         board = invoke(ranking, "--json", cwd=suite)
-        assert board.status == 0 and "default-before" in board.out
+        assert board.status == (lie != "no trials") and "default-before" in board.out
         why = "without a scored trial" if lie == "no trials" else f"{path}: "
         assert why in board.out and (lie == "no trials" or "`cli finish default-after`" in board.out)
 
