@@ -28,6 +28,7 @@ COMMANDS = {
     "status": "Show the progress of the last run, or of RUN.",
     "regrade": "Grade stored replies again with today's graders.",
     "prune": "Delete the raw replies of old runs.",
+    "delete": "Delete runs and what the journal has of them.",
     "list": "List runs (newest first) or evals.",
     "show": "Show a run, or one eval of it in detail.",
     "export": "Write trials for Inspect, DeepEval, CI and notebooks.",

@@ -16,6 +16,8 @@ from convex_evals.errors import UserError
 URL_VARIABLE = "CONVEX_EVAL_URL"
 TOKEN_VARIABLE = "CONVEX_AUTH_TOKEN"
 LOCAL = "local"  # what `--to` calls the leaderboard on this machine
+DATA = ".leaderboard"  # folder of the leaderboard on this machine
+LOCAL_LEDGERS = "ledgers"  # in its data
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from convex_evals.errors import UserError
+from convex_evals.inputs import confined
 from convex_evals.publish.deployments import Deployment
 from convex_evals.records.publication import Publication, PublishedTrial
 from convex_evals.store.records import find_record, write_record
@@ -65,6 +66,18 @@ def open_ledger(run: Run, deployment: Deployment) -> Ledger:
 def was_published(ledger: Ledger) -> bool:
     """Whether the ledger says that anything of the run is there."""
     return any(t.state not in _NOT_STARTED for t in ledger.record.trials)
+
+
+def published_to(run: Run, local: Path) -> list[str]:
+    """Name the deployments that have something of `run`, as its ledgers say; `local` has those of this machine's."""
+    folder = run.folder / LEDGERS
+    names = sorted(
+        n for n, kind in confined.entries(folder, run.root).items() if kind == "file" and n.endswith(".json")
+    )
+    places = [(folder / name, run.root) for name in names]
+    places.append((local / run.folder.relative_to(run.root).with_suffix(".json"), local))
+    records = [(find_record(path, Publication, root), path, root) for path, root in places]
+    return [r.deployment for r, path, root in records if r and was_published(Ledger(path, root, r))]
 
 
 def is_settled(run: Run, ledger: Ledger, *, again: bool) -> bool:

@@ -27,10 +27,9 @@ from convex_evals.grading.sandbox.base import NoSandbox
 from convex_evals.grading.sandbox.client import open_launcher
 from convex_evals.grading.toolchain import ensure_toolchain
 from convex_evals.process import Child
-from convex_evals.publish.deployments import LOCAL, Deployment
+from convex_evals.publish.deployments import DATA, LOCAL, LOCAL_LEDGERS, Deployment
 
 APP = Path(__file__).parents[2] / "leaderboard"
-DATA = ".leaderboard"
 PORT = 3210  # that of a local Convex backend
 _DEPLOY_SECONDS = 120.0
 _CALL_SECONDS = 30.0
@@ -60,7 +59,7 @@ class Served:
 
     @property
     def deployment(self) -> Deployment:
-        return Deployment(LOCAL, self.url, self.token, f"{self.data / _TOKEN}", ledgers=self.data / _LEDGERS)
+        return Deployment(LOCAL, self.url, self.token, f"{self.data / _TOKEN}", ledgers=self.data / LOCAL_LEDGERS)
 
     def to_data(self) -> dict[str, Any]:
         return {"data": str(self.data), "url": self.url, "site_url": self.site_url}
@@ -68,7 +67,6 @@ class Served:
 
 _TOKEN = "token"
 _RUNNING = "running.json"
-_LEDGERS = "ledgers"
 
 
 @asynccontextmanager
@@ -158,7 +156,7 @@ def has_data(data: Path) -> bool:
 def lock_data(data: Path) -> Iterator[int]:
     """A descriptor that holds the lock on `data`, which is made where it is not there."""
     try:
-        (data / _LEDGERS).mkdir(mode=0o700, parents=True, exist_ok=True)
+        (data / LOCAL_LEDGERS).mkdir(mode=0o700, parents=True, exist_ok=True)
         ignored = data / ".gitignore"
         if not ignored.exists():
             ignored.write_text("# Written by `cli leaderboard serve`.\n*\n", encoding="utf-8")
@@ -200,8 +198,8 @@ async def _token(at: Endpoints, data: Path, warn: Warn) -> str:
     path = data / _TOKEN
     known = path.read_text(encoding="ascii").strip() if path.exists() else ""
     listed = await administrate(at, "auth:listTokens", {})
-    if not listed and any((data / _LEDGERS).iterdir()):
-        shutil.rmtree(data / _LEDGERS)
+    if not listed and any((data / LOCAL_LEDGERS).iterdir()):
+        shutil.rmtree(data / LOCAL_LEDGERS)
         warn(f"{data}: is empty, so what was published to it before is no longer there")
     if any(f"_{each['publicId']}_" in known and "revokedAt" not in each for each in listed):
         return known

@@ -171,7 +171,7 @@ def serve(ctx: click.Context, data: Path | None, port: int, form: str) -> None:
     import asyncio
     from contextlib import AsyncExitStack
 
-    from convex_evals.publish.local import DATA
+    from convex_evals.publish.deployments import DATA
     from convex_evals.publish.local import serve as serve_data
     from convex_evals.render.output import say
     from convex_evals.render.terminal import Display
@@ -209,7 +209,7 @@ def backup(ctx: click.Context, target: Path, data: Path | None, form: str) -> No
       cli leaderboard backup /mnt/backups/scores.zip --data ~/scores
     """
     from convex_evals.publish.backups import back_up
-    from convex_evals.publish.local import DATA
+    from convex_evals.publish.deployments import DATA
     from convex_evals.text import counted
 
     folder = data or own_home(ctx) / DATA
@@ -231,7 +231,7 @@ def restore(ctx: click.Context, archive: Path, data: Path | None, form: str) -> 
       cli leaderboard restore scores-2026-11.zip --data /tmp/look
     """
     from convex_evals.publish.backups import restore as restore_data
-    from convex_evals.publish.local import DATA
+    from convex_evals.publish.deployments import DATA
 
     folder = data or own_home(ctx) / DATA
     before = restore_data(archive, folder)
