@@ -20,9 +20,9 @@ from convex_evals.guidelines.revisions import Version
 from convex_evals.models.budget import Budget
 from convex_evals.records.hashes import sha256_text
 from convex_evals.records.journal import MAX_COMMANDS
-from convex_evals.runs.costs import Estimate, estimate, total
+from convex_evals.runs.costs import Estimate, estimate, left_to_ask, total
 from convex_evals.runs.options import RunOptions, named_experiment
-from convex_evals.runs.plan import RunRequest, generation_key
+from convex_evals.runs.plan import RunRequest, keys_of
 from convex_evals.runs.request import Resolved, make_resolver
 from convex_evals.stats import Confirmation, EvalPair, confirm, flipped
 from convex_evals.store.journal import Journal
@@ -114,7 +114,7 @@ class Rounds:
         for name in models:
             sides = [self._request(self._asking(name, version), version) for version in (before, after)]
             model, day = sides[0].solver.model, sides[0].date
-            keys = [_keys(request) for request in sides]
+            keys = [keys_of(request) for request in sides]
             facts = [self.experiment, before.sha256, after.sha256, self.options.trials, self.again, keys]
             identity = sha256_text(json.dumps(facts, sort_keys=True))[:12]
             found.setdefault(model, Question(name, before, after, find_validation(self.store, model, identity, day)))
@@ -211,9 +211,7 @@ class Rounds:
 
     def _left(self, request: RunRequest) -> dict[str, int]:
         """Trials of each eval that no run and no journal has."""
-        earlier = EarlierRuns(self.store, request.solver.model, self.workspace.journal_dir)
-        trials = range(1, request.trials + 1)
-        return {e: sum(not earlier.is_settled(e, n, key) for n in trials) for e, key in _keys(request).items()}
+        return left_to_ask(request, EarlierRuns(self.store, request.solver.model, self.workspace.journal_dir))
 
     def _left_of_run(self, request: RunRequest) -> dict[str, int]:
         """The same of a fresh run, which takes nothing from others."""
@@ -228,12 +226,6 @@ class Rounds:
                 x is None or not (x.generation.received or x.generation.commands >= MAX_COMMANDS) for x in entries
             )
         return left
-
-
-def _keys(request: RunRequest) -> dict[str, str]:
-    """By eval: what must be equal for a reply to be used again."""
-    solver = request.solver
-    return {e.id: generation_key(e, solver.inputs(e, request.prompts[e.id]), solver.model) for e in request.evals}
 
 
 def _replies(run: Run, evals: Sequence[str]) -> set[str]:

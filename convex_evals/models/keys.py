@@ -89,22 +89,28 @@ def key_value(entry: ModelEntry) -> str | None:
     return os.environ[key.variable].strip()
 
 
-def refuse_missing_keys(entries: Sequence[ModelEntry]) -> None:
-    """Raise `UserError`, on one line, where one of these models cannot be asked for want of a key."""
+def missing_keys(entries: Sequence[ModelEntry]) -> str | None:
+    """Say on one line which of these models cannot be asked for want of a key; None where all can."""
     missing: dict[str, list[ModelEntry]] = {}
     for entry in entries:
         key = key_of(entry)
         if key.variable and not key.is_set:
             missing.setdefault(key.variable, []).append(entry)
     if not missing:
-        return
+        return None
     first, *others = missing
     if not others:
         slugs = ", ".join(dict.fromkeys(e.slug for e in missing[first]))
         verb = "ask" if "," in slugs else "asks"
-        raise UserError(f"{first} is not set: {slugs} {verb} {called(missing[first][0])}; set it {_WHAT_TO_DO}")
+        return f"{first} is not set: {slugs} {verb} {called(missing[first][0])}; set it {_WHAT_TO_DO}"
     listed = ", ".join(f"{name} ({', '.join(dict.fromkeys(e.slug for e in of))})" for name, of in missing.items())
-    raise UserError(f"{len(missing)} keys are not set: {listed}; set them {_WHAT_TO_DO}")
+    return f"{len(missing)} keys are not set: {listed}; set them {_WHAT_TO_DO}"
+
+
+def refuse_missing_keys(entries: Sequence[ModelEntry]) -> None:
+    """Raise `UserError`, on one line, where one of these models cannot be asked for want of a key."""
+    if line := missing_keys(entries):
+        raise UserError(line)
 
 
 def key_owners(variable: str) -> frozenset[str]:

@@ -12,7 +12,7 @@ from convex_evals.models import Solver
 from convex_evals.models.batching.providers import refuse_unbatched
 from convex_evals.models.budget import Budget
 from convex_evals.models.catalog import Catalog, find_model
-from convex_evals.models.keys import refuse_missing_keys
+from convex_evals.models.keys import missing_keys, refuse_missing_keys
 from convex_evals.models.limits import ProviderLimit
 from convex_evals.models.price import batch_tariff_of, can_search, most_output_tokens, tariff_of
 from convex_evals.models.reference import SLUG, ReferenceSolver
@@ -30,6 +30,11 @@ REVIEWED_MODELS = frozenset({SLUG, DEMO_SLUG})
 def refuse_without_keys(solvers: Iterable[Solver]) -> None:
     """Raise `UserError`, on one line for all, where one of these would ask a model without its key."""
     refuse_missing_keys([solver.entry for solver in solvers if isinstance(solver, ModelSolver)])
+
+
+def without_keys(solvers: Iterable[Solver]) -> str | None:
+    """The same line, None where every model has its key."""
+    return missing_keys([solver.entry for solver in solvers if isinstance(solver, ModelSolver)])
 
 
 @dataclass

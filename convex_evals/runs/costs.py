@@ -14,9 +14,10 @@ from convex_evals.models.retries import ModelSolver
 from convex_evals.models.tokens import usual_tokens
 from convex_evals.records import Generation, Usage
 from convex_evals.render.numbers import dollars
-from convex_evals.runs.plan import RunRequest
+from convex_evals.runs.plan import RunRequest, keys_of
 from convex_evals.store.batches import BatchFolder
 from convex_evals.store.journal import Journal
+from convex_evals.store.reuse import EarlierRuns
 from convex_evals.store.run import Run
 from convex_evals.suite.prompt import Prompt
 from convex_evals.text import plural
@@ -75,6 +76,12 @@ def estimate(request: RunRequest, left: Mapping[str, int] | None = None) -> Esti
     if request.judge is None:
         return own
     return total([own, _of_opinions(request.judge.solver, tokens, usual_reply, limits[-1])])
+
+
+def left_to_ask(request: RunRequest, earlier: EarlierRuns) -> dict[str, int]:
+    """Count the trials of each eval that no run and no journal has."""
+    trials = range(1, request.trials + 1)
+    return {e: sum(not earlier.is_settled(e, n, key) for n in trials) for e, key in keys_of(request).items()}
 
 
 def _of_opinions(judge: ModelSolver, tokens: Sequence[int], usual_reply: int, longest_reply: int) -> Estimate:

@@ -99,6 +99,12 @@ def generation_key(item: Item, inputs: Mapping[str, Any], model: str) -> str:
     return sha256_parts([json.dumps({"task": sha256_text(item.task), "model": model, **inputs}, sort_keys=True)])
 
 
+def keys_of(request: RunRequest) -> dict[str, str]:
+    """By eval: the generation key of its trials."""
+    solver = request.solver
+    return {e.id: generation_key(e, solver.inputs(e, request.prompts[e.id]), solver.model) for e in request.evals}
+
+
 def refuse_other_work(run: Run, now: RunPlan) -> None:
     """Raise `UserError` where `run` was planned with other inputs than there are `now`."""
     before = run.plan

@@ -31,6 +31,8 @@ class Status:
     graded: int  # trials with a verdict in the journal, of evals that are not written yet
     pending: int  # trials whose requests are in batches
     waiting: dict[str, int]  # trials that the next command tries again, by the reason
+    ungraded: int  # trials with a reply that is not graded yet
+    unasked: int  # trials that no command asked for
     command: str | None  # resumes the run; None where there is nothing left, a process is at it, or evals are gone
     gone: tuple[str, ...] = ()  # evals that it planned and the suite no longer has, where it is not complete
 
@@ -41,7 +43,8 @@ class Status:
             "complete": self.complete,
             "under_way": self.busy,
             "evals": {"planned": len(self.run.plan.evals), "written": len(self.summary.evals)},
-            "journal": {"graded": self.graded, "waiting": self.waiting},
+            "journal": {"graded": self.graded, "waiting": self.waiting, "ungraded": self.ungraded},
+            "unasked": self.unasked,
             "pending": self.pending,
             "go_on": self.command,
             "gone": list(self.gone),
@@ -55,6 +58,8 @@ class Status:
         rest = [
             f"in batches: {pending_line(self.run, self.pending).partition(': ')[2]}" if self.pending else None,
             f"to be tried again: {waiting}" if waiting else None,
+            f"to be graded: {counted(self.ungraded, 'trial')}" if self.ungraded else None,
+            f"not asked: {counted(self.unasked, 'trial')}" if self.unasked else None,
             f"Resume: {self.command}" if self.command else None,
             self.obstacle,
             f"Look at it: cli show {plan.run_id}",
@@ -102,6 +107,8 @@ def status_of(run: Run, journal: Journal, suite_evals: Sequence[str], experiment
         if found and given_up(run, found):
             rest = replace(rest, retry_unscored=True)
     waiting = Counter(why for e in entries if (why := _why_again(e)))
+    pending = 0 if found else BatchFolder(run).pending()
+    trials = 0 if found else run.plan.trials * sum(e not in summary.evals for e in run.plan.evals)
     return Status(
         run=run,
         summary=summary,
@@ -109,16 +116,18 @@ def status_of(run: Run, journal: Journal, suite_evals: Sequence[str], experiment
         in_part=written is not None and found is None,
         busy=busy,
         graded=sum(e.verdict is not None and e.verdict.outcome is not Outcome.UNSCORED for e in entries),
-        pending=0 if found else BatchFolder(run).pending(),
+        pending=pending,
         waiting=dict(sorted(waiting.items())),
+        ungraded=sum(e.generation.received and e.verdict is None for e in entries),
+        unasked=max(0, trials - len(entries) - pending),
         command=rest.command() if rest else None,
         gone=gone,
     )
 
 
 def _why_again(entry: JournalEntry) -> str | None:
-    if entry.done:
+    if entry.done or (entry.generation.received and entry.verdict is None):
         return None
     if not entry.generation.received:
         return entry.generation.fault or "not received"
-    return "grading" if entry.verdict else "not graded yet"
+    return "grading"

@@ -79,7 +79,10 @@ def suite(tmp_path: Path) -> Path:
         ("matrix", ["experiment", "eval", "all", "acme/model-1"]),
         ("compare before after", ["category", "evals", "a", "b", "difference"]),
         ("prune --keep 1", ["run_id", "date", "model", "experiment", "folder", "replies", "bytes", "pruned"]),
-        ("run -m reference --dry-run", ["model", "experiment", "calls", "input_tokens", "usual_usd", "most_usd"]),
+        (
+            "run -m reference --dry-run",
+            ["model", "experiment", "trials", "reused", "calls", "input_tokens", "usual_usd", "most_usd"],
+        ),
     ],
 )
 def test_a_command_in_each_format(command: str, columns: list[str], suite: Path, invoke: Invoke) -> None:

@@ -131,7 +131,7 @@ def test_no_key_in_any_file(suite: Path, stub: Provider) -> None:
             assert KEY.encode() not in path.read_bytes(), path
 
 
-@pytest.mark.parametrize("arguments", [[], ["--dry-run"], ["--trials", "2", "--commit"]])
+@pytest.mark.parametrize("arguments", [[], ["--trials", "2", "--commit"]])
 def test_a_missing_key_is_one_line_and_nothing_is_begun(arguments: list[str], suite: Path, stub: Provider) -> None:
     write_files(suite, {".env": "", ".gitignore": ".cache/\n"})
     commit_as_somebody(make_git_repo(suite))
@@ -144,7 +144,11 @@ def test_a_missing_key_is_one_line_and_nothing_is_begun(arguments: list[str], su
     one = command(suite, "run", "-m", "gpt-5", *arguments)
     assert one.stderr.startswith("error: OPENAI_API_KEY is not set: openai/gpt-5 asks OpenAI; set it in your shell")
     assert stub.requests == [] and not (suite / "runs").exists()
-    assert command(suite, "run", "-m", "gpt-5", "--dry-run", env=clean_environment(OPENAI_API_KEY=KEY)).returncode == 0
+    priced = command(suite, "run", "-m", "gpt-5", "--dry-run", "--json")
+    assert priced.returncode == 0 and priced.stderr.startswith("warning: OPENAI_API_KEY is not set: openai/gpt-5")
+    assert json.loads(priced.stdout)[0]["usual_usd"] > 0
+    priced = command(suite, "run", "-m", "gpt-5", "--dry-run", env=clean_environment(OPENAI_API_KEY=KEY))
+    assert priced.returncode == 0 and not priced.stderr
 
 
 @pytest.mark.full
@@ -197,6 +201,17 @@ def test_dry_run_asks_nobody(suite: Path, stub: Provider) -> None:
     (row,) = json.loads(cli(suite, "run", "-m", "model", "--trials", "4", "--dry-run", "--json"))
     assert row["calls"] == 12 and row["usual_usd"] > 0 and row["most_usd"] > 0
     assert stub.requests == [] and not (suite / "runs").exists()
+
+
+def test_a_dry_run_prices_what_no_earlier_run_has(suite: Path, stub: Provider) -> None:
+    def price(*more: str) -> dict[str, Any]:
+        (row,) = json.loads(cli(suite, "run", "-m", "model", "--trials", "2", "--dry-run", "--json", *more))
+        return {name: row[name] for name in ("trials", "reused", "calls")}
+
+    assert price() == {"trials": 6, "reused": 0, "calls": 6}
+    run(suite, "-f", "00[01]-eval")
+    assert price() == {"trials": 6, "reused": 2, "calls": 4}
+    assert price("--fresh") == {"trials": 6, "reused": 0, "calls": 6}
 
 
 @pytest.mark.full

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,7 +118,8 @@ def _choose(options: RunOptions, workspace: Workspace) -> RunOptions:
 
     def preview(chosen: RunOptions) -> Preview:
         requests = resolve(chosen, workspace, make_solvers(workspace, Budget(chosen.own_budget))).requests
-        return Preview(sum(len(r.evals) * r.trials for r in requests), total(map(estimate, requests)))
+        cost = total(estimate(request, _left(request, chosen, workspace)) for request in requests)
+        return Preview(sum(len(r.evals) * r.trials for r in requests), cost)
 
     load_environment(workspace.home)  # keys: models without one are not offered
     return choose(options, workspace, preview)
@@ -125,7 +127,7 @@ def _choose(options: RunOptions, workspace: Workspace) -> RunOptions:
 
 def _run(options: RunOptions, workspace: Workspace, solvers: SolverFactory, containment: Containment) -> int:
     from convex_evals.errors import ExitCode
-    from convex_evals.models.solvers import refuse_without_keys
+    from convex_evals.models.solvers import without_keys
     from convex_evals.render.model import Section
     from convex_evals.render.terminal import Display
     from convex_evals.runs.due_requests import resolve_due
@@ -137,8 +139,9 @@ def _run(options: RunOptions, workspace: Workspace, solvers: SolverFactory, cont
         for line in resolved.skipped:
             display.warn(line)
         if options.dry_run:
-            refuse_without_keys(request.solver for request in resolved.requests)
-            _print_estimate(resolved.requests, options)
+            if missing := without_keys(request.solver for request in resolved.requests):
+                display.warn(missing)
+            _print_estimate(resolved.requests, options, workspace)
             return ExitCode.OK
         if options.due and not resolved.requests:
             display.warn("nothing of what is due can be run" if resolved.skipped else "nothing is due")
@@ -234,30 +237,42 @@ def _sections(work: Work, options: RunOptions) -> list[Section]:
     return [*sections, left] if left.parts else sections
 
 
-def _print_estimate(requests: list[RunRequest], options: RunOptions) -> None:
+def _print_estimate(requests: list[RunRequest], options: RunOptions, workspace: Workspace) -> None:
     from convex_evals.render.model import Cell, Column, Row, Section, Table
     from convex_evals.runs.costs import estimate
     from convex_evals.runs.request import part_of
 
     parts = [part_of(r, options.shard) if options.shard else r for r in requests]
+    left = [_left(part, options, workspace) for part in parts]
     columns = [
         Column("model", "model", is_id=True),
         Column("experiment", "experiment", right=True),
+        Column("trials", "trials", right=True),
+        Column("reused", "have a reply", right=True),
         Column("calls", "calls", right=True),
         Column("input_tokens", "input tokens", right=True),
         Column("usual_usd", "usual cost", right=True),
         Column("most_usd", "at most, without retries", right=True),
     ]
-    rows: list[Row] = [
-        [
-            *(request.solver.model, request.asked.experiment),
-            *(Cell(f"{count:,}", count) for count in (found.calls, found.input_tokens)),
-            *(Cell(_dollars(amount), amount) for amount in (found.usual_usd, found.most_usd)),
-        ]
-        for request, found in zip(parts, map(estimate, parts), strict=True)
-    ]
-    note = "Before reuse: replies that earlier runs have are not requested again."
-    print_result(options.form, Section.of(Table.of(columns, rows), note))
+    rows: list[Row] = []
+    for part, own in zip(parts, left, strict=True):
+        found, trials = estimate(part, own), len(part.evals) * part.trials
+        counts = (trials, trials - sum(own.values()), found.calls, found.input_tokens)
+        amounts = [Cell(_dollars(usd), usd) for usd in (found.usual_usd, found.most_usd)]
+        cells = [Cell(f"{count:,}", count) for count in counts]
+        rows.append([part.solver.model, part.asked.experiment, *cells, *amounts])
+    print_result(options.form, Section.of(Table.of(columns, rows)))
+
+
+def _left(part: RunRequest, options: RunOptions, workspace: Workspace) -> Mapping[str, int]:
+    """The trials of each eval for which a model would be asked."""
+    from convex_evals.runs.costs import left_to_ask
+    from convex_evals.store.reuse import EarlierRuns
+    from convex_evals.store.runs import RunStore
+
+    if options.fresh or part.solver.synthetic:
+        return {e.id: part.trials for e in part.evals}
+    return left_to_ask(part, EarlierRuns(RunStore(workspace.runs_dir), part.solver.model, workspace.journal_dir))
 
 
 def _dollars(amount: float | None) -> str:
