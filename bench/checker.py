@@ -136,11 +136,11 @@ def render(found: Mapping[str, Figures]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--filter", help="only evals whose id matches; two at least")
+    parser.add_argument("--filter", action="append", default=[], help="only evals whose id matches; two at least")
     parser.add_argument("--rounds", type=int, default=3, help="how often each way is measured; at least 1")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
-    evals = [e for e in load_suite(ROOT).select(options.filter, ()) if (e.path / "answer" / "convex").is_dir()]
+    evals = [e for e in load_suite(ROOT).select(options.filter) if (e.path / "answer" / "convex").is_dir()]
     if len(evals) < 2 or options.rounds < 1:
         parser.error("needs two evals and one round, at least")
     toolchain = asyncio.run(ensure_toolchain(cache_dir(), lambda *_: None))

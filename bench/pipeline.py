@@ -253,7 +253,7 @@ async def scaling(cases: Sequence[Case], workers: int, sizes: Sequence[int]) -> 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--filter", help="only evals whose id matches")
+    parser.add_argument("--filter", action="append", default=[], help="only evals whose id matches")
     parser.add_argument("--others", type=int, default=1, help="wrong and accepted projects of each eval")
     parser.add_argument("--all", action="store_true", help="all wrong and accepted projects")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
@@ -261,7 +261,7 @@ def main() -> None:
     parser.add_argument("--chart", type=Path, help="where to draw seconds by step, of the last number of workers")
     parser.add_argument("--json", action="store_true", dest="as_json")
     options = parser.parse_args()
-    evals = load_suite(ROOT).select(options.filter, ())
+    evals = load_suite(ROOT).select(options.filter)
     cases = cases_of(evals, None if options.all else options.others)
     if options.scaling:
         workers = max(options.workers)

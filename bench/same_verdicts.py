@@ -136,11 +136,11 @@ def same_outcomes(ours: Verdict, cold: Verdict) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--kept", type=Path, required=True, help="file for the official tools' verdicts")
-    parser.add_argument("--filter", help="only evals whose id matches")
+    parser.add_argument("--filter", action="append", default=[], help="only evals whose id matches")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", choices=("cold", "ours"), help="grade one way; `ours` compares what is kept so far")
     options = parser.parse_args()
-    cases = cases_of(load_suite(ROOT).select(options.filter, ()), None)
+    cases = cases_of(load_suite(ROOT).select(options.filter), None)
     cases.sort(key=lambda case: crc32(case.name.encode()))
     if options.only != "ours":
         asyncio.run(add_cold(cases, options.workers, options.kept))

@@ -83,7 +83,7 @@ async def measure(evals: list[Eval], ways: tuple[Way, Way], rounds: int, workers
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--evals", type=int, default=1, help="of each category")
-    parser.add_argument("--filter", help="only evals whose id matches")
+    parser.add_argument("--filter", action="append", default=[], help="only evals whose id matches")
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--level", type=Level, default=Level.STRICT)
@@ -91,7 +91,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", dest="as_json")
     options = parser.parse_args()
     by_category: dict[str, list[Eval]] = {}
-    for ev in load_suite(ROOT).select(options.filter, ()):
+    for ev in load_suite(ROOT).select(options.filter):
         by_category.setdefault(ev.id.partition("/")[0], []).append(ev)
     evals = [ev for found in by_category.values() for ev in found[: options.evals]]
     contained = Containment(options.level)

@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import unicodedata
+import warnings
 from datetime import UTC
 from pathlib import Path
 
@@ -134,12 +135,16 @@ def and_more(number: int, of: str = "more") -> str:
     return f" (and {number} {of})" if number > 0 else ""
 
 
-def compiled(option: str, pattern: str) -> re.Pattern[str]:
-    """The regular expression that was given as `option`. Raises `UserError` where it is none."""
+def compiled(option: str, given: str, pattern: str | None = None) -> re.Pattern[str]:
+    """The regular expression that was given as `option`; `pattern` is the part of it that is one.
+
+    Raises `UserError` where it is none.
+    """
     try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise UserError(f"{option} {pattern!r}: not a regular expression: {error}") from None
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):
+            return re.compile(given if pattern is None else pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise UserError(f"{option} {given!r}: not a regular expression: {error}") from None
 
 
 def one_line(text: str) -> str:

@@ -68,7 +68,7 @@ def trial_options(command: F) -> F:
 METHODS = ("exact", "normalised", "similarity", "judge")
 
 
-_OF_SESSIONS = ("status", "tags", "compare", "threshold", "judge", "rubric")
+_OF_SESSIONS = ("status", "compare", "threshold", "judge", "rubric")
 
 
 def session_options(command: F) -> F:
@@ -78,12 +78,9 @@ def session_options(command: F) -> F:
             "--sessions",
             is_flag=True,
             help="Ask again what imported sessions asked last, and compare the replies with what was expected. Results "
-            "go to session-runs/.",
+            "go to session-runs/. Then -f and --tag choose sessions.",
         ),
         click.option("--status", type=click.Choice(STATUSES), help="With --sessions: only those of this status."),
-        click.option(
-            "--tag", "tags", multiple=True, metavar="TAG", help="With --sessions: only with this tag; repeatable."
-        ),
         click.option(
             "--compare",
             type=click.Choice(METHODS),
@@ -206,7 +203,8 @@ def _refuse_mixed(options: RunOptions) -> None:
 def _refuse_chosen() -> None:
     """Raises `click.UsageError` for options that say what the schedule says."""
     said = _typed(
-        *("runs", "models", "experiments", "pattern", "categories", "guidelines", "run_id", "day", "shard", "sessions")
+        *("runs", "models", "experiments", "patterns", "categories", "tags"),
+        *("guidelines", "run_id", "day", "shard", "sessions"),
     )
     if said:
         raise click.UsageError(f"--due takes models and experiments from the schedule; leave out {', '.join(said)}")
@@ -215,7 +213,7 @@ def _refuse_chosen() -> None:
 def _refuse_settled(options: RunOptions) -> None:
     """Raises `click.UsageError` for options that the plans of `--run` have settled."""
     settled = _typed(
-        *("experiments", "pattern", "categories", "trials", "guidelines", "run_id", "day"),
+        *("experiments", "patterns", "categories", "tags", "trials", "guidelines", "run_id", "day"),
         *_OF_SESSIONS,
     )
     if settled:

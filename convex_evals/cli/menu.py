@@ -17,7 +17,8 @@ from convex_evals.render.numbers import dollars
 from convex_evals.runs.costs import Estimate
 from convex_evals.runs.options import DEFAULT_EXPERIMENT, RunOptions, named_experiment
 from convex_evals.store.runs import RunStore
-from convex_evals.suite.suite import Eval, load_suite, pattern_of
+from convex_evals.suite.id_filter import pattern_of
+from convex_evals.suite.suite import Eval, load_suite
 from convex_evals.text import counted
 
 _MOST_TRIALS = 100
@@ -86,7 +87,7 @@ class _Menu:
             (lambda _: self.again is not None, self._what),
             (choosing, self._models),
             (lambda o: choosing(o) and not typed.categories, self._categories),
-            (lambda o: choosing(o) and not typed.pattern, self._evals),
+            (lambda o: choosing(o) and not typed.patterns, self._evals),
             (lambda o: choosing(o) and not typed.experiments and not _is_synthetic(o), self._experiments),
             (lambda _: True, self._review),
         ]
@@ -106,7 +107,7 @@ class _Menu:
 
     def _evals(self, options: RunOptions) -> RunOptions:
         ids = _some("Evals:", [e.id for e in self._chosen(options)])
-        return replace(options, pattern=pattern_of(ids) if ids else None)
+        return replace(options, patterns=(pattern_of(ids),) if ids else ())
 
     def _experiments(self, options: RunOptions) -> RunOptions:
         names = list(self.workspace.config.experiments)
@@ -114,7 +115,7 @@ class _Menu:
         return replace(options, experiments=named_experiment(picked[0]) if len(picked) == 1 else tuple(picked))
 
     def _chosen(self, options: RunOptions) -> list[Eval]:
-        evals = load_suite(self.workspace.suite).select(options.pattern, options.categories)
+        evals = load_suite(self.workspace.suite).select(options.patterns, options.categories, options.tags)
         return [e for e in evals if open_demo().has(e)] if options.models == (_DEMO,) else evals
 
     def _review(self, options: RunOptions) -> RunOptions:
@@ -211,7 +212,7 @@ def _failures(options: RunOptions, workspace: Workspace) -> RunOptions | None:
         options,
         models=(plan.model,),
         experiments=named_experiment(plan.experiment),
-        pattern=pattern_of(here),
+        patterns=(pattern_of(here),),
         trials=plan.trials,
         guidelines=None if plan.synthetic or plan.guidelines == experiment.guidelines else plan.guidelines,
         fresh=True,  # existing replies would only fail again

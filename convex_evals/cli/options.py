@@ -43,6 +43,14 @@ def collect(name: str, kind: type[Any]) -> Callable[[Callable[..., R]], Callable
 
 
 def filter_options(command: F) -> F:
+    """As `patterns`, `categories` and `tags`; `Suite.select` takes them."""
+    command = click.option(
+        "--tag",
+        "tags",
+        multiple=True,
+        metavar="TAG",
+        help="Only evals with this tag; repeatable, and each must be there.",
+    )(command)
     command = click.option(
         "-c",
         "--category",
@@ -51,7 +59,19 @@ def filter_options(command: F) -> F:
         metavar="NAME",
         help="Only this category (`002-queries` or `queries`); repeatable.",
     )(command)
-    return click.option("-f", "--filter", "pattern", metavar="REGEX", help="Only evals whose id matches.")(command)
+    return pattern_option(command)
+
+
+def pattern_option(command: F) -> F:
+    """As `patterns`; `id_filter` reads them."""
+    return click.option(
+        "-f",
+        "--filter",
+        "patterns",
+        multiple=True,
+        metavar="REGEX",
+        help="Only evals whose id matches; `-f '!REGEX'` leaves out those that match; repeatable.",
+    )(command)
 
 
 def workers_option(command: F) -> F:

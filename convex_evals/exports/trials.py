@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from convex_evals.records import Generation, GradeFile, Outcome, RunPlan, TestRe
 from convex_evals.store.run import Run
 from convex_evals.suite.asked import REPLY_NAME, AskedEval, AskedReader
 from convex_evals.suite.extract import render_response
+from convex_evals.suite.id_filter import IdFilter
 
 
 @dataclass(frozen=True)
@@ -83,14 +83,14 @@ class ExportedRun:
 
     run: Run
     reader: AskedReader
-    pattern: re.Pattern[str] | None = None
+    ids: IdFilter = field(default_factory=IdFilter)
     outcomes: Set[Outcome] = frozenset(Outcome)
     left_out: Counter[str] = field(default_factory=Counter)  # trials that a format has no place for, by the reason
 
     @property
     def chosen(self) -> list[str]:
         """The evals that were asked for, whether they are done or not."""
-        return [e for e in sorted(self.run.plan.evals) if self.pattern is None or self.pattern.search(e)]
+        return [e for e in sorted(self.run.plan.evals) if self.ids.matches(e)]
 
     @property
     def unfinished(self) -> list[str]:

@@ -17,23 +17,24 @@ from convex_evals.store.files import write_pieces
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
 from convex_evals.suite.asked import AskedReader
-from convex_evals.text import compiled, counted
+from convex_evals.suite.id_filter import id_filter, selection_words
+from convex_evals.text import counted
 
 Progress = Callable[[int], None]  # how many pieces of a file are written
 
 
 def choose(
-    names: Sequence[str], workspace: Workspace, pattern: str | None, outcomes: Iterable[str]
+    names: Sequence[str], workspace: Workspace, patterns: Sequence[str], outcomes: Iterable[str]
 ) -> list[ExportedRun]:
     """Return the runs that `names` mean, each once, in the same order on every machine.
 
     Raises `UserError` where none of their evals is chosen, or none of those is done.
     """
-    regex = compiled("-f", pattern) if pattern is not None else None
+    ids = id_filter(patterns)
     reader = AskedReader(workspace.suite, AskedSessions(workspace.suite).asked)
     wanted = frozenset(map(Outcome, outcomes)) or frozenset(Outcome)
-    runs = [ExportedRun(run, reader, regex, wanted) for run in _named(names, workspace)]
-    _refuse_nothing(runs)
+    runs = [ExportedRun(run, reader, ids, wanted) for run in _named(names, workspace)]
+    _refuse_nothing(runs, patterns)
     return runs
 
 
@@ -48,10 +49,11 @@ def _named(names: Sequence[str], workspace: Workspace) -> list[Run]:
     return sorted(unique, key=lambda run: (run.plan.model, run.plan.date, run.plan.run_id))
 
 
-def _refuse_nothing(runs: Sequence[ExportedRun]) -> None:
+def _refuse_nothing(runs: Sequence[ExportedRun], patterns: Sequence[str]) -> None:
     if not any(run.chosen for run in runs):
         shown = runs[0].run.plan.run_id
-        raise UserError(f"no eval of these runs matches; `cli show {shown}` lists those of the first")
+        words = selection_words({"-f": patterns})
+        raise UserError(f"no eval of these runs matches {words}; `cli show {shown}` lists those of the first")
     if not any(set(run.chosen) - set(run.unfinished) for run in runs):
         shown = runs[0].run.plan.run_id
         raise UserError(f"{shown}: no eval is done yet; `cli run --run {shown}` resumes it")

@@ -22,8 +22,9 @@ from convex_evals.vcs.git import changed_on_branch
 class Choice:
     """Which projects are graded, and how often."""
 
-    pattern: str | None = None  # of evals' ids
+    patterns: tuple[str, ...] = ()  # of evals' ids
     categories: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
     wrong: bool = True
     foils: bool = True
     project: str | None = None  # a pattern of projects' labels
@@ -69,7 +70,7 @@ class SuiteValidation:
         """The projects of all evals that have what they need; their graders say later which ones are touched."""
         choice = self.choice
         suite = load_suite(self.workspace.suite)
-        self._evals = suite.select(choice.pattern, choice.categories)
+        self._evals = suite.select(choice.patterns, choice.categories, choice.tags)
         if choice.since is not None:
             self._changed = changed_on_branch(self.workspace.suite, choice.since)
             if not self._changed:

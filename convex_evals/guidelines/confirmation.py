@@ -30,7 +30,7 @@ from convex_evals.store.reuse import EarlierRuns
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
 from convex_evals.store.validations import ValidationFolder, find_validation
-from convex_evals.suite.suite import pattern_of
+from convex_evals.suite.id_filter import pattern_of
 
 Resolver = Callable[[RunOptions], Resolved]
 # How runs are named that confirm a screening: of evals that chance chose, and of no others.
@@ -166,8 +166,9 @@ class Rounds:
         name = self._name(screened, version)
         options = replace(
             self._asking(screened.question.model, version),
-            pattern=pattern_of(screened.flipped),
+            patterns=(pattern_of(screened.flipped),),
             categories=(),
+            tags=(),
             trials=1,
             run_id=name,
         )

@@ -31,7 +31,7 @@ _FLAGS = {
     "guidelines": "--guidelines",
     "trials": "--trials",
     "categories": "-c",
-    "pattern": "-f",
+    "patterns": "-f",
     "sessions": "--sessions",
     "status": "--status",
     "tags": "--tag",
@@ -73,10 +73,10 @@ class RunOptions:
     guidelines: str | None = None  # instead of what the experiments say
     trials: int = 1
     categories: tuple[str, ...] = ()
-    pattern: str | None = None
+    patterns: tuple[str, ...] = ()  # of ids; any of them, and none of those that begin with `!`
     sessions: bool = False  # sessions are asked again, and not the suite's evals
     status: str | None = None  # only sessions with this status
-    tags: tuple[str, ...] = ()  # only sessions with each of these tags
+    tags: tuple[str, ...] = ()  # only evals, or sessions, with each of these tags
     compare: str | None = None  # how replies to sessions are compared; None: the usual way
     threshold: float | None = None  # least similarity of a pass; None: the usual one
     judge: str | None = None  # model that is asked for its opinion of replies to sessions
@@ -120,7 +120,13 @@ class RunOptions:
         return shlex.join(["cli", *self.arguments(*command)])
 
     def with_environment(self, environment: Mapping[str, str]) -> RunOptions:
-        """With the variables that stand for options that are not given."""
+        """With the variables that stand for options that are not given. Raises `UserError`."""
+        from convex_evals.suite.id_filter import id_filter
+
+        patterns = self.patterns
+        if not patterns and (pattern := environment.get("TEST_FILTER")):
+            id_filter([pattern], "TEST_FILTER")
+            patterns = (pattern,)
         guidelines = self.guidelines
         if guidelines is None:
             guidelines = environment.get("CUSTOM_GUIDELINES_PATH") or None
@@ -128,7 +134,7 @@ class RunOptions:
             self,
             models=self.models or _split(environment.get("MODELS", "")),
             experiments=self.experiments or _split(environment.get("EVALS_EXPERIMENT", "")),
-            pattern=self.pattern or environment.get("TEST_FILTER"),
+            patterns=patterns,
             guidelines=guidelines,
         )
 
@@ -142,7 +148,7 @@ class RunOptions:
             "guidelines",
             "trials",
             "categories",
-            "pattern",
+            "patterns",
             "status",
             "tags",
             "compare",
@@ -163,16 +169,17 @@ class RunOptions:
 
     def choosing(self, evals: Collection[str], suite_evals: Collection[str]) -> RunOptions:
         """The same for these evals and no others of the suite."""
-        from convex_evals.suite.suite import pattern_of
+        from convex_evals.suite.id_filter import pattern_of
 
         chosen, categories = set(evals), sorted({e.partition("/")[0] for e in evals})
+        plain = replace(self, categories=(), patterns=(), tags=())
         if chosen == set(suite_evals):
-            return replace(self, categories=(), pattern=None)
+            return plain
         if chosen == {e for e in suite_evals if e.partition("/")[0] in categories}:
-            return replace(self, categories=tuple(categories), pattern=None)
+            return replace(plain, categories=tuple(categories))
         pattern = pattern_of(list(evals))
         # One id needs no group.
-        return replace(self, categories=(), pattern=f"^{pattern[2:-2]}$" if len(chosen) == 1 else pattern)
+        return replace(plain, patterns=(f"^{pattern[2:-2]}$" if len(chosen) == 1 else pattern,))
 
     @property
     def chooses_nothing(self) -> bool:
@@ -205,13 +212,13 @@ def repeat(plan: RunPlan, suite_evals: Sequence[str], experiments: Mapping[str, 
 
 
 def _repeat_sessions(options: RunOptions, plan: RunPlan, rules: ComparisonRules) -> RunOptions:
-    from convex_evals.suite.suite import pattern_of
+    from convex_evals.suite.id_filter import pattern_of
 
     return replace(
         options,
         sessions=True,
         experiments=(plan.experiment,),
-        pattern=pattern_of(list(plan.evals)),
+        patterns=(pattern_of(list(plan.evals)),),
         compare=rules.method.value,
         threshold=rules.threshold if rules.method.value == "similarity" else None,
         judge=rules.judge,

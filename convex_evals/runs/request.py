@@ -80,7 +80,7 @@ def resolve(options: RunOptions, workspace: Workspace, solvers: SolverFactory) -
 
         return resolve_sessions(options, workspace, solvers)
     suite = load_suite(workspace.suite)
-    evals = suite.select(options.pattern, options.categories)
+    evals = suite.select(options.patterns, options.categories, options.tags)
     return of_one_name(options, _resolve(options, evals, workspace, solvers))
 
 

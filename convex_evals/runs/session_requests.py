@@ -32,7 +32,8 @@ from convex_evals.sessions.index import SessionFilter, open_index
 from convex_evals.sessions.opinions import ModelJudge
 from convex_evals.sessions.store import SESSIONS, SessionStore
 from convex_evals.store.run import Run
-from convex_evals.text import compiled, counted
+from convex_evals.suite.id_filter import id_filter, selection_words
+from convex_evals.text import counted
 from convex_evals.vcs.git import clean_commit
 
 # Conversations are sent as they were, unless an experiment or guidelines are named.
@@ -99,16 +100,18 @@ def comparison_rules(options: RunOptions, judge: ModelJudge | None = None) -> Co
 def _chosen(options: RunOptions, workspace: Workspace, skipped: list[str]) -> list[AskedSession]:
     """The sessions that are asked again, by id. `skipped` gets a line for each that cannot be."""
     store = SessionStore(workspace.suite)
-    pattern = compiled("-f", options.pattern or "")
+    names = id_filter(options.patterns)
     status = SessionStatus(options.status) if options.status else None
     wanted = SessionFilter(status=status, tags=options.tags, ready=True)
     with open_index(store) as index:
         skipped += index.problems
-        ids = sorted(entry.id for entry in index.find(wanted) if pattern.search(f"{SESSIONS}/{entry.id}"))
+        ids = sorted(entry.id for entry in index.find(wanted) if names.matches(f"{SESSIONS}/{entry.id}"))
     if not ids:
         index.refuse_problems()
+        chosen_by = {"-f": options.patterns, "--status": [status.value] if status else [], "--tag": options.tags}
+        which = f" that matches {words}" if (words := selection_words(chosen_by)) else ""
         raise UserError(
-            f"{store.root / SESSIONS}: no such session is marked as an eval; `cli sessions list --eval-ready` shows "
+            f"{store.root / SESSIONS}: no session{which} is marked as an eval; `cli sessions list --eval-ready` shows "
             "those that are, `cli sessions mark ID --ready` marks one"
         )
     asked, problems = list[AskedSession](), list[str]()

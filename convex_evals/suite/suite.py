@@ -23,7 +23,8 @@ from convex_evals.records import EvalConfig, StepName
 from convex_evals.records.human import parse_human
 from convex_evals.suite.drafts import left_to_write
 from convex_evals.suite.extract import extract, render_response
-from convex_evals.text import and_more, compiled
+from convex_evals.suite.id_filter import id_filter, selection_words
+from convex_evals.text import and_more
 
 GRADER_NAME = "grader.test.ts"
 TASK_NAME = "TASK.txt"
@@ -160,17 +161,24 @@ class Suite:
     def categories(self) -> list[str]:
         return sorted({e.category for e in self.evals})
 
-    def select(self, pattern: str | None = None, categories: Sequence[str] = ()) -> list[Eval]:
-        """Evals whose id matches `pattern` (a regular expression, searched) in any of `categories`.
+    def select(
+        self, patterns: Sequence[str] = (), categories: Sequence[str] = (), tags: Sequence[str] = ()
+    ) -> list[Eval]:
+        """Evals that `id_filter` of `patterns` means, in any of `categories`, with all of `tags`.
 
         Raises `UserError` where nothing is left.
         """
         wanted = {self._category(c) for c in categories}
-        regex = compiled("-f", pattern or "")
-        chosen = [e for e in self.evals if regex.search(e.id) and (not wanted or e.category in wanted)]
+        ids, needed = id_filter(patterns), {self._tag(t) for t in tags}
+        chosen = [
+            e
+            for e in self.evals
+            if ids.matches(e.id) and (not wanted or e.category in wanted) and needed.issubset(e.config.tags)
+        ]
         if not chosen:
             known = "the only one" if len(self.evals) == 1 else f"all {len(self.evals)}"
-            raise UserError(f"no eval matches; `cli list evals` shows {known}")
+            words = selection_words({"-f": patterns, "-c": categories, "--tag": tags})
+            raise UserError(f"no eval matches {words}; `cli list evals` shows {known}")
         return chosen
 
     def _category(self, word: str) -> str:
@@ -181,10 +189,13 @@ class Suite:
         hint = f"did you mean '{near[0]}'?" if near else f"available: {', '.join(self.categories)}"
         raise UserError(f"-c {word}: no such category; {hint}")
 
-
-def pattern_of(ids: Sequence[str]) -> str:
-    """A regular expression for exactly these ids, as `Suite.select` takes it."""
-    return "^(" + "|".join(re.escape(i).replace(r"\-", "-") for i in ids) + ")$"
+    def _tag(self, word: str) -> str:
+        known = {tag for e in self.evals for tag in e.config.tags}
+        if word not in known:
+            near = difflib.get_close_matches(word, sorted(known), n=1)
+            hint = f"did you mean '{near[0]}'?" if near else "`cli list evals` shows the tags of each"
+            raise UserError(f"--tag {word}: no eval has it; {hint}")
+        return word
 
 
 def refuse_incomplete(evals: Sequence[Eval]) -> None:

@@ -54,7 +54,7 @@ def test_help_imports_nothing_heavy() -> None:
         (["valdate"], 2, "no command 'valdate'; did you mean 'validate'?"),
         (["run"], 2, "Missing option '-m' / '--model'"),
         (["validate", "--nope"], 2, "No such option"),
-        (["list", "-c", "x"], 2, "-f and -c choose evals: `cli list evals`"),
+        (["list", "-c", "x"], 2, "-f, -c and --tag choose evals: `cli list evals`"),
         (
             ["list", "evals"],
             1,
@@ -86,7 +86,7 @@ def test_unknown_names(invoke: Invoke, tmp_path: Path) -> None:
             ["run", "-m", "reference", "-c", "fundamental"],
             "error: -c fundamental: no such category; did you mean 'fundamentals'?\n",
         ),
-        (["validate", "-f", "zzz"], "error: no eval matches; `cli list evals` shows the only one\n"),
+        (["validate", "-f", "zzz"], "error: no eval matches -f 'zzz'; `cli list evals` shows the only one\n"),
         (["show", "last"], f"error: {tmp_path}/runs: no runs here yet; `cli run --model reference` makes one\n"),
     ]:
         result = invoke(*arguments)

@@ -113,12 +113,13 @@ def test_a_budget_that_is_used_up_is_resumed(ask: Callable[..., Result], project
 def test_which_sessions_are_asked(ask: Callable[..., Result], project: Path, invoke: Invoke, stub: Provider) -> None:
     ids = by_request(project)
     label(project, invoke, "--status", "golden", "--tag", "files", of=[ids["How"]])
-    for words in (("--status", "golden"), ("--tag", "files"), ("-f", ids["How"][:8])):
+    for words in (("--status", "golden"), ("--tag", "files"), ("-f", ids["How"][:8]), ("-f", f"!{ids['What']}")):
         assert ask(*words, "--fresh").status == 0
-    assert sent(stub) == [[("user", "How do I store a file?")]] * 3
+    assert sent(stub) == [[("user", "How do I store a file?")]] * 4
     label(project, invoke, "--not-ready", of=[ids["How"]])
-    done = ask("--status", "golden")
-    assert done.status == 1 and "no such session is marked as an eval; `cli sessions list --eval-ready`" in done.err
+    done = ask("--status", "golden", "--tag", "files", "-f", "a", "-f", "!b")
+    which = "no session that matches -f 'a' -f '!b' --status 'golden' --tag 'files' is marked as an eval"
+    assert done.status == 1 and f"{which}; `cli sessions list --eval-ready`" in done.err
     broken = SessionStore(project).folder(ids["How"]) / RECORD
     broken.write_text("{", encoding="utf-8")
     done = ask("--status", "golden")
@@ -231,7 +232,7 @@ def test_what_is_of_evals_alone_refuses_them(ask: Callable[..., Result], project
     ("words", "said"),
     [
         (["--status", "golden"], "--status: only with --sessions"),
-        (["--threshold", "0.5", "--tag", "x"], "--tag, --threshold: only with --sessions"),
+        (["--threshold", "0.5", "--compare", "similarity"], "--compare, --threshold: only with --sessions"),
         (["--sessions", "-c", "queries"], "choose sessions with --status, --tag and -f"),
         (["--sessions", "--compare", "exact", "--threshold", "1"], "--threshold needs --compare similarity, not exact"),
         (["--sessions", "--threshold", "2"], "2.0 is not in the range 0<=x<=1"),

@@ -12,7 +12,8 @@ import pytest
 from convex_evals.models.replay import open_demo
 from convex_evals.records import GradeFile, StepName
 from convex_evals.store.records import read_record
-from convex_evals.suite.suite import load_suite, pattern_of
+from convex_evals.suite.id_filter import pattern_of
+from convex_evals.suite.suite import load_suite
 from tests.conftest import ROOT, Invoke, clean_environment
 from tests.factories import make_eval, write_files
 

@@ -21,8 +21,8 @@ def git(folder: Path, *words: str) -> None:
     subprocess.run(["git", "-c", "user.name=T", "-c", "user.email=t@example.org", *words], cwd=folder, check=True)
 
 
-def chosen(suite: Path, *names: str, pattern: str | None = None, outcomes: tuple[str, ...] = ()) -> list[str]:
-    runs = choose(names, open_workspace(suite, None, suite), pattern, outcomes)
+def chosen(suite: Path, *names: str, patterns: tuple[str, ...] = (), outcomes: tuple[str, ...] = ()) -> list[str]:
+    runs = choose(names, open_workspace(suite, None, suite), patterns, outcomes)
     return [f"{t.plan.run_id} {t.name} {t.verdict.outcome}" for run in runs for t in run.trials()]
 
 
@@ -39,9 +39,12 @@ def test_each_trial_once_in_a_fixed_order(tmp_path: Path) -> None:
 
 def test_conditions(tmp_path: Path) -> None:
     make_suite(tmp_path, run_id="one")
-    assert chosen(tmp_path, "one", pattern="queries", outcomes=("failed",)) == [f"one {SECOND} #3 failed"]
+    assert chosen(tmp_path, "one", patterns=("queries",), outcomes=("failed",)) == [f"one {SECOND} #3 failed"]
     assert len(chosen(tmp_path, "one", outcomes=("passed", "unscored"))) == 4
-    runs = choose(["one"], open_workspace(tmp_path, None, tmp_path), "queries", ["unscored"])
+    of_second = chosen(tmp_path, "one", patterns=(SECOND,))
+    assert chosen(tmp_path, "one", patterns=(f"!{FIRST}",)) == of_second
+    assert chosen(tmp_path, "one", patterns=(FIRST, SECOND, f"!{FIRST}")) == of_second
+    runs = choose(["one"], open_workspace(tmp_path, None, tmp_path), ["queries"], ["unscored"])
     assert notes(runs) == ["no trial is exported: none has such an outcome"]
 
 
@@ -50,17 +53,20 @@ def test_what_is_not_done_is_named(tmp_path: Path) -> None:
     run = run_of(tmp_path, {FIRST: "pp", SECOND: ""}, run_id="begun", complete=False)
     assert notes(exported(tmp_path, run)) == ["left out 1 eval: not done yet"]
     with pytest.raises(UserError, match="begun: no eval is done yet; `cli run --run begun` resumes it"):
-        chosen(tmp_path, "begun", pattern=SECOND)
+        chosen(tmp_path, "begun", patterns=(SECOND,))
 
 
 @pytest.mark.parametrize(
     ("pattern", "message"),
-    [("(", r"-f '\(': not a regular expression"), ("zzz", "no eval of these runs matches; `cli show one` lists")],
+    [
+        ("(", r"-f '\(': not a regular expression"),
+        ("zzz", "no eval of these runs matches -f 'zzz'; `cli show one` lists"),
+    ],
 )
 def test_a_pattern_that_matches_nothing(pattern: str, message: str, tmp_path: Path) -> None:
     make_suite(tmp_path, run_id="one")
     with pytest.raises(UserError, match=message):
-        chosen(tmp_path, "one", pattern=pattern)
+        chosen(tmp_path, "one", patterns=(pattern,))
 
 
 def test_verdicts_are_those_that_count(tmp_path: Path) -> None:

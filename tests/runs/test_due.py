@@ -203,7 +203,7 @@ def test_the_schedule_of_others_is_not_read(
     assert result.status == 1 and "leave out -C" in result.err
 
 
-@pytest.mark.parametrize("option", [("-m", "stub/one"), ("-e", "default"), ("-f", "x"), ("--run", "x")])
+@pytest.mark.parametrize("option", [("-m", "stub/one"), ("-e", "default"), ("-f", "x"), ("--tag", "x"), ("--run", "x")])
 def test_the_schedule_chooses(invoke: Invoke, suite: Path, option: tuple[str, str]) -> None:
     result = invoke("run", "--due", *option, cwd=suite)
     assert result.status == 2 and "--due takes models and experiments from the schedule" in result.err

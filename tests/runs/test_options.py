@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from convex_evals.cli.app import cli
 from convex_evals.cli.commands.run import run as run_command
 from convex_evals.cli.invocation import pass_run_options
+from convex_evals.errors import UserError
 from convex_evals.runs.options import RunOptions
 from convex_evals.runs.shard import Shard
 from convex_evals.runs.stage import Stage
@@ -40,7 +41,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "guidelines": optional(texts),
     "trials": st.integers(1, 100),
     "categories": words,
-    "pattern": optional(texts),
+    "patterns": words,
     "sessions": st.booleans(),
     "status": optional(st.sampled_from(["golden", "correct", "incorrect", "needs_review"])),
     "tags": words,
@@ -115,8 +116,29 @@ def test_the_environment_stands_for_what_is_not_given() -> None:
     }
     found = RunOptions().with_environment(environment)
     assert found == RunOptions(
-        models=("a", "b"), experiments=("no_guidelines",), pattern="crons", guidelines="other.md"
+        models=("a", "b"), experiments=("no_guidelines",), patterns=("crons",), guidelines="other.md"
     )
-    typed = RunOptions(models=("c",), experiments=("default",), pattern="x", guidelines="g.md")
+    typed = RunOptions(models=("c",), experiments=("default",), patterns=("x",), guidelines="g.md")
     assert typed.with_environment(environment) == typed
-    assert RunOptions().with_environment({"MODELS": "", "CUSTOM_GUIDELINES_PATH": ""}).chooses_nothing
+    nothing = {"MODELS": "", "TEST_FILTER": "", "CUSTOM_GUIDELINES_PATH": ""}
+    assert RunOptions().with_environment(nothing).chooses_nothing
+
+
+def test_a_filter_of_the_environment_is_one_pattern() -> None:
+    assert RunOptions().with_environment({"TEST_FILTER": "!a,b"}).patterns == ("!a,b",)
+    with pytest.raises(UserError, match=r"^TEST_FILTER '!\(': not a regular expression: "):
+        RunOptions().with_environment({"TEST_FILTER": "!("})
+    assert RunOptions(patterns=("a",)).with_environment({"TEST_FILTER": "("}).patterns == ("a",)
+
+
+def test_patterns_are_written_as_they_are_given() -> None:
+    options = read(["run", "-m", "demo", "-f", "a|b", "--filter", "!c d", "-f", "e"])
+    assert options.patterns == ("a|b", "!c d", "e")
+    assert options.command() == "cli run -m demo -f 'a|b' -f '!c d' -f e"
+
+
+def test_exactly_these_evals_replace_what_chose_before() -> None:
+    options = RunOptions(patterns=("x", "!y"), categories=("a",), tags=("t",))
+    assert options.choosing(["a/x"], ["a/x", "a/y"]) == RunOptions(patterns=("^a/x$",))
+    assert options.choosing(["a/x"], ["a/x", "b/y"]) == RunOptions(categories=("a",))
+    assert options.choosing(["a/x"], ["a/x"]) == RunOptions()

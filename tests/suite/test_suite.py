@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -56,16 +57,53 @@ def test_selecting(tmp_path: Path) -> None:
     for name in ("000-fundamentals/000-a", "000-fundamentals/001-b", "001-queries/000-a"):
         make_eval(tmp_path, name)
     suite = load_suite(tmp_path)
-    assert [e.id for e in suite.select("a$")] == ["000-fundamentals/000-a", "001-queries/000-a"]
+    assert [e.id for e in suite.select(["a$"])] == ["000-fundamentals/000-a", "001-queries/000-a"]
     assert [e.id for e in suite.select(categories=["queries"])] == ["001-queries/000-a"]
-    for pattern, categories, message in [
-        ("nope", [], "no eval matches; `cli list evals` shows all 3"),
-        ("(", [], "not a regular expression"),
-        (None, ["querys"], "did you mean 'queries'"),
-        (None, ["zzz"], "available: 000-fundamentals, 001-queries"),
+    for patterns, categories, message in [
+        (["nope"], [], "no eval matches -f 'nope'; `cli list evals` shows all 3"),
+        (["b$"], ["queries"], "no eval matches -f 'b$' -c 'queries'; "),
+        (["("], [], "-f '(': not a regular expression"),
+        ([], ["querys"], "did you mean 'queries'"),
+        ([], ["zzz"], "available: 000-fundamentals, 001-queries"),
     ]:
-        with pytest.raises(UserError, match=message):
-            suite.select(pattern, categories)
+        with pytest.raises(UserError, match=re.escape(message)):
+            suite.select(patterns, categories)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "chosen"),
+    [
+        ([], ["a/one", "a/two", "b/one", "b/three"]),
+        (["two", "^b/"], ["a/two", "b/one", "b/three"]),
+        (["!one"], ["a/two", "b/three"]),
+        (["!one", "!three"], ["a/two"]),
+        (["^b/", "!one"], ["b/three"]),
+        (["!one", "one", "two"], ["a/two"]),
+        ([""], ["a/one", "a/two", "b/one", "b/three"]),
+    ],
+)
+def test_any_pattern_chooses_and_exclusions_win(patterns: list[str], chosen: list[str], tmp_path: Path) -> None:
+    for name in ("a/one", "a/two", "b/one", "b/three"):
+        make_eval(tmp_path, name)
+    assert [e.id for e in load_suite(tmp_path).select(patterns)] == chosen
+
+
+def test_every_tag_must_be_there(tmp_path: Path) -> None:
+    make_eval(tmp_path, "a/one", {"eval.yaml": "tags: [indexes, pagination]"})
+    make_eval(tmp_path, "a/two", {"eval.yaml": "tags: [indexes]"})
+    make_eval(tmp_path, "b/one")
+    suite = load_suite(tmp_path)
+    assert [e.id for e in suite.select(tags=["indexes"])] == ["a/one", "a/two"]
+    assert [e.id for e in suite.select(tags=["indexes", "pagination"])] == ["a/one"]
+    assert [e.id for e in suite.select(["!one"], ["a"], ["indexes"])] == ["a/two"]
+    for tags, message in [
+        (["index"], "--tag index: no eval has it; did you mean 'indexes'?"),
+        (["zzz"], "--tag zzz: no eval has it; `cli list evals` shows the tags of each"),
+    ]:
+        with pytest.raises(UserError, match=re.escape(message)):
+            suite.select(tags=tags)
+    with pytest.raises(UserError, match="no eval matches -f 'two' --tag 'pagination'; `cli list evals` shows all 3"):
+        suite.select(["two"], tags=["pagination"])
 
 
 @pytest.mark.parametrize(
@@ -87,7 +125,7 @@ def test_a_bad_settings_file_is_its_evals_problem(tmp_path: Path) -> None:
     make_eval(tmp_path, "000-a/000-good")
     make_eval(tmp_path, "000-a/001-bad", {"eval.yaml": "packages: 2026-13-45"})
     suite = load_suite(tmp_path)
-    refuse_incomplete(suite.select("good"))
+    refuse_incomplete(suite.select(["good"]))
     with pytest.raises(UserError, match=r"eval\.yaml: a value is not valid: month must be in"):
         refuse_incomplete(suite.select())
 

@@ -12,7 +12,14 @@ from convex_evals.cli.options import filter_options, output_option, print_result
 @click.option("--check", is_flag=True, help="Write nothing; exit with 4 if a folder is out of date.")
 @output_option
 @click.pass_context
-def codegen(ctx: click.Context, pattern: str | None, categories: tuple[str, ...], check: bool, form: str) -> int:
+def codegen(
+    ctx: click.Context,
+    patterns: tuple[str, ...],
+    categories: tuple[str, ...],
+    tags: tuple[str, ...],
+    check: bool,
+    form: str,
+) -> int:
     """Write `_generated/` of the reference answers, as `npx convex dev` would.
 
     Graders import it for the types of the functions that they call, so it is committed with the answer.
@@ -35,7 +42,7 @@ def codegen(ctx: click.Context, pattern: str | None, categories: tuple[str, ...]
     workspace = open_workspace(suite_path(ctx), None, Path.cwd())
     if not (check or workspace.is_own):
         raise UserError("-C: a suite named by it is only read; add --check, or go into its folder")
-    evals = load_suite(workspace.suite).select(pattern, categories)
+    evals = load_suite(workspace.suite).select(patterns, categories, tags)
     with Display() as display:
         done = asyncio.run(generate_all(workspace, evals, display, check=check))
     stale = [g for g in done if not g.is_current]

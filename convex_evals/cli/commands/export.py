@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from convex_evals.cli.options import formats_option, runs_dir_option, suite_path
+from convex_evals.cli.options import formats_option, pattern_option, runs_dir_option, suite_path
 from convex_evals.render.output import say, say_bytes
 
 FORMATS = ("inspect-log", "deepeval", "junit", "csv", "parquet")
@@ -16,7 +16,7 @@ OUTCOMES = ("passed", "failed", "unscored")
 @click.command()
 @click.argument("names", metavar="RUN...", nargs=-1, required=True)
 @formats_option(FORMATS)
-@click.option("-f", "--filter", "pattern", metavar="REGEX", help="Only evals whose id matches.")
+@pattern_option
 @click.option(
     "--outcome",
     "outcomes",
@@ -38,7 +38,7 @@ def export(
     ctx: click.Context,
     names: tuple[str, ...],
     form: str,
-    pattern: str | None,
+    patterns: tuple[str, ...],
     outcomes: tuple[str, ...],
     output: Path | None,
     runs_dir: Path | None,
@@ -65,7 +65,7 @@ def export(
     chosen_form = EXPORTS[form]
     if output is None and not chosen_form.is_text:
         raise click.UsageError(f"--format {form} is no text: give a file, -o trials.{form}")
-    runs = choose(names, open_workspace(suite_path(ctx), runs_dir, Path.cwd()), pattern, outcomes)
+    runs = choose(names, open_workspace(suite_path(ctx), runs_dir, Path.cwd()), patterns, outcomes)
     if output is None:
         if chosen_form.name_of and len(runs) > 1:
             raise click.UsageError(f"--format {form} makes a file for each of {len(runs)} runs: give a folder, -o logs")

@@ -19,7 +19,10 @@ from convex_evals.render.formats import FORMATS
 from convex_evals.render.output import complain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from convex_evals.config import Workspace
+    from convex_evals.suite.suite import Eval
 
 
 @click.command("list")
@@ -33,8 +36,9 @@ if TYPE_CHECKING:
 def list_(
     ctx: click.Context,
     what: str,
-    pattern: str | None,
+    patterns: tuple[str, ...],
     categories: tuple[str, ...],
+    tags: tuple[str, ...],
     model: str | None,
     experiment: str | None,
     runs_dir: Path | None,
@@ -46,26 +50,26 @@ def list_(
     Examples:
       cli list
       cli list evals -c queries
+      cli list evals --tag pagination -f '!clients'
       cli list runs -m claude-sonnet-5 -e default --json
     """
     from convex_evals.config import open_workspace
+    from convex_evals.suite.suite import load_suite
 
-    if what == "runs" and (pattern or categories):
-        raise click.UsageError("-f and -c choose evals: `cli list evals`")
+    if what == "runs" and (patterns or categories or tags):
+        raise click.UsageError("-f, -c and --tag choose evals: `cli list evals`")
     if what == "evals" and (model or experiment):
         raise click.UsageError("-m and -e choose runs: `cli list runs`")
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     if what == "evals":
-        _evals(workspace.suite, pattern, categories, form)
+        _evals(load_suite(workspace.suite).select(patterns, categories, tags), form)
         return 0
     return _runs(workspace, model, experiment, form)
 
 
-def _evals(root: Path, pattern: str | None, categories: tuple[str, ...], form: str) -> None:
+def _evals(evals: Sequence[Eval], form: str) -> None:
     from convex_evals.render.model import Column, Section, Table
-    from convex_evals.suite.suite import load_suite
 
-    evals = load_suite(root).select(pattern, categories)
     for e in evals:
         if e.config_problem:
             complain(e.config_problem, "warning")

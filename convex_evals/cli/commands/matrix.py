@@ -25,8 +25,9 @@ from convex_evals.cli.options import (
 @click.pass_context
 def matrix(
     ctx: click.Context,
-    pattern: str | None,
+    patterns: tuple[str, ...],
     categories: tuple[str, ...],
+    tags: tuple[str, ...],
     model: str | None,
     experiment: str | None,
     runs_dir: Path | None,
@@ -55,8 +56,8 @@ def matrix(
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     store = RunStore(workspace.runs_dir, left_out=[])
     slug = model and find_ran(model, [m.slug for m in load_catalog(workspace.home).own], store.models())
-    chosen = pattern or categories
-    evals = {e.id for e in load_suite(workspace.suite).select(pattern, categories)} if chosen else None
+    chosen = patterns or categories or tags
+    evals = {e.id for e in load_suite(workspace.suite).select(patterns, categories, tags)} if chosen else None
     board = Ranker(store, workspace.config, BenchmarkFolder(workspace.home), latest=1).newest_of_each(experiment)
     found = make_matrices(board, slug or None, evals)
     section = matrix_section(found, board)

@@ -269,11 +269,14 @@ def _smoke(ctx: click.Context, slugs: list[str], form: str) -> int:
     """`cli run` over two evals."""
     from convex_evals.models.check import smoke_evals
     from convex_evals.runs.options import RunOptions
-    from convex_evals.suite.suite import load_suite, pattern_of
+    from convex_evals.suite.id_filter import pattern_of
+    from convex_evals.suite.suite import load_suite
 
     chosen = smoke_evals(load_suite(_workspace(ctx).suite).evals)
     root = ctx.find_root()
-    options = RunOptions(suite=suite_path(root), models=tuple(slugs), pattern=pattern_of(chosen), fresh=True, form=form)
+    options = RunOptions(
+        suite=suite_path(root), models=tuple(slugs), patterns=(pattern_of(chosen),), fresh=True, form=form
+    )
     status: int = root.command.main(options.arguments(), prog_name="cli", standalone_mode=False)
     return status
 

@@ -89,6 +89,7 @@ def run(options: RunOptions) -> int:
       cli run -m reference
       cli run -m claude-sonnet-5 -e default -e no_guidelines --trials 5 --budget 20
       cli run -m gpt-5 -c queries -f pagination --dry-run
+      cli run -m gpt-5 --tag indexes -f '!search'
       cli run --run default-1a2b3c4d --shard 3/8 --budget 40 --commit --push
       cli run --due --budget 40 --commit --push
       cli run --run default-1a2b3c4d --only ask --budget 40

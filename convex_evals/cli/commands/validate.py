@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 class ValidateOptions:
     """Those of this command alone, and which evals."""
 
-    pattern: str | None
+    patterns: tuple[str, ...]
     categories: tuple[str, ...]
+    tags: tuple[str, ...]
     wrong: bool
     foils: bool
     project: str | None
@@ -84,7 +85,7 @@ def validate(ctx: click.Context, options: ValidateOptions, grading: GradingOptio
     \b
     Examples:
       cli validate
-      cli validate -f pagination --no-wrong
+      cli validate -f pagination -f crons --no-wrong
       cli validate --repeat 5 --grader-limit 5
       cli validate -f crons -p wrong/public --repeat 10
       cli validate --since origin/main --sandbox strict
@@ -97,8 +98,9 @@ def validate(ctx: click.Context, options: ValidateOptions, grading: GradingOptio
     containment = grading.containment(reviewed=suite_path(ctx) is None)
     workspace = open_workspace(suite_path(ctx), None, Path.cwd())
     choice = Choice(
-        pattern=options.pattern,
+        patterns=options.patterns,
         categories=options.categories,
+        tags=options.tags,
         wrong=options.wrong,
         foils=options.foils,
         project=options.project,

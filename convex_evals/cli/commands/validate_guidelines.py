@@ -42,8 +42,9 @@ class ValidateGuidelinesOptions:
     base: str
     head: str | None
     models: tuple[str, ...]
-    pattern: str | None
+    patterns: tuple[str, ...]
     categories: tuple[str, ...]
+    tags: tuple[str, ...]
     experiment: str
     trials: int
     again: int
@@ -130,7 +131,9 @@ def validate_guidelines(ctx: click.Context, options: ValidateGuidelinesOptions, 
         collect_validations(RunStore(workspace.runs_dir), sources(options.source))
     experiment = options.experiment
     before, after = read_versions(workspace, experiment, parse_revisions(options.base, options.head))
-    screening = RunOptions(pattern=options.pattern, categories=options.categories, trials=options.trials)
+    screening = RunOptions(
+        patterns=options.patterns, categories=options.categories, tags=options.tags, trials=options.trials
+    )
     rounds = make_rounds(workspace, experiment, screening, again=options.again, budget=options.budget)
     runner = RoundRunner(rounds, grading.containment(), grading.workers, complain, options.only)
     recipe = Recipe(rounds, lambda lines, calls: _agree(lines, calls, options.yes), runner.do)
