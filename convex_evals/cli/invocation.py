@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from convex_evals.cli.options import STATUSES, F, R, filter_options, suite_path
+from convex_evals.cli.numbers import Number, WholeNumber
+from convex_evals.cli.options import STATUSES, F, R, filter_options, read_names, suite_path
 from convex_evals.runs.options import RunOptions
 from convex_evals.runs.shard import Shard, parse_shard
 from convex_evals.runs.stage import Stage
@@ -23,18 +24,20 @@ def model_options(command: F) -> F:
         "--experiment",
         "experiments",
         multiple=True,
+        callback=read_names,
         metavar="NAME",
         help="Experiment: default, no_guidelines, web_search, web_search_no_guidelines, or one from "
-        "convex-evals.yaml; repeatable.  [env: EVALS_EXPERIMENT]",
+        "convex-evals.yaml; several with commas, or repeated.  [env: EVALS_EXPERIMENT]",
     )(command)
     return click.option(
         "-m",
         "--model",
         "models",
         multiple=True,
+        callback=read_names,
         metavar="MODEL",
         help="Model to run: one of `cli models list`, provider/name, `demo` (recorded replies, good and bad), "
-        "`reference` (the suite's own answers), or `replay:PATH`; repeatable.  [env: MODELS, comma-separated]",
+        "`reference` (the suite's own answers), or `replay:PATH`; several with commas, or repeated.  [env: MODELS]",
     )(command)
 
 
@@ -43,7 +46,7 @@ def trial_options(command: F) -> F:
     options = [
         filter_options,
         click.option(
-            "--trials", type=click.IntRange(1, 100), default=1, show_default=True, metavar="K", help="Trials per eval."
+            "--trials", type=WholeNumber(1, 100), default=1, show_default=True, metavar="K", help="Trials per eval."
         ),
         click.option(
             "--guidelines",
@@ -89,7 +92,7 @@ def session_options(command: F) -> F:
         ),
         click.option(
             "--threshold",
-            type=click.FloatRange(0, 1),
+            type=Number(0, 1),
             metavar="S",
             help="With --sessions: the least similarity of a pass, 0 to 1 (ROUGE-L of words). Default: 0.75.",
         ),

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from convex_evals.cli.numbers import WholeNumber
 from convex_evals.render.formats import DEFAULT, FORMATS, Result
 from convex_evals.render.output import complain
 
@@ -40,6 +41,33 @@ def collect(name: str, kind: type[Any]) -> Callable[[Callable[..., R]], Callable
         return call
 
     return decorate
+
+
+_NAMED = {"-m": "a model", "-e": "an experiment"}
+_WHOLE = "replay:"  # begins a path, which may have commas
+
+
+def read_name(ctx: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """The callback of `-m` and `-e` where they take one name. Raises `click.UsageError`."""
+    return value if value is None else _filled([value], option, ctx)[0]
+
+
+def read_names(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """The callback of `-m` and `-e` where they take several names: repeated, or with commas between them.
+
+    Raises `click.UsageError`.
+    """
+    split = ([value] if value.startswith(_WHOLE) else value.split(",") for value in values)
+    return tuple(name for names in split for name in _filled(names, option, ctx))
+
+
+def _filled(names: Sequence[str], option: click.Parameter, ctx: click.Context) -> list[str]:
+    """Those that are not blank, of which there must be one."""
+    found = [name.strip() for name in names if name.strip()]
+    if not found:
+        flag = option.opts[0]
+        raise click.UsageError(f"{flag} needs the name of {_NAMED[flag]}", ctx)
+    return found
 
 
 def filter_options(command: F) -> F:
@@ -78,7 +106,7 @@ def workers_option(command: F) -> F:
     return click.option(
         "-w",
         "--workers",
-        type=click.IntRange(1, 64),
+        type=WholeNumber(1, 64),
         metavar="N",
         help="Projects graded in parallel. Default: the number of cores.",
     )(command)
@@ -134,7 +162,7 @@ def calls_option(command: F) -> F:
     """As `concurrency`."""
     return click.option(
         "--concurrency",
-        type=click.IntRange(1, 64),
+        type=WholeNumber(1, 64),
         default=8,
         show_default=True,
         metavar="N",
@@ -215,6 +243,7 @@ def guidelines_experiment_option(command: F) -> F:
         "--experiment",
         default="default",
         show_default=True,
+        callback=read_name,
         metavar="NAME",
         help="Experiment to take the guidelines from.",
     )(command)

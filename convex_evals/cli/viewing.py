@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import click
 
+from convex_evals.cli.numbers import WholeNumber
 from convex_evals.cli.options import on_terminal, print_lines
 from convex_evals.cli.serving import until_stopped
 from convex_evals.config import Workspace
@@ -28,7 +29,7 @@ def viewing_options(command: F) -> F:
     )(command)
     return click.option(
         "--port",
-        type=click.IntRange(0, 65_535),
+        type=WholeNumber(0, 65_535),
         default=_PORT,
         show_default=True,
         metavar="N",

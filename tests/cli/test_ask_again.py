@@ -235,7 +235,7 @@ def test_what_is_of_evals_alone_refuses_them(ask: Callable[..., Result], project
         (["--threshold", "0.5", "--compare", "similarity"], "--compare, --threshold: only with --sessions"),
         (["--sessions", "-c", "queries"], "choose sessions with --status, --tag and -f"),
         (["--sessions", "--compare", "exact", "--threshold", "1"], "--threshold needs --compare similarity, not exact"),
-        (["--sessions", "--threshold", "2"], "2.0 is not in the range 0<=x<=1"),
+        (["--sessions", "--threshold", "2"], "--threshold 2: use a number from 0 to 1"),
         (["--sessions", "--due"], "leave out --model, --sessions"),
     ],
 )

@@ -24,6 +24,7 @@ from convex_evals.runs.stage import Stage
 # Windows aside, a word of a command line is any text without NUL.
 texts = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
 words = st.lists(texts, max_size=3).map(tuple)
+names = st.lists(texts.map(lambda text: text.replace(",", "").strip()).filter(bool) | st.just("replay:a,b")).map(tuple)
 paths = texts.map(Path)
 shards = st.integers(1, 9999).flatmap(lambda of: st.integers(1, of).map(lambda number: Shard(number, of)))
 
@@ -36,8 +37,8 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "suite": optional(paths),
     "runs": words,
     "due": st.booleans(),
-    "models": words,
-    "experiments": words,
+    "models": names,
+    "experiments": names,
     "guidelines": optional(texts),
     "trials": st.integers(1, 100),
     "categories": words,

@@ -11,6 +11,8 @@ from convex_evals.cli.options import (
     output_option,
     print_lines,
     print_result,
+    read_name,
+    read_names,
     runs_dir_option,
     suite_path,
     tell_left_out,
@@ -35,13 +37,20 @@ def benchmark() -> None:
 
 @benchmark.command()
 @click.argument("name", metavar="NAME")
-@click.option("-e", "--experiment", metavar="NAME", help="How models are asked. Default: default, or that of the run.")
+@click.option(
+    "-e",
+    "--experiment",
+    callback=read_name,
+    metavar="NAME",
+    help="How models are asked. Default: default, or that of the run.",
+)
 @click.option(
     "-m",
     "--models",
     multiple=True,
+    callback=read_names,
     metavar="MODEL",
-    help="Curated models, which should have a run; several with commas.",
+    help="Curated models, which should have a run; several with commas, or repeated.",
 )
 @click.option("--from", "source", metavar="RUN", help="Mint what this run was of, not the suite as it is now.")
 @runs_dir_option
@@ -85,7 +94,7 @@ def mint(
     folder, store = BenchmarkFolder(workspace.home), RunStore(workspace.runs_dir, left_out=[])
     refuse_bad_name(name)
     folder.refuse_taken(name)
-    slugs = [find_model(model, load_catalog(workspace.home)).slug for model in ",".join(models).split(",") if model]
+    slugs = [find_model(model, load_catalog(workspace.home)).slug for model in models]
     if source:
         found = mint_run(name, slugs, store.find(source))
     else:

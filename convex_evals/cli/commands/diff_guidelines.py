@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from convex_evals.cli.numbers import Number
 from convex_evals.cli.options import (
     GradingOptions,
     collect,
@@ -15,6 +16,7 @@ from convex_evals.cli.options import (
     guidelines_experiment_option,
     output_option,
     print_result,
+    read_names,
     runs_dir_option,
     site_address,
     suite_path,
@@ -46,13 +48,21 @@ class DiffGuidelinesOptions:
 @click.command("diff-guidelines")
 @click.argument("base")
 @click.argument("head", required=False)
-@click.option("-m", "--model", "models", multiple=True, metavar="MODEL", help="Only this model; repeatable.")
+@click.option(
+    "-m",
+    "--model",
+    "models",
+    multiple=True,
+    callback=read_names,
+    metavar="MODEL",
+    help="Only this model; several with commas, or repeated.",
+)
 @guidelines_experiment_option
 @click.option(
     "--fail-on-regression", is_flag=True, help="Exit with 4 if a model regressed, or an eval of a validated one."
 )
 @click.option("--run", "run_missing", is_flag=True, help="Run what is missing on either side, then compare.")
-@click.option("--budget", type=click.FloatRange(0), metavar="USD", help="With --run: hard limit on spending.")
+@click.option("--budget", type=Number(0), metavar="USD", help="With --run: hard limit on spending.")
 @click.option(
     "--pages",
     metavar="URL",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from convex_evals.cli.numbers import Number
 from convex_evals.cli.options import output_option, print_result, runs_dir_option, suite_path
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--budget", type=click.FloatRange(0), metavar="USD", help="Show only what this pays for.")
+@click.option("--budget", type=Number(0), metavar="USD", help="Show only what this pays for.")
 @click.option("--why", is_flag=True, help="Say how each was decided.")
 @click.option("--all", "shows_all", is_flag=True, help="Show what is not due yet, too.")
 @click.option(

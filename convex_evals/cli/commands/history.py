@@ -6,14 +6,19 @@ from pathlib import Path
 
 import click
 
-from convex_evals.cli.options import output_option, print_result, runs_dir_option, suite_path, tell_left_out
+from convex_evals.cli.options import output_option, print_result, read_name, runs_dir_option, suite_path, tell_left_out
 
 
 @click.command()
 @click.option(
-    "-m", "--model", required=True, metavar="MODEL", help="A model of models.yaml, or one that has runs here."
+    "-m",
+    "--model",
+    required=True,
+    callback=read_name,
+    metavar="MODEL",
+    help="A model of models.yaml, or one that has runs here.",
 )
-@click.option("-e", "--experiment", metavar="NAME", help="Only this experiment.")
+@click.option("-e", "--experiment", callback=read_name, metavar="NAME", help="Only this experiment.")
 @runs_dir_option
 @output_option
 @click.pass_context

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from convex_evals.cli.numbers import WholeNumber
 from convex_evals.cli.options import (
     collect,
     output_option,
     own_home,
     print_lines,
     print_result,
+    read_name,
     runs_dir_option,
     suite_path,
     tell_left_out,
@@ -43,13 +45,19 @@ class LeaderboardOptions:
 
 
 @click.group(invoke_without_command=True)
-@click.option("-e", "--experiment", metavar="NAME", help="Only this experiment. Default: all, one after the other.")
+@click.option(
+    "-e",
+    "--experiment",
+    callback=read_name,
+    metavar="NAME",
+    help="Only this experiment. Default: all, one after the other.",
+)
 @click.option("-b", "--benchmark", metavar="NAME", help="Rank the runs of this benchmark.")
 @click.option("--shared", nargs=2, metavar="NAME NAME", help="Rank by the evals that two benchmarks share.")
 @click.option(
     "--runs",
     "latest",
-    type=click.IntRange(1, 1000),
+    type=WholeNumber(1, 1000),
     default=10,
     show_default=True,
     metavar="N",
@@ -148,7 +156,7 @@ data_option = click.option(
 @data_option
 @click.option(
     "--port",
-    type=click.IntRange(0, 65_534),
+    type=WholeNumber(0, 65_534),
     default=3210,
     show_default=True,
     metavar="N",

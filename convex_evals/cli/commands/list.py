@@ -11,6 +11,7 @@ from convex_evals.cli.options import (
     filter_options,
     output_option,
     print_result,
+    read_name,
     runs_dir_option,
     suite_path,
     tell_left_out,
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 @click.command("list")
 @click.argument("what", type=click.Choice(["runs", "evals"]), default="runs")
 @filter_options
-@click.option("-m", "--model", metavar="MODEL", help="Only runs of this model.")
-@click.option("-e", "--experiment", metavar="NAME", help="Only runs under this experiment.")
+@click.option("-m", "--model", callback=read_name, metavar="MODEL", help="Only runs of this model.")
+@click.option("-e", "--experiment", callback=read_name, metavar="NAME", help="Only runs under this experiment.")
 @runs_dir_option
 @output_option
 @click.pass_context

@@ -10,6 +10,7 @@ from convex_evals.cli.options import (
     filter_options,
     output_option,
     print_result,
+    read_name,
     runs_dir_option,
     suite_path,
     tell_left_out,
@@ -18,8 +19,16 @@ from convex_evals.cli.options import (
 
 @click.command()
 @filter_options
-@click.option("-m", "--model", metavar="MODEL", help="Only this model. Default: all that are ranked.")
-@click.option("-e", "--experiment", metavar="NAME", help="Only this experiment. Default: all, one after the other.")
+@click.option(
+    "-m", "--model", callback=read_name, metavar="MODEL", help="Only this model. Default: all that are ranked."
+)
+@click.option(
+    "-e",
+    "--experiment",
+    callback=read_name,
+    metavar="NAME",
+    help="Only this experiment. Default: all, one after the other.",
+)
 @runs_dir_option
 @output_option
 @click.pass_context

@@ -15,6 +15,7 @@ from convex_evals.cli.invocation import (
     session_options,
     trial_options,
 )
+from convex_evals.cli.numbers import Number, WholeNumber
 from convex_evals.cli.options import (
     delivery_options,
     open_delivery,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 @session_options
 @click.option("--fresh", is_flag=True, help="Plan a new run with new replies, even if the same one is planned or done.")
 @click.option("--due", is_flag=True, help="Plan what `cli due` lists, the most needed first, as far as --budget goes.")
-@click.option("--budget", type=click.FloatRange(0), metavar="USD", help="With --due: what the runs may cost together.")
+@click.option("--budget", type=Number(0), metavar="USD", help="With --due: what the runs may cost together.")
 @click.option(
     "--outputs",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--most-shards",
-    type=click.IntRange(1, 256),
+    type=WholeNumber(1, 256),
     default=8,
     show_default=True,
     metavar="N",

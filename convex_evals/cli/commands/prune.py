@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from convex_evals.cli.numbers import WholeNumber
 from convex_evals.cli.options import output_option, print_result, runs_dir_option, suite_path, tell_left_out
 from convex_evals.render.formats import FORMATS
 
@@ -16,11 +17,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
+@click.option("--keep", type=WholeNumber(0), metavar="N", help="Keep the N newest runs of each model and experiment.")
 @click.option(
-    "--keep", type=click.IntRange(0), metavar="N", help="Keep the N newest runs of each model and experiment."
-)
-@click.option(
-    "--older-than", type=click.IntRange(0, 36500), metavar="DAYS", help="Only runs planned more than DAYS days ago."
+    "--older-than", type=WholeNumber(0, 36500), metavar="DAYS", help="Only runs planned more than DAYS days ago."
 )
 @click.option("--yes", is_flag=True, help="Delete them. Without this, only show what would be deleted.")
 @runs_dir_option

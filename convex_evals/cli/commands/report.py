@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from convex_evals.cli.numbers import Number
 from convex_evals.cli.options import collect, output_option, print_result, runs_dir_option, suite_path, tell_left_out
 from convex_evals.render.formats import DEFAULT
 from convex_evals.render.output import complain, say, say_markdown
@@ -46,9 +47,7 @@ class ReportOptions:
 @click.command()
 @click.argument("run_names", metavar="RUN...", nargs=-1)
 @click.option("--analyze", metavar="MODEL", help="Ask this model to classify the failures that no person has decided.")
-@click.option(
-    "--budget", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="Hard limit on the cost of --analyze."
-)
+@click.option("--budget", type=Number(min=0, min_open=True), metavar="USD", help="Hard limit on the cost of --analyze.")
 @click.option("--index", is_flag=True, help="Write reports/README.md, a list of all reports.")
 @click.option("--stdout", "to_stdout", is_flag=True, help="The same as --format markdown: print it, write nothing.")
 @click.option(

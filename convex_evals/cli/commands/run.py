@@ -17,6 +17,7 @@ from convex_evals.cli.invocation import (
     shard_option,
     trial_options,
 )
+from convex_evals.cli.numbers import Number, WholeNumber
 from convex_evals.cli.options import (
     containment_of,
     containment_options,
@@ -50,18 +51,18 @@ if TYPE_CHECKING:
 @click.option("--due", is_flag=True, help="Run what `cli due` lists, the most needed first, as far as --budget goes.")
 @shard_option
 @only_option(Stage.ASK, Stage.GRADE)
-@click.option("--budget", type=click.FloatRange(0), metavar="USD", help="Hard limit on spending.")
+@click.option("--budget", type=Number(0), metavar="USD", help="Hard limit on spending.")
 @click.option(
     "--batch-wait",
-    type=click.FloatRange(0),
+    type=Number(0),
     metavar="MINUTES",
     help="How long to wait for models with `batch: true`; default: to the end of their batches. Exits with 5 if "
     "batches are left, whose replies the same command takes up later.",
 )
-@click.option("--concurrency", type=click.IntRange(1, 1000), metavar="N", help="Concurrent requests per provider.")
+@click.option("--concurrency", type=WholeNumber(1, 1000), metavar="N", help="Concurrent requests per provider.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(1, 86_400),
+    type=Number(1, 86_400),
     metavar="SECONDS",
     help="Give up a request to which nothing comes for so long, and send it again. Default: 300 before the first word, "
     "120 between words.",
@@ -89,7 +90,7 @@ def run(options: RunOptions) -> int:
       cli run -m reference
       cli run -m claude-sonnet-5 -e default -e no_guidelines --trials 5 --budget 20
       cli run -m gpt-5 -c queries -f pagination --dry-run
-      cli run -m gpt-5 --tag indexes -f '!search'
+      cli run -m gpt-5,claude-sonnet-5 --tag indexes -f '!search'
       cli run --run default-1a2b3c4d --shard 3/8 --budget 40 --commit --push
       cli run --due --budget 40 --commit --push
       cli run --run default-1a2b3c4d --only ask --budget 40

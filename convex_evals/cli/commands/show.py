@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from convex_evals.cli.numbers import WholeNumber
 from convex_evals.cli.options import output_option, print_result, runs_dir_option, suite_path
 from convex_evals.render.output import say, say_json
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("run_name", metavar="RUN")
 @click.argument("eval_id", metavar="[EVAL]", required=False)
-@click.option("--trial", type=click.IntRange(1), metavar="N", help="Show this trial. Default: the first that failed.")
+@click.option("--trial", type=WholeNumber(1), metavar="N", help="Show this trial. Default: the first that failed.")
 @click.option("--task", "sections", flag_value="task", multiple=True, help="Show the task.")
 @click.option("--expected", "sections", flag_value="expected", multiple=True, help="Show the reference answer.")
 @click.option("--response", "sections", flag_value="response", multiple=True, help="Show the files of the reply.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from convex_evals.cli.numbers import WholeNumber
 from convex_evals.cli.options import output_option, print_lines, runs_dir_option, site_address, suite_path
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     help="Whose replies are shown in full: all trials, or failed ones. `packed`: all are compressed, for a script to "
     "show. Default: failed, and packed where there are more than 5,000 pages of trials.",
 )
-@click.option("-j", "--processes", type=click.IntRange(1, 64), metavar="N", help="Default: the number of cores.")
+@click.option("-j", "--processes", type=WholeNumber(1, 64), metavar="N", help="Default: the number of cores.")
 @runs_dir_option
 @output_option
 @click.pass_context

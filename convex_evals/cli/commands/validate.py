@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from convex_evals.cli.numbers import Number, WholeNumber
 from convex_evals.cli.options import (
     GradingOptions,
     collect,
@@ -54,13 +55,13 @@ class ValidateOptions:
 @click.option("-p", "--project", metavar="REGEX", help="Only projects whose name (`wrong/NAME`) matches.")
 @click.option(
     "--repeat",
-    type=click.IntRange(1, 100),
+    type=WholeNumber(1, 100),
     default=1,
     metavar="N",
     help="Grade everything N times, to find unstable verdicts.",
 )
 @click.option("--since", metavar="REV", help="Only evals that the checked-out branch changed since it left REV.")
-@click.option("--grader-limit", type=click.FloatRange(0.1), metavar="SECONDS", help="Report graders that take longer.")
+@click.option("--grader-limit", type=Number(0.1), metavar="SECONDS", help="Report graders that take longer.")
 @click.option(
     "--summary",
     type=click.Path(dir_okay=False, path_type=Path),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from convex_evals.cli.invocation import only_option
+from convex_evals.cli.numbers import Number, WholeNumber
 from convex_evals.cli.options import (
     GradingOptions,
     collect,
@@ -21,6 +22,7 @@ from convex_evals.cli.options import (
     open_delivery,
     output_option,
     print_result,
+    read_names,
     runs_dir_option,
     suite_path,
     workers_option,
@@ -64,13 +66,20 @@ class ValidateGuidelinesOptions:
 @click.argument("base")
 @click.argument("head", required=False)
 @click.option(
-    "-m", "--model", "models", multiple=True, required=True, metavar="MODEL", help="Model to run; repeatable."
+    "-m",
+    "--model",
+    "models",
+    multiple=True,
+    required=True,
+    callback=read_names,
+    metavar="MODEL",
+    help="Model to run; several with commas, or repeated.",
 )
 @filter_options
 @guidelines_experiment_option
 @click.option(
     "--trials",
-    type=click.IntRange(1, 100),
+    type=WholeNumber(1, 100),
     default=SCREEN_TRIALS,
     show_default=True,
     metavar="N",
@@ -79,14 +88,14 @@ class ValidateGuidelinesOptions:
 @click.option(
     "--confirm",
     "again",
-    type=click.IntRange(1, 100),
+    type=WholeNumber(1, 100),
     default=CONFIRM_TRIALS,
     show_default=True,
     metavar="N",
     help="Rounds that confirm what flipped, with one new trial per eval and side.",
 )
 @click.option("--each-hunk", is_flag=True, help="Also judge each hunk of the change alone, on top of BASE.")
-@click.option("--budget", type=click.FloatRange(0), metavar="USD", help="Hard limit on spending.")
+@click.option("--budget", type=Number(0), metavar="USD", help="Hard limit on spending.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation before spending.")
 @click.option("--fail-on-regression", is_flag=True, help="Exit with 4 if a model, or one eval, is confirmed worse.")
 @only_option(*Stage)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from convex_evals.cli.commands.sessions.shared import open_store
+from convex_evals.cli.numbers import Number
 from convex_evals.cli.options import output_option, own_workspace, print_result
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _FALLBACK = "session"
     help="Of the new eval, as for `cli new-eval`. Default: the category `sessions`, and a name made of the title.",
 )
 @click.option("--with", "model", metavar="MODEL", help="Have a model draft task, grader and further projects.")
-@click.option("--budget", type=click.FloatRange(0), metavar="USD", help="Hard limit on spending; needed by --with.")
+@click.option("--budget", type=Number(0), metavar="USD", help="Hard limit on spending; needed by --with.")
 @output_option
 @click.pass_context
 def to_eval(

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from convex_evals.cli.commands.sessions.shared import Conditions, filter_options, open_store, opened_index
+from convex_evals.cli.numbers import WholeNumber
 from convex_evals.cli.options import collect, formats_option
 from convex_evals.render.output import say, say_bytes
 
@@ -18,7 +19,7 @@ FORMATS = ("deepeval", "openai", "text", "atif", "inspect", "promptfoo", "hf")
 @formats_option(FORMATS, " `hf` is Parquet for Hugging Face's datasets.")
 @filter_options()
 @click.option("--all", "everything", is_flag=True, help="Also those that are not marked as evals.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most so many sessions, the newest.")
+@click.option("--limit", type=WholeNumber(1), metavar="N", help="At most so many sessions, the newest.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Default: stdout."
 )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from convex_evals.cli.commands.sessions.shared import open_store
-from convex_evals.cli.options import output_option, own_workspace, print_result
+from convex_evals.cli.numbers import Number
+from convex_evals.cli.options import output_option, own_workspace, print_result, read_name
 from convex_evals.render.output import complain
 
 if TYPE_CHECKING:
@@ -18,8 +19,10 @@ _MOST_SHOWN = 20
 
 
 @click.command()
-@click.option("-m", "--model", required=True, metavar="MODEL", help="The judge: one of `cli models list`.")
-@click.option("--budget", type=click.FloatRange(0), required=True, metavar="USD", help="Hard limit on spending.")
+@click.option(
+    "-m", "--model", required=True, callback=read_name, metavar="MODEL", help="The judge: one of `cli models list`."
+)
+@click.option("--budget", type=Number(0), required=True, metavar="USD", help="Hard limit on spending.")
 @click.option("--rubric", metavar="PATH", help="What the judge decides by; `path@REV` from Git. Default: ours.")
 @output_option
 @click.pass_context

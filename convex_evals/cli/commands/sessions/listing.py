@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from convex_evals.cli.commands.sessions.shared import Conditions, filter_options, open_store, opened_index
+from convex_evals.cli.numbers import WholeNumber
 from convex_evals.cli.options import collect, output_option, print_lines, print_result
 from convex_evals.render.formats import FORMATS
 
@@ -15,7 +16,7 @@ _MOST = 50
 @filter_options()
 @click.option(
     "--limit",
-    type=click.IntRange(1),
+    type=WholeNumber(1),
     metavar="N",
     help=f"At most so many. Default: {_MOST} for people, all for machines.",
 )
