@@ -18,9 +18,11 @@ from convex_evals.store.run import SUMMARY_NAME, Run, open_run
 from convex_evals.store.run_checks import refuse_elsewhere, refuse_other_evals, refuse_wrong_figures
 from convex_evals.store.runs import RunStore
 from convex_evals.store.validations import validations
+from convex_evals.text import counted
 
 # A run with fewer of its trials scored says more about a provider's bad day than about the model.
 MOSTLY = Fraction(1, 2)
+DRAFT = "of uncommitted changes to the suite"
 _WORDS = ("experiment", "model", "run_id", "date", "benchmark")
 
 
@@ -87,6 +89,12 @@ class Candidate:
         trials = counts.scored + counts.unscored
         used = set(self.data.get("reused_from", ()))
         return used if used and self.data.get("reused") == trials else used | {str(self.data["run_id"])}
+
+    @property
+    def part(self) -> str | None:
+        """`2 of 40 evals`, where the suite had more; None for a run of all."""
+        whole = self.data.get("suite_evals")
+        return f"{len(self.evals)} of {counted(whole, 'eval')}" if whole and len(self.evals) < whole else None
 
     @property
     def guidelines(self) -> str | None:
@@ -205,7 +213,7 @@ def _why_not(found: Candidate, drafts: bool) -> str | None:
     if servers := found.data.get("elsewhere"):
         return f"asked at {servers[0]}, under a provider's name (give it one of its own in models.yaml)"
     if not drafts and found.data.get("suite_commit") is None:
-        return "of uncommitted changes to the suite"
+        return DRAFT
     return None
 
 

@@ -111,7 +111,7 @@ class Ranker:
     def _most_run(self, experiment: str, own: Sequence[Candidate]) -> Ranking:
         usual = []
         for run in own:
-            why = self._given_others(run)
+            why = self._given_others(run) or (run.part and f"partial: {run.part}")
             if why is None:
                 usual.append(run)
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from convex_evals.analysis.candidates import Unranked, reasons
+from convex_evals.analysis.candidates import DRAFT, Unranked, reasons
 from convex_evals.analysis.ranking import Leaderboard, Ranking, Standing
 from convex_evals.analysis.totals import RATE, rate_cells, rate_to_data
 from convex_evals.render.model import Cell, Column, Row, Section, Table, apart
@@ -67,8 +67,15 @@ def _missing(ranking: Ranking) -> list[str]:
 
 def not_ranked(board: Leaderboard) -> list[str]:
     """How many runs are left out, and why, in one line; none where none is."""
-    why = ", ".join(f"{n} {why}" for why, n in reasons(board.unranked).items())
-    return [f"Not ranked: {why}."] if why else []
+    found = reasons(board.unranked)
+    why = ", ".join(f"{n} {why}" for why, n in found.items())
+    lines = [f"Not ranked: {why}."] if why else []
+    if DRAFT in found:
+        lines.append(
+            "Commit the changes to the suite and repeat the command of such a run: it counts then, "
+            "and nothing is asked again."
+        )
+    return lines
 
 
 def leaderboard_to_data(board: Leaderboard, *, everything: bool = False) -> dict[str, Any]:

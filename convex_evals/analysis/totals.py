@@ -91,7 +91,10 @@ def runs_table(runs: Iterable[tuple[Run, Summary | None]]) -> Table:
 def _run_cells(run: Run, summary: Summary | None) -> Row:
     plan = run.plan
     model = Cell(f"{plan.model} (synthetic)" if plan.synthetic else plan.model, plan.model)
-    head: Row = [plan.run_id, plan.date, model, plan.experiment, plan.synthetic, len(plan.evals)]
+    evals = Cell(
+        f"{len(plan.evals)} of {plan.suite_evals}" if plan.is_partial else str(len(plan.evals)), len(plan.evals)
+    )
+    head: Row = [plan.run_id, plan.date, model, plan.experiment, plan.synthetic, evals]
     if summary is None:
         return [*head, "incomplete", None, None, None, False]
     counts = summary.counts

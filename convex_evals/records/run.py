@@ -114,7 +114,15 @@ class RunPlan(FileRecord):
     comparison: ComparisonRules | None = Field(
         default=None, description="how replies to sessions are compared; null in a run of evals"
     )
+    suite_evals: Natural | None = Field(
+        default=None, description="evals that the suite had: a run of fewer is partial; null in a run of sessions"
+    )
     evals: dict[EvalId, EvalPlan] = Field(description="by eval id, `category/name`; sessions are `sessions/ID`")
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the suite had more evals: as the result of a model, such a run is misleading."""
+        return self.suite_evals is not None and len(self.evals) < self.suite_evals
 
     @property
     def backend_words(self) -> str:
@@ -123,5 +131,5 @@ class RunPlan(FileRecord):
 
     def fingerprint_inputs(self) -> dict[str, object]:
         """What makes two plans the same work: everything but names and the day."""
-        named = {"run_id", "date", "suite_commit", "toolchain", "guidelines", "fresh"}
+        named = {"run_id", "date", "suite_commit", "toolchain", "guidelines", "fresh", "suite_evals"}
         return self.model_dump(mode="json", by_alias=True, exclude=named)

@@ -85,6 +85,7 @@ class Summary(FileRecord):
     guidelines: Line | None = Field(description="as in run.json")
     guidelines_sha256: Sha256 | None = Field(description="as in run.json")
     suite_commit: Commit | None = Field(description="as in run.json: null for a draft, which is never ranked")
+    suite_evals: Natural | None = Field(default=None, description="as in run.json: a run of fewer evals is partial")
     counts: Counts = Field(description="all trials")
     categories: dict[Category, CategorySummary] = Field(description="by category")
     evals: dict[EvalId, EvalSummary] = Field(description="by eval id")

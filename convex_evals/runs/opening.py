@@ -27,6 +27,8 @@ async def open_run(request: RunRequest, judge: Judge, store: RunStore, *, fresh:
     if fresh or request.named:
         return place.create(plan)
     for run in place.same_work(plan):
+        if plan.suite_commit and run.plan.suite_commit is None:
+            continue  # a draft, never ranked; the new run takes its replies and verdicts, and counts
         summary = run.summary()
         if summary is not None and not summary.missing:
             again = summary.counts.unscored and (retry_unscored or not given_up(run, summary))

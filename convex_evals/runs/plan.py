@@ -45,6 +45,7 @@ class RunRequest:
     run_id: str
     date: str
     suite_commit: str | None
+    suite_evals: int | None = None  # that the suite has; None: `evals` are sessions
     named: bool = False  # exactly this id and day are meant: the run is opened where it is there
     planned: Run | None = None  # the run that these words were read from
     leftover: bool = False  # an earlier command left it, with batches that go on; it may no longer be resumable
@@ -74,6 +75,7 @@ async def make_plan(request: RunRequest, judge: Judge) -> RunPlan:
         prompt_sha256=request.asked.prompt_sha256,
         settings_sha256=request.asked.settings_sha256,
         suite_commit=request.suite_commit,
+        suite_evals=request.suite_evals,
         grading_protocol=COMPARISON_PROTOCOL if request.comparison else GRADING_PROTOCOL,
         backend=grading.backend,
         toolchain=grading.toolchain,

@@ -81,7 +81,7 @@ def resolve(options: RunOptions, workspace: Workspace, solvers: SolverFactory) -
         return resolve_sessions(options, workspace, solvers)
     suite = load_suite(workspace.suite)
     evals = suite.select(options.patterns, options.categories, options.tags)
-    return of_one_name(options, _resolve(options, evals, workspace, solvers))
+    return of_one_name(options, _resolve(options, evals, len(suite.evals), workspace, solvers))
 
 
 def of_one_name(options: RunOptions, found: Resolved) -> Resolved:
@@ -115,7 +115,7 @@ def _resolve_planned(run: Run, model: str | None, workspace: Workspace, solvers:
     if model is None and plan.model.startswith("replay/"):
         raise UserError(f"--run {plan.run_id}: replays recorded replies; say where they are with -m replay:PATH")
     options = options_of(plan, model, workspace)
-    found = _resolve(options, [by_id[e] for e in plan.evals], workspace, solvers, recorded=True)
+    found = _resolve(options, [by_id[e] for e in plan.evals], len(by_id), workspace, solvers, recorded=True)
     return planned_request(run, model, found.requests)
 
 
@@ -141,9 +141,18 @@ def planned_request(run: Run, model: str | None, requests: Sequence[RunRequest])
 
 
 def _resolve(
-    options: RunOptions, evals: Sequence[Eval], workspace: Workspace, solvers: SolverFactory, *, recorded: bool = False
+    options: RunOptions,
+    evals: Sequence[Eval],
+    suite_evals: int,
+    workspace: Workspace,
+    solvers: SolverFactory,
+    *,
+    recorded: bool = False,
 ) -> Resolved:
-    """`recorded`: the guidelines are what a run's plan says, not what the user typed."""
+    """`evals` are some of the `suite_evals` that there are.
+
+    `recorded`: the guidelines are what a run's plan says, not what the user typed.
+    """
     refuse_incomplete(evals)
     for name in options.experiments:
         workspace.config.experiment(name)  # a stand-in is under none, but a wrong name is a mistake all the same
@@ -156,11 +165,11 @@ def _resolve(
         if stand_in is not None:
             chosen = _recorded(stand_in, evals, found.skipped)
             prompts = {e.id: Prompt("", e.task) for e in chosen}
-            found.requests.append(make_request(options, stand_in, chosen, prompts, NOTHING, commit))
+            found.requests.append(make_request(options, stand_in, chosen, prompts, NOTHING, commit, suite_evals))
             continue
         for solver, source, asked in under_experiments(name, options, workspace, solvers, found.skipped, recorded):
             prompts = source.render_all({e.id: e.task for e in evals})
-            found.requests.append(make_request(options, solver, evals, prompts, asked, commit))
+            found.requests.append(make_request(options, solver, evals, prompts, asked, commit, suite_evals))
     return replace(found, requests=without_repeated(found.requests))
 
 
@@ -197,6 +206,7 @@ def make_request(
     prompts: Mapping[str, Prompt],
     asked: Asked,
     commit: str | None,
+    suite_evals: int | None = None,
 ) -> RunRequest:
     return RunRequest(
         solver=solver,
@@ -207,6 +217,7 @@ def make_request(
         run_id=options.run_id or f"{asked.experiment}-{secrets.token_hex(4)}",
         date=options.day or datetime.now(UTC).date().isoformat(),
         suite_commit=commit,
+        suite_evals=suite_evals,
         named=options.run_id is not None,
     )
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from convex_evals.records.validation import ValidationRecord
 
 # What a summary repeats of the plan.
-_COPIED = ("experiment", "synthetic", "guidelines", "guidelines_sha256", "suite_commit")
+_COPIED = ("experiment", "synthetic", "guidelines", "guidelines_sha256", "suite_commit", "suite_evals")
 
 
 class GenerationsByTrial(dict[int, Generation]):

@@ -140,6 +140,7 @@ def _summarize(
         guidelines=plan.guidelines,
         guidelines_sha256=plan.guidelines_sha256,
         suite_commit=plan.suite_commit,
+        suite_evals=plan.suite_evals,
         categories={name: totals.summary() for name, totals in categories.items()},
         evals=evals,
         replies_cost_usd=round(sum(g.cost_usd for g in whole.generations), 6),

@@ -19,12 +19,15 @@ _LONGEST_HEAD = 4_096  # bytes
 _AS_STORED = ("--no-ext-diff", "--no-textconv")
 
 
+_RESULTS = ("runs", ".cache", "reports", "benchmarks")  # folders that no input stands in
+
+
 def clean_commit(folder: Path) -> str | None:
     """The newest commit that changed `folder`; None outside of Git, without git, or where inputs are not committed.
 
     Commits of results are none of it: processes that start before and after one name the same.
     """
-    results = [f":(exclude,top){name}" for name in ("runs", ".cache", "reports", "benchmarks")]
+    results = [f":(exclude,top){name}" for name in _RESULTS]
     where = ("--", str(folder.absolute()), *results)
     try:
         working_tree(folder)
@@ -33,6 +36,20 @@ def clean_commit(folder: Path) -> str | None:
         return read_git_text(folder, "log", "-1", "--format=%H", "HEAD", *where) or None
     except GitFailed:
         return None
+
+
+def uncommitted(folder: Path) -> list[str]:
+    """The files of `folder`, from the top of the repository, whose changes keep `clean_commit` from naming a commit."""
+    results = [f":(exclude,top){name}" for name in _RESULTS]
+    where = ("--", str(folder.absolute()), *results)
+    try:
+        working_tree(folder)
+        told = read_git_text(
+            folder, "status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=all", *where
+        )
+    except GitFailed:
+        return []
+    return [entry[3:] for entry in told.split("\0") if entry[2:3] == " "]
 
 
 def has_commits(folder: Path) -> bool:

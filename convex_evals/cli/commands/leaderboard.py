@@ -143,7 +143,8 @@ def _section(board: Leaderboard, workspace: Workspace, options: LeaderboardOptio
     if experiment:
         workspace.config.experiment(experiment)  # runs may be older than the settings
     under = f" of {benchmark}" if benchmark else f" under {experiment}" if experiment else ""
-    none = f"No run to rank{under} in {workspace.runs_dir}; `cli run -m MODEL` makes one, `cli list` lists all."
+    how = "" if board.unranked else "`cli run -m MODEL` makes one, "
+    none = f"No run to rank{under} in {workspace.runs_dir}; {how}`cli list` lists all."
     return Section.of(none, *section.parts)
 
 

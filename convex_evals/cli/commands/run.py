@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,6 +135,7 @@ def _run(options: RunOptions, workspace: Workspace, solvers: SolverFactory, cont
     from convex_evals.runs.due_requests import resolve_due
     from convex_evals.runs.execute import make_work
     from convex_evals.runs.request import resolve
+    from convex_evals.runs.unranked import unranked_lines
 
     with Display() as display:
         resolved = (resolve_due if options.due else resolve)(options, workspace, solvers)
@@ -149,10 +150,13 @@ def _run(options: RunOptions, workspace: Workspace, solvers: SolverFactory, cont
             display.warn("nothing of what is due can be run" if resolved.skipped else "nothing is due")
             print_result(options.form, Section.of(), list)
             return ExitCode.OK
+        unranked = unranked_lines(resolved.requests, workspace.suite)
+        for line in unranked:
+            display.warn(line)
         delivery = open_delivery(workspace.runs_dir, options.commit, options.push)
         work = make_work(options, workspace, display, containment)
         _do(work, _in_order(resolved.requests) if options.due else [resolved.requests], options)
-    _report(work, options)
+    _report(work, options, unranked)
     if delivery:
         runs = [f.run for f in work.done]
         lines = delivery.deliver_attempts(runs) if options.due else delivery.deliver(runs, shard=options.shard)
@@ -189,14 +193,19 @@ def _do(work: Work, groups: list[list[RunRequest]], options: RunOptions) -> None
         raise
 
 
-def _report(work: Work, options: RunOptions) -> None:
+def _report(work: Work, options: RunOptions, unranked: Sequence[str]) -> None:
     from convex_evals.render.model import apart
     from convex_evals.runs.outcome import asked_data, asked_section
+    from convex_evals.text import capitalized
 
     if work.only is Stage.ASK:
         print_result(options.form, apart(*map(asked_section, work.done)), lambda: [asked_data(f) for f in work.done])
     else:
-        print_result(options.form, apart(*_sections(work, options)), lambda: _data(work, options))
+        print_result(
+            options.form,
+            apart(*_sections(work, options), *(f"{capitalized(line)}." for line in unranked)),
+            lambda: _data(work, options),
+        )
     for kind, line in work.complaints:
         complain(line, kind)
 
