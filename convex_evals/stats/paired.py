@@ -11,7 +11,8 @@ from statistics import NormalDist, variance
 from typing import assert_never
 
 from convex_evals.stats.multiple import holm
-from convex_evals.stats.quantiles import chi_squared_95
+from convex_evals.stats.power import least_shift
+from convex_evals.stats.quantiles import chi_squared_95, student_975
 from convex_evals.stats.resampling import bootstrap_interval, sign_flip_p
 
 ALPHA = 0.05
@@ -185,22 +186,25 @@ class _Spread:
 
 
 def _spread(pairs: Sequence[EvalPair], steps: Sequence[int], scale: int) -> _Spread | None:
-    """None where nothing can be said: fewer than two evals, or all of them alike.
+    """None where nothing can be said: all evals alike, or so few that the test could never reject.
 
     Minimum detectable effect: H. S. Bloom, "Minimum detectable effects", Evaluation Review 19 (1995), 547-556. What
     more trials would do: Miller (2024): they lessen the variance within evals (binomial), not the one between evals,
     whose effects differ. Where these cannot be told apart (single trials, or no more variance than trials explain),
-    all of it is taken to be within, which is the best case.
+    all of it is taken to be within, which is the best case. No difference counts as detectable that moves too few evals
+    for the test that is made (`power`).
     """
     n = len(steps)
-    if n < 2 or steps[0] == steps[-1]:
+    if n < FEWEST or steps[0] == steps[-1]:
         return None
     total = float(variance(Fraction(step, scale) for step in steps))  # rounded once
-    factor = NormalDist().inv_cdf(1 - ALPHA / 2) + NormalDist().inv_cdf(POWER)
-    detectable = factor * math.sqrt(total / n)
+    # As wide as the interval is (`bootstrap_interval`): with few evals, wider than a normal distribution has it.
+    factor = math.sqrt(n / (n - 1)) * student_975(n - 1) + NormalDist().inv_cdf(POWER)
+    least = _least_movable(pairs, steps, scale)
+    detectable = max(factor * math.sqrt(total / n), least)
     aim = n * (RELEVANT / factor) ** 2  # the variance of one eval's difference that is small enough
     if total <= aim:
-        return _Spread(detectable, 0)
+        return _Spread(detectable, 0 if least <= RELEVANT else None)
     trials = sum(p.a_scored + p.b_scored for p in pairs) / (2 * n)
     within = _within(pairs)
     if within is None or not _vary_more(total, within, n):
@@ -210,6 +214,16 @@ def _spread(pairs: Sequence[EvalPair], steps: Sequence[int], scale: int) -> _Spr
         return _Spread(detectable, None)
     more = math.ceil(within * trials / (aim - between) - trials)
     return _Spread(detectable, max(1, more) if trials + more <= MOST_TRIALS else None)
+
+
+def _least_movable(pairs: Sequence[EvalPair], steps: Sequence[int], scale: int) -> float:
+    """The least mean difference that enough evals can show by their signs, if each moves as those here did on average.
+
+    Single trials move by chance, too, and have to be outnumbered; of several trials, `_spread` has that.
+    """
+    moved = [abs(step) for step in steps if step]
+    single = all(p.a_scored == p.b_scored == 1 for p in pairs)
+    return least_shift(len(steps), len(moved) if single else 0) * sum(moved) / len(moved) / scale
 
 
 def _within(pairs: Sequence[EvalPair]) -> float | None:

@@ -425,8 +425,8 @@ def test_the_words() -> None:
         "too few to tell: 0.0 points (95 % interval -8.8 to +8.8) over 40 evals: none differs, it takes six"
     )
     assert said(5, 4, 31).splitlines()[1] == (
-        "A true difference of 21.2 points would have been found four times out of five. "
-        "About 18 more trials per eval would detect 5 points."
+        "A true difference of 30.3 points would have been found four times out of five. "
+        "About 19 more trials per eval would detect 5 points."
     )
     assert said(3, 3, 1_000).splitlines() == [
         "no difference shown: 0.0 points (95 % interval -0.5 to +0.5, p 1.000) over 1006 evals",

@@ -16,6 +16,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from convex_evals.analysis.compare.words import advice
 from convex_evals.stats import (
     Conclusion,
     EvalPair,
@@ -33,7 +34,9 @@ from convex_evals.stats import (
     wilson,
     with_p,
 )
+from convex_evals.stats.power import least_shift
 from convex_evals.stats.quantiles import chi_squared_95, student_975
+from convex_evals.stats.resampling import sign_flip_p
 from tests.conftest import ROOT, clean_environment
 from tests.tier import examples
 
@@ -241,6 +244,39 @@ def test_the_detectable_effect_is_found_four_times_out_of_five() -> None:
     assert detectable is not None
     found = sum(sample(detectable).verdict is Conclusion.IMPROVED for _ in range(400))
     assert 0.7 < found / 400 < 0.9
+
+
+@pytest.mark.parametrize(("evals", "rate"), [(12, 0.1), (20, 0.2), (40, 0.1)])
+def test_single_trials_are_not_promised_more_than_their_signs_can_show(evals: int, rate: float) -> None:
+    """A normal approximation calls 37 points detectable with 20 evals, and finds them in half of the cases."""
+    draw = np.random.default_rng(7)
+
+    def sample(effect: float) -> Paired:
+        a, b = draw.binomial(1, rate, evals), draw.binomial(1, rate + effect, evals)
+        return paired(pairs_of(*[(int(x), 1, int(y), 1) for x, y in zip(a, b, strict=True)]))
+
+    known = [one.detectable for one in (sample(0) for _ in range(60)) if one.detectable is not None]
+    found = sum(sample(sum(known) / len(known)).verdict is Conclusion.IMPROVED for _ in range(400))
+    assert 0.7 < found / 400 < 0.95
+
+
+@pytest.mark.parametrize("evals", [2, 5])
+def test_of_few_evals_nothing_is_detectable(evals: int) -> None:
+    one = paired(singles(evals - 1, 0, 1))
+    assert one.verdict is Conclusion.TOO_FEW and one.detectable is None
+    assert advice(one) == f"Cannot be decided: six evals have to differ, and there are {evals}. More evals would help."
+
+
+@pytest.mark.parametrize(("evals", "differing"), [(6, 0), (6, 3), (10, 2), (40, 8), (111, 30), (300, 300)])
+def test_the_least_shift_is_what_the_test_of_signs_can_find(evals: int, differing: int) -> None:
+    """Held against draws, judged by the test itself."""
+    shift = least_shift(evals, differing)
+    assert shift >= 6 / evals * 0.8 and shift <= 1
+    assert least_shift(1_000, 100) == 0, "of so many a normal approximation will do"
+    draw, chance = np.random.default_rng(8), min(differing, evals - 1) / evals / 2 * (1 - shift)
+    moves = draw.choice([1, -1, 0], (400, evals), p=[chance + shift, chance, max(0.0, 1 - 2 * chance - shift)])
+    found = sum((p := sign_flip_p([int(m) for m in row])) is not None and p <= 0.05 and row.sum() > 0 for row in moves)
+    assert 0.73 < found / 400 < 0.93
 
 
 def test_a_family_is_judged_together() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from convex_evals.stats import RELEVANT, Conclusion, Paired
+from convex_evals.stats.paired import FEWEST
 from convex_evals.text import counted
 
 
@@ -49,7 +50,11 @@ def verdict_line(found: Paired) -> str:
 
 def advice(found: Paired) -> str | None:
     """What would have been found, and what would find more; None where the verdict needs no such thing."""
-    if found.verdict.shown or found.detectable is None:
+    if found.verdict.shown:
+        return None
+    if 0 < found.evals < FEWEST:
+        return f"Cannot be decided: six evals have to differ, and there are {found.evals}. More evals would help."
+    if found.detectable is None:
         return None
     line = f"A true difference of {found.detectable * 100:.1f} points would have been found four times out of five."
     if found.verdict is Conclusion.NO_DIFFERENCE or found.more_trials == 0:
