@@ -6,6 +6,7 @@ import { requireAdmin } from "./auth.ts";
 import type { Door } from "./doors.ts";
 import { HttpError, serverErrorText } from "./errors.ts";
 import { readJson, sendJson, type Exchange } from "./http_body.ts";
+import { MAX_QUERIES, tooManyQueries } from "./request_limits.ts";
 import type { FunctionType, JsonValue } from "./runtime_types.ts";
 import { valueFormat } from "./value_format.ts";
 
@@ -98,6 +99,7 @@ export async function callByPath(exchange: Exchange, parts: Parts, path: string)
 export async function callBatch({ request, response }: Exchange, { app, door }: Parts): Promise<void> {
   const { queries } = fieldsOf(await readJson(request));
   if (!Array.isArray(queries)) throw notJson("`queries` must be an array");
+  if (queries.length > MAX_QUERIES) throw new HttpError(400, "TooManyQueries", tooManyQueries(queries.length));
   const caller = await app.auth.callerOfHeader(request.headers.authorization, door);
   const asked = queries.map(fieldsOf);
   const calls = asked.map((body): AppCall => {

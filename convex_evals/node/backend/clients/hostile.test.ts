@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import net from "node:net";
 import { test } from "node:test";
+import { MAX_QUERIES } from "../request_limits.ts";
 import type { Backend } from "../server.ts";
 import { api, deploy, eventually, MESSAGES, MESSAGES_SCHEMA, SOAK } from "../test/harness.ts";
 import { SyncSocket } from "./test/sync_socket.ts";
@@ -258,7 +259,7 @@ test("hostile clients", async (t) => {
   });
 
   await t.test("many subscriptions on one socket, added and removed in bursts", async () => {
-    const amount = SOAK ? 20_000 : 2000;
+    const amount = MAX_QUERIES;
     const socket = await new SyncSocket(backend.url).opened();
     socket.connect();
     const queries = Array.from({ length: amount }, (_, queryId) => ({

@@ -4,6 +4,7 @@ import type { App } from "../app/app.ts";
 import type { AppCall } from "../app/call.ts";
 import { adminCaller, ANONYMOUS, type Caller } from "../auth.ts";
 import type { Door } from "../doors.ts";
+import { MAX_QUERIES, tooManyQueries } from "../request_limits.ts";
 import { actionResponse, callOf, encodeVersion, mutationResponse, type Version } from "./messages.ts";
 import type { MutationHistory } from "./mutation_history.ts";
 import { parseClientMessage, ProtocolError } from "./protocol.ts";
@@ -180,6 +181,7 @@ export class SyncConnection {
       if (modification.type === "Add") this.#queries.add(modification);
       else this.#queries.remove(modification.queryId);
     }
+    if (this.#queries.size > MAX_QUERIES) throw new ProtocolError(tooManyQueries(this.#queries.size));
     this.#target = { ...this.#target, querySet: message.newVersion };
     this.#advanceSoon();
   }

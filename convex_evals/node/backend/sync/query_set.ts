@@ -51,6 +51,10 @@ export class QuerySet {
     if (this.#subscriptions.delete(queryId)) this.#removed.push(queryId);
   }
 
+  get size(): number {
+    return this.#subscriptions.size;
+  }
+
   /** Every query runs again, because who asks or what runs has changed. */
   invalidate(): void {
     for (const subscription of this.#subscriptions.values()) subscription.dirty = true;
