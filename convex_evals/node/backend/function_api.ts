@@ -6,7 +6,8 @@ import { requireAdmin } from "./auth.ts";
 import type { Door } from "./doors.ts";
 import { HttpError, serverErrorText } from "./errors.ts";
 import { readJson, sendJson, type Exchange } from "./http_body.ts";
-import { MAX_QUERIES, tooManyQueries } from "./request_limits.ts";
+import { MAX_CALL_BYTES, MAX_QUERIES, tooManyQueries } from "./request_limits.ts";
+import { parseJson } from "./json_text.ts";
 import type { FunctionType, JsonValue } from "./runtime_types.ts";
 import { valueFormat } from "./value_format.ts";
 
@@ -24,6 +25,10 @@ function notJson(problem: string): HttpError {
 function fieldsOf(body: unknown): Fields {
   if (typeof body !== "object" || body === null) throw notJson("expected an object");
   return body as Fields;
+}
+
+async function readFields({ request }: Exchange): Promise<Fields> {
+  return fieldsOf(await readJson(request, MAX_CALL_BYTES));
 }
 
 function pathOf({ path }: Fields): string {
@@ -54,7 +59,7 @@ async function call(
 
 /** POST /api/query and the like; other than in Convex, an administrator may name a component here, too. */
 export async function callFunction(exchange: Exchange, parts: Parts, type: FunctionType): Promise<void> {
-  const body = fieldsOf(await readJson(exchange.request));
+  const body = await readFields(exchange);
   const asked = { type, path: pathOf(body), componentPath: componentOf(body), args: argsOf(body) };
   await call(exchange, parts, asked, body["format"]);
 }
@@ -62,7 +67,7 @@ export async function callFunction(exchange: Exchange, parts: Parts, type: Funct
 /** POST /api/function: whatever the function is, and in whichever component. */
 export async function callAnyFunction(exchange: Exchange, parts: Parts): Promise<void> {
   requireAdmin(exchange.request.headers.authorization, parts.door);
-  const body = fieldsOf(await readJson(exchange.request));
+  const body = await readFields(exchange);
   const asked = { type: "any", path: pathOf(body), componentPath: componentOf(body), args: argsOf(body) } as const;
   await call(exchange, parts, asked, body["format"]);
 }
@@ -77,7 +82,7 @@ export async function callByUrl(exchange: Exchange, parts: Parts): Promise<void>
 
 function parsed(text: string | null): unknown {
   try {
-    return JSON.parse(text ?? "");
+    return parseJson(text ?? "");
   } catch {
     throw notJson("`args` must be JSON");
   }
@@ -90,14 +95,15 @@ export async function callByPath(exchange: Exchange, parts: Parts, path: string)
     const message = "Path or function name not provided in path, e.g. /api/run/messages/list";
     throw new HttpError(400, "MissingIdentifier", message);
   }
-  const body = fieldsOf(await readJson(exchange.request));
+  const body = await readFields(exchange);
   const udfPath = `${path.slice(0, at)}:${path.slice(at + 1)}`;
   await call(exchange, parts, { type: "any", path: udfPath, componentPath: "", args: argsOf(body) }, body["format"]);
 }
 
 /** POST /api/query_batch: queries that see the same state. */
-export async function callBatch({ request, response }: Exchange, { app, door }: Parts): Promise<void> {
-  const { queries } = fieldsOf(await readJson(request));
+export async function callBatch(exchange: Exchange, { app, door }: Parts): Promise<void> {
+  const { request, response } = exchange;
+  const { queries } = await readFields(exchange);
   if (!Array.isArray(queries)) throw notJson("`queries` must be an array");
   if (queries.length > MAX_QUERIES) throw new HttpError(400, "TooManyQueries", tooManyQueries(queries.length));
   const caller = await app.auth.callerOfHeader(request.headers.authorization, door);

@@ -7,10 +7,9 @@ import type { App } from "./app/app.ts";
 import { EndedError } from "./realm/executions.ts";
 import { ANONYMOUS, type Caller } from "./auth.ts";
 import type { Door } from "./doors.ts";
-import { newRequestId } from "./errors.ts";
-import { sendJson } from "./http_body.ts";
-
-const MAX_RESPONSE_BYTES = 20 << 20;
+import { HttpError, newRequestId } from "./errors.ts";
+import { bodyOf, checkAnnounced, sendError, sendJson } from "./http_body.ts";
+import { MAX_HTTP_ACTION_BYTES } from "./request_limits.ts";
 
 /** Runs the HTTP action that the request is routed to. */
 export async function handleSite(
@@ -24,13 +23,15 @@ export async function handleSite(
   request.on("error", () => {});
   response.on("error", () => {});
   try {
+    checkAnnounced(request, MAX_HTTP_ACTION_BYTES);
     answer = await app.fetch(request.url ?? "/", requestInit(request), await callerOf(app, request, door));
   } catch (error) {
+    if (error instanceof HttpError) return sendError(response, error);
     const trace = traceOf(error);
     return sendJson(response, { code: `[Request ID: ${newRequestId()}] Server Error`, trace }, 500);
   }
   await sendResponse(response, answer, () => {
-    app.report(`HttpResponseTooLarge: HTTP actions support responses up to ${MAX_RESPONSE_BYTES >> 20} MiB`);
+    app.report(`HttpResponseTooLarge: HTTP actions support responses up to ${MAX_HTTP_ACTION_BYTES >> 20} MiB`);
   });
 }
 
@@ -64,7 +65,8 @@ function requestInit(request: IncomingMessage): RequestInit {
   const hasBody =
     request.headers["transfer-encoding"] !== undefined || Number(request.headers["content-length"] ?? 0) > 0;
   if (!hasBody) return { method, headers };
-  const body = Readable.toWeb(request) as ReadableStream<Uint8Array>;
+  const bytes = Readable.from(bodyOf(request, MAX_HTTP_ACTION_BYTES), { objectMode: false });
+  const body = Readable.toWeb(bytes) as ReadableStream<Uint8Array>;
   return { method, headers, body, duplex: "half" } as RequestInit;
 }
 
@@ -92,7 +94,7 @@ async function sendResponse(response: ServerResponse, answer: Response, tooLarge
 async function* limited(chunks: AsyncIterable<Uint8Array>, tooLarge: () => void): AsyncGenerator<Uint8Array> {
   let sent = 0;
   for await (const chunk of chunks) {
-    if (sent + chunk.length > MAX_RESPONSE_BYTES) {
+    if (sent + chunk.length > MAX_HTTP_ACTION_BYTES) {
       tooLarge();
       continue;
     }

@@ -8,7 +8,7 @@ import { identifierProblem } from "../identifiers.ts";
 import { fieldsOf, formatValue } from "./validator_text.ts";
 
 const MAX_DOCUMENT_BYTES = 1 << 20;
-const MAX_VALUE_NESTING = 64;
+export const MAX_VALUE_NESTING = 64;
 const MAX_DOCUMENT_NESTING = 16;
 const MAX_ARRAY_LENGTH = 8192;
 const MAX_FIELDS = 1024;
@@ -78,6 +78,12 @@ function nestingOf(value: unknown): number {
     throw new Error(`Value is too nested (nested ${nesting} levels deep > maximum nesting ${MAX_VALUE_NESTING})`);
   }
   return nesting;
+}
+
+/** Whether arrays and objects are nested more than `levels` deep. */
+export function isNestedDeeper(value: unknown, levels: number): boolean {
+  if (!Array.isArray(value) && !isObject(value)) return false;
+  return levels === 0 || Object.values(value).some((item) => isNestedDeeper(item, levels - 1));
 }
 
 // Encoded bytes, integers and the like are objects in JSON: they count as values.

@@ -1,7 +1,7 @@
 /** Validation of arguments, return values and documents. */
 
 import { getConvexSize, type Value } from "convex/values";
-import { formatBytes } from "./document_limits.ts";
+import { formatBytes, isNestedDeeper, MAX_VALUE_NESTING } from "./document_limits.ts";
 import { canonicalPath } from "./function_paths.ts";
 
 type Validate = (validator: unknown, value: unknown) => void;
@@ -25,12 +25,22 @@ export function checkArguments(
   path: { udfPath: string },
   validate: Validate,
 ): void {
+  checkArgumentsNesting(value, path);
   checkArgumentsSize(value, path);
   reportAs("ArgumentValidationError", () => validate(validator, value));
 }
 
 const MAX_ARGUMENTS_BYTES = 16 << 20;
 const MAX_RESULT_BYTES = 16 << 20;
+
+// The arguments are a list of one value, which counts: get-convex/convex-backend crates/udf/src/helpers.rs (parse_udf_args)
+function checkArgumentsNesting(value: unknown, path: { udfPath: string }): void {
+  if (!isNestedDeeper([value], MAX_VALUE_NESTING)) return;
+  // It is counted from the inside, so that the first level too many is the one that is told of.
+  throw new Error(
+    `Invalid arguments for ${canonicalPath(path)}: Value is too nested (nested ${MAX_VALUE_NESTING + 1} levels deep > maximum nesting ${MAX_VALUE_NESTING})`,
+  );
+}
 
 // get-convex/convex-backend crates/udf/src/helpers.rs (validate_udf_args_size)
 function checkArgumentsSize(value: unknown, path: { udfPath: string }): void {

@@ -1,5 +1,6 @@
 /** Messages of the sync protocol, as `convex/src/browser/sync/protocol.ts` defines them. */
 
+import { parseJson } from "../json_text.ts";
 import type { JsonValue } from "../runtime_types.ts";
 
 /** A u64 as base64 of its eight little-endian bytes. */
@@ -147,9 +148,9 @@ export function parseClientMessage(text: string): ClientMessage {
 function parseObject(text: string): Fields {
   let message: unknown;
   try {
-    message = JSON.parse(text);
-  } catch {
-    throw new ProtocolError("The message is not JSON");
+    message = parseJson(text);
+  } catch (error) {
+    throw new ProtocolError(`The message is not JSON: ${(error as Error).message}`);
   }
   return object(message);
 }

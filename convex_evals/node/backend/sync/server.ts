@@ -5,19 +5,19 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer, type RawData, type WebSocket } from "ws";
 import type { App } from "../app/app.ts";
 import type { Door } from "../doors.ts";
+import { MAX_CALL_BYTES } from "../request_limits.ts";
 import { SyncConnection } from "./connection.ts";
 import { MutationHistory } from "./mutation_history.ts";
 import type { ServerMessage } from "./protocol.ts";
 
 const PATH = /^\/api\/([^/]+\/)?sync$/;
-const MAX_FRAME_BYTES = 32 << 20;
 // Clients reconnect when they hear nothing for a while.
 const PING_INTERVAL_MS = 15_000;
 
 export class SyncServer {
   readonly #app: App;
   readonly #history = new MutationHistory();
-  readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false });
+  readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_CALL_BYTES, perMessageDeflate: false });
 
   constructor(app: App) {
     this.#app = app;

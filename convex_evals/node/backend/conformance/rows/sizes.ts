@@ -1,5 +1,6 @@
-/** How large arguments and responses may be. */
+/** How large and how deep arguments and responses may be. */
 
+import type { Value } from "convex/values";
 import { moduleFile, type Expected, type Row, type Step } from "../harness.ts";
 
 const LIMITS = "https://docs.convex.dev/production/state/limits#functions";
@@ -12,6 +13,8 @@ const FILES = {
     `
 const args = { text: v.string() };
 export const length = query({ args, handler: async (_ctx, { text }) => text.length });
+export const echo = query({ args: { x: v.any() }, handler: async (_ctx, { x }) => x });
+export const deeper = action({ args: { x: v.any() }, handler: async (ctx, { x }): Promise<any> => await ctx.runQuery(api.s.echo, { x: [x] }) });
 export const inner = action({ args: {}, handler: async (ctx): Promise<any> => await ctx.runQuery(api.s.length, { text: "x".repeat(17 << 20) }) });
 export const toNode = action({ args: { mib: v.number() }, handler: async (ctx, { mib }): Promise<any> => await ctx.runAction(api.n.length, { text: "x".repeat(mib << 20) }) });
 `,
@@ -38,7 +41,39 @@ const row = (id: string, rule: string, citation: string, step: Step, expected: E
   ...{ id: `sizes/${id}`, rule, citation, files: FILES, steps: [step], expected },
 });
 
+/** As many lists in each other as `levels` says. */
+const nested = (levels: number): Value => (levels === 0 ? 1 : [nested(levels - 1)]);
+const TOO_NESTED = "Invalid arguments for s.js:echo: Value is too nested (nested 65 levels deep > maximum nesting 64)";
+
 export const rows: readonly Row[] = [
+  row(
+    "levels",
+    "Arguments are nested at most 64 levels, the list that they are sent in included.",
+    HELPERS,
+    { call: "query", path: "s:echo", args: { x: nested(63) } },
+    { rejects: TOO_NESTED },
+  ),
+  row(
+    "levels-below",
+    "One level less is fine.",
+    HELPERS,
+    { call: "query", path: "s:echo", args: { x: nested(62) } },
+    { value: nested(62) },
+  ),
+  row(
+    "nested-levels",
+    "So are those of a function that another one calls.",
+    HELPERS,
+    { call: "action", path: "s:deeper", args: { x: nested(62) } },
+    { rejects: TOO_NESTED },
+  ),
+  row(
+    "levels-of-json",
+    "Requests of more levels than serde_json reads are no JSON.",
+    "https://docs.rs/serde_json/latest/serde_json/struct.Deserializer.html#method.disable_recursion_limit",
+    { call: "query", path: "s:echo", args: { x: nested(125) } },
+    { rejects: "Failed to parse the request body as JSON", code: "BadJsonBody" },
+  ),
   row(
     "arguments",
     "The arguments of a function are at most 16 MiB.",
