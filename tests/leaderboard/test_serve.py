@@ -185,6 +185,37 @@ def test_what_is_cut_off_from_the_log_is_said(home: Home) -> None:
         assert warning.startswith(f"warning: {log}: ") and warning.endswith(f" is kept in {copy.name}")
 
 
+def test_a_page_of_another_site_may_only_read(home: Home) -> None:
+    """Any page that is open in a browser of this machine can send requests to the leaderboard."""
+    with serving(home) as served, httpx.Client(trust_env=False, headers={"origin": "https://example.com"}) as page:
+        body = {"path": "runs:listRuns", "args": {}}
+        read = page.post(f"{served.url}/api/query", json=body)
+        assert read.json() == {"status": "success", "value": []}
+        assert read.headers["access-control-allow-origin"] == "https://example.com"
+        token = (home.folder / ".leaderboard" / "token").read_text(encoding="ascii").strip()
+        asked = {"path": "auth:tokenScopes", "args": {"token": token}}
+        for kind in ("mutation", "action", "run/auth/tokenScopes", "storage/upload?token=x"):
+            refused = page.post(f"{served.url}/api/{kind}", json=asked)
+            assert (refused.status_code, refused.json()["code"]) == (403, "ForeignOrigin"), kind
+        assert page.post(f"{served.site_url}/api/export").status_code == 403
+        assert page.get(f"{served.site_url}/api/leaderboard.json").status_code == 200
+        # A program says nothing of a site, and a page of the leaderboard's own says which.
+        for headers in ({}, {"origin": served.url}):
+            answer = httpx.post(f"{served.url}/api/mutation", json=asked, headers=headers, trust_env=False)
+            assert answer.json()["status"] == "success", answer.text
+
+
+def test_no_request_keeps_others_waiting(home: Home) -> None:
+    with serving(home) as served:
+        for path in ("runs:listRuns", "runs:nothing"):
+            queries = [{"path": path, "args": {}}] * 100_000
+            began = time.monotonic()
+            answer = httpx.post(f"{served.url}/api/query_batch", json={"queries": queries}, trust_env=False)
+            assert (answer.status_code, answer.json()["code"]) == (400, "TooManyQueries")
+            assert served.runs() == []
+            assert time.monotonic() - began < patience.seconds(10)
+
+
 def test_a_lost_token_is_replaced(home: Home) -> None:
     """And nobody who has the old one can use it from then on."""
     path = home.folder / ".leaderboard" / "token"

@@ -12,7 +12,8 @@ from tests.conftest import ROOT, clean_environment
 
 ACTORS = (
     *("model code", "its page, its tests, programs", "grader", "suite author (`-C`)", "pull request author"),
-    *("record author", "provider", "deployment", "package author, registry", "other user of the machine"),
+    *("record author", "provider", "deployment", "package author, registry"),
+    *("web page in a browser of this machine", "other user of the machine"),
 )
 
 

@@ -9,6 +9,7 @@ import { HttpError } from "./errors.ts";
 import { downloadFile, uploadFile } from "./file_api.ts";
 import { callAnyFunction, callBatch, callByPath, callByUrl, callFunction } from "./function_api.ts";
 import { readJson, sendError, sendJson, type Exchange } from "./http_body.ts";
+import { isReading, requireWriting } from "./pages.ts";
 import type { PushApi } from "./push_api.ts";
 import { encodeTimestamp } from "./sync/protocol.ts";
 import { BACKEND_VERSION, INSTANCE_NAME } from "./versions.ts";
@@ -45,6 +46,9 @@ const ROUTES: Readonly<Record<string, Handler>> = {
   "POST /api/storage/upload": (exchange, { app }) => uploadFile(exchange, app),
 };
 
+/** What reads although it is sent by POST. */
+const QUERIES: ReadonlySet<string> = new Set(["/api/query", "/api/query_batch", "/api/query_at_ts", "/api/query_ts"]);
+
 /** Answers one request; every failure becomes a JSON error. */
 export async function handleApi(request: IncomingMessage, response: ServerResponse, parts: ApiParts): Promise<void> {
   try {
@@ -60,6 +64,7 @@ export async function handleApi(request: IncomingMessage, response: ServerRespon
 async function route(exchange: Exchange, parts: ApiParts): Promise<void> {
   const { request, response, url } = exchange;
   const method = request.method === "HEAD" ? "GET" : request.method;
+  if (!isReading(method) && !QUERIES.has(url.pathname)) requireWriting(parts.door);
   const key = `${method} ${url.pathname}`;
   const handler = Object.hasOwn(ROUTES, key) ? ROUTES[key] : undefined;
   if (handler) return await handler(exchange, parts);

@@ -1,6 +1,6 @@
 /** The backend as a whole: two HTTP servers around one app. */
 
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 import { App } from "./app/app.ts";
 import type { KeptData } from "./app/kept_app.ts";
 import { EVERYTHING, type Door } from "./doors.ts";
@@ -8,6 +8,7 @@ import { stopWatchingSoon } from "./realm/watchdog.ts";
 import { LoopbackListener } from "./listener.ts";
 import { functionLimits, type FunctionTimes } from "./limits.ts";
 import { handleApi, type ApiParts } from "./http_api.ts";
+import { anyPage, ownPages, type DoorOf } from "./pages.ts";
 import { PushApi } from "./push_api.ts";
 import { handleSite } from "./site.ts";
 import { SyncServer } from "./sync/server.ts";
@@ -64,7 +65,8 @@ export async function startBackend(options: BackendOptions = {}): Promise<Backen
   );
   const parts = { app, push: new PushApi(app), cloudUrl, siteUrl };
   const sync = new SyncServer(app);
-  const listeners = new Listeners(parts, sync);
+  const doorOf = options.data ? ownPages(() => [port, sitePort]) : anyPage;
+  const listeners = new Listeners(parts, sync, doorOf);
   const opened = openedWith(app, options);
   port = await listeners.api(options.door ?? EVERYTHING, opened).listen(options.port ?? 0);
   sitePort = await listeners.site(options.door ?? EVERYTHING, opened).listen(options.sitePort ?? 0);
@@ -96,20 +98,22 @@ async function openedWith(app: App, { data, door = EVERYTHING }: BackendOptions)
 class Listeners {
   readonly #parts: Omit<ApiParts, "door">;
   readonly #sync: SyncServer;
+  readonly #doorOf: DoorOf;
   readonly #all: LoopbackListener[] = [];
 
-  constructor(parts: Omit<ApiParts, "door">, sync: SyncServer) {
+  constructor(parts: Omit<ApiParts, "door">, sync: SyncServer, doorOf: DoorOf) {
     this.#parts = parts;
     this.#sync = sync;
+    this.#doorOf = doorOf;
   }
 
   /** Requests are answered once `opened` resolves. */
   api(door: Door, opened: Promise<void> = Promise.resolve()): LoopbackListener {
-    return this.#add(apiServer({ ...this.#parts, door }, this.#sync, opened));
+    return this.#add(apiServer(this.#parts, this.#sync, (request) => this.#doorOf(request, door), opened));
   }
 
   site(door: Door, opened: Promise<void> = Promise.resolve()): LoopbackListener {
-    return this.#add(siteServer(this.#parts.app, door, opened));
+    return this.#add(siteServer(this.#parts.app, (request) => this.#doorOf(request, door), opened));
   }
 
   async close(): Promise<void> {
@@ -123,18 +127,24 @@ class Listeners {
   }
 }
 
-function apiServer(parts: ApiParts, sync: SyncServer, opened: Promise<void>): () => Server {
+function apiServer(
+  parts: Omit<ApiParts, "door">,
+  sync: SyncServer,
+  doorOf: (request: IncomingMessage) => Door,
+  opened: Promise<void>,
+): () => Server {
   return () =>
     createServer((request, response) => {
-      void opened.then(() => handleApi(request, response, parts)).catch(() => response.destroy());
+      const answered = opened.then(() => handleApi(request, response, { ...parts, door: doorOf(request) }));
+      void answered.catch(() => response.destroy());
     }).on("upgrade", (request, socket, head) => {
-      void opened.then(() => sync.upgrade(request, socket, head, parts.door));
+      void opened.then(() => sync.upgrade(request, socket, head, doorOf(request)));
     });
 }
 
-function siteServer(app: App, door: Door, opened: Promise<void>): () => Server {
+function siteServer(app: App, doorOf: (request: IncomingMessage) => Door, opened: Promise<void>): () => Server {
   return () =>
     createServer((request, response) => {
-      void opened.then(() => handleSite(request, response, app, door)).catch(() => response.destroy());
+      void opened.then(() => handleSite(request, response, app, doorOf(request))).catch(() => response.destroy());
     });
 }

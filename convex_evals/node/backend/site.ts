@@ -9,6 +9,7 @@ import { ANONYMOUS, type Caller } from "./auth.ts";
 import type { Door } from "./doors.ts";
 import { HttpError, newRequestId } from "./errors.ts";
 import { bodyOf, checkAnnounced, sendError, sendJson } from "./http_body.ts";
+import { isReading, requireWriting } from "./pages.ts";
 import { MAX_HTTP_ACTION_BYTES } from "./request_limits.ts";
 
 /** Runs the HTTP action that the request is routed to. */
@@ -23,6 +24,7 @@ export async function handleSite(
   request.on("error", () => {});
   response.on("error", () => {});
   try {
+    if (!isReading(request.method)) requireWriting(door);
     checkAnnounced(request, MAX_HTTP_ACTION_BYTES);
     answer = await app.fetch(request.url ?? "/", requestInit(request), await callerOf(app, request, door));
   } catch (error) {

@@ -4,8 +4,17 @@ import type { App } from "../app/app.ts";
 import type { AppCall } from "../app/call.ts";
 import { adminCaller, ANONYMOUS, type Caller } from "../auth.ts";
 import type { Door } from "../doors.ts";
+import { READING_ONLY } from "../pages.ts";
 import { MAX_QUERIES, tooManyQueries } from "../request_limits.ts";
-import { actionResponse, callOf, encodeVersion, mutationResponse, type Version } from "./messages.ts";
+import {
+  actionResponse,
+  callOf,
+  encodeVersion,
+  mutationResponse,
+  refusedAction,
+  refusedMutation,
+  type Version,
+} from "./messages.ts";
 import type { MutationHistory } from "./mutation_history.ts";
 import { parseClientMessage, ProtocolError } from "./protocol.ts";
 import type { Authenticate, ClientMessage, FunctionRequest, ModifyQuerySet, ServerMessage } from "./protocol.ts";
@@ -187,6 +196,7 @@ export class SyncConnection {
   }
 
   async #mutate(request: FunctionRequest): Promise<void> {
+    if (!this.#door.writing) return this.#transport.send(refusedMutation(request.requestId, READING_ONLY));
     const caller = this.#caller;
     const response = await this.#history.once(this.#sessionId, request.requestId, async () =>
       mutationResponse(
@@ -203,6 +213,7 @@ export class SyncConnection {
   }
 
   async #act(request: FunctionRequest): Promise<void> {
+    if (!this.#door.writing) return this.#transport.send(refusedAction(request.requestId, READING_ONLY));
     const outcome = await this.#app.call(callOf("action", request, this.#caller));
     if (!this.#closed) this.#transport.send(actionResponse(request.requestId, outcome));
   }

@@ -41,6 +41,16 @@ export function actionResponse(requestId: number, { result, logLines }: CallOutc
   return { ...base, success: false, result: serverErrorText(result.errorMessage), ...dataOf(result) };
 }
 
+/** Of a mutation that was not even called. */
+export function refusedMutation(requestId: number, result: string): MutationResponse {
+  return { type: "MutationResponse", requestId, logLines: [], success: false, result };
+}
+
+/** The same for an action. */
+export function refusedAction(requestId: number, result: string): ActionResponse {
+  return { type: "ActionResponse", requestId, logLines: [], success: false, result };
+}
+
 function dataOf(result: { errorData?: FunctionRequest["args"][number] }): {
   errorData?: FunctionRequest["args"][number];
 } {
