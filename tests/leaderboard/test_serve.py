@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import signal
 import socket
 import subprocess
@@ -203,6 +204,18 @@ def test_a_page_of_another_site_may_only_read(home: Home) -> None:
         for headers in ({}, {"origin": served.url}):
             answer = httpx.post(f"{served.url}/api/mutation", json=asked, headers=headers, trust_env=False)
             assert answer.json()["status"] == "success", answer.text
+
+
+def test_an_error_does_not_say_where_the_data_are(home: Home) -> None:
+    with serving(home) as served:
+        (backend,) = processes_with(f"--data\0{home.folder / '.leaderboard'}\0")
+        resource.prlimit(backend, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+        token = (home.folder / ".leaderboard" / "token").read_text(encoding="ascii").strip()
+        model = {"slug": "m", "formattedName": "M", "provider": "p"}
+        answer = served.call("mutation", "admin:ensureModelFromSlug", token=token, **model)
+        assert "log-00000000: cannot be written" in answer["errorMessage"], answer
+        assert str(home.folder) not in answer["errorMessage"]
+        assert served.runs() == []  # queries go on
 
 
 def test_no_request_keeps_others_waiting(home: Home) -> None:

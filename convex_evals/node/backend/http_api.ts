@@ -57,7 +57,7 @@ export async function handleApi(request: IncomingMessage, response: ServerRespon
     if (request.method === "OPTIONS") return void response.writeHead(204).end();
     await route({ request, response, url }, parts);
   } catch (error) {
-    sendError(response, asHttpError(error));
+    sendError(response, asHttpError(error, parts.app));
   }
 }
 
@@ -96,10 +96,10 @@ function allowCrossOrigin(request: IncomingMessage, response: ServerResponse): v
   response.setHeader("vary", "origin");
 }
 
-function asHttpError(error: unknown): HttpError {
+function asHttpError(error: unknown, app: App): HttpError {
   if (error instanceof HttpError) return error;
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return new HttpError(500, "InternalServerError", text);
+  return new HttpError(500, "InternalServerError", app.told(text));
 }
 
 function checkKey({ request, response }: Exchange, { door }: ApiParts): void {

@@ -29,7 +29,7 @@ export async function handleSite(
     answer = await app.fetch(request.url ?? "/", requestInit(request), await callerOf(app, request, door));
   } catch (error) {
     if (error instanceof HttpError) return sendError(response, error);
-    const trace = traceOf(error);
+    const trace = app.told(traceOf(error));
     return sendJson(response, { code: `[Request ID: ${newRequestId()}] Server Error`, trace }, 500);
   }
   await sendResponse(response, answer, () => {

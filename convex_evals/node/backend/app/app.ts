@@ -11,6 +11,7 @@ import { checkPush } from "../push/rules/index.ts";
 import { FunctionLog } from "../function_log.ts";
 import { Scheduler } from "../scheduler.ts";
 import { FileUrls, type FileAddress } from "../storage.ts";
+import { everything, machineFolders, withoutPaths, type Told } from "../machine_paths.ts";
 import { detached } from "../timers.ts";
 import { noComponent, outcomeOf, resolveCall, type AppCall, type CallOutcome } from "./call.ts";
 import { newCallRecord, withCallRecord, type CallRecord } from "./call_record.ts";
@@ -45,6 +46,8 @@ export class App {
   readonly log = new FunctionLog();
   /** Prints a line of the deployment's own. */
   readonly report: (line: string) => void;
+  /** What clients may read of an error. */
+  readonly told: Told;
   readonly auth = new Authenticator(() => this.#authProviders());
   readonly environment: Environment;
   readonly #kept: KeptApp | null;
@@ -63,6 +66,7 @@ export class App {
     this.#kept = kept;
     this.store.keeper = kept;
     this.report = onLog;
+    this.told = data ? withoutPaths(machineFolders(data.folder)) : everything;
     this.#limits = limits;
     this.#callSystemFunction = callSystemFunction;
     this.files = new FileUrls(() => urls.cloudUrl(), kept?.secret, kept && (() => kept.files()));
@@ -82,6 +86,7 @@ export class App {
       limits,
       siteUrl: () => urls.siteUrl(),
       onLog,
+      told: this.told,
     });
     this.store.onCommit((commit) => this.#scheduler.onCommit(commit));
     if (kept) kept.scheduled = () => this.#scheduler.announced;
@@ -270,7 +275,8 @@ export class App {
     if ("refused" in resolved) return resolved.refused;
     const { runtime, push } = resolved.deployment;
     const result = JSON.parse(await runtime.call(JSON.stringify(resolved.request))) as FunctionResult;
-    return result.ok ? result : { ...result, errorMessage: push.code.sourceMaps.translate(result.errorMessage) };
+    if (result.ok) return result;
+    return { ...result, errorMessage: this.told(push.code.sourceMaps.translate(result.errorMessage)) };
   }
 
   #authProviders(): readonly AuthProvider[] {

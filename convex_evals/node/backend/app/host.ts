@@ -36,6 +36,8 @@ export interface HostParts {
   siteUrl(): string;
   /** Called for every console line of the app. */
   onLog(line: string): void;
+  /** What clients are told of it. */
+  told(line: string): string;
 }
 
 // A function that logs without end must not fill the memory.
@@ -62,7 +64,7 @@ export function createHost(parts: HostParts): RuntimeHost {
       setCommitting(false);
       store.lock.release();
     },
-    ...recording((line) => parts.onLog(line)),
+    ...recording(parts),
     jobScheduled: (job) => scheduler.announce(job),
     storageUrl: (componentPath, storageId) => files.downloadUrl(componentPath, storageId),
     uploadUrl: (componentPath) => files.uploadUrl(componentPath),
@@ -84,7 +86,7 @@ export function createHost(parts: HostParts): RuntimeHost {
 
 /** What is collected for the call that is running. */
 function recording(
-  onLog: (line: string) => void,
+  parts: Pick<HostParts, "onLog" | "told">,
 ): Pick<RuntimeHost, "recordRead" | "journaledEndCursor" | "journalEndCursor" | "log"> {
   return {
     recordRead: (componentPath, table) => currentCallRecord()?.readSet.add(componentPath, table),
@@ -99,8 +101,8 @@ function recording(
     log: (level, text) => {
       const line = `[${level}] ${text}`;
       const lines = currentCallRecord()?.logLines;
-      if (lines && lines.length < MAX_LOG_LINES) lines.push(line);
-      onLog(line);
+      if (lines && lines.length < MAX_LOG_LINES) lines.push(parts.told(line));
+      parts.onLog(line);
     },
   };
 }

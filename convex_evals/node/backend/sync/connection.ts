@@ -258,7 +258,8 @@ export class SyncConnection {
       this.#moveTo({ ...target, ts: ts > this.#version.ts ? ts : this.#version.ts }, modifications);
     } catch (error) {
       this.#queries.abandon(run);
-      this.#transport.send({ type: "FatalError", error: `Internal server error: ${String(error)}` });
+      const text = this.#app.told(String(error));
+      this.#transport.send({ type: "FatalError", error: `Internal server error: ${text}` });
       this.close();
     }
   }
