@@ -221,7 +221,7 @@ def test_an_error_does_not_say_where_the_data_are(home: Home) -> None:
 def test_no_request_keeps_others_waiting(home: Home) -> None:
     with serving(home) as served:
         for path in ("runs:listRuns", "runs:nothing"):
-            queries = [{"path": path, "args": {}}] * 100_000
+            queries: list[dict[str, Any]] = [{"path": path, "args": {}}] * 100_000
             began = time.monotonic()
             answer = httpx.post(f"{served.url}/api/query_batch", json={"queries": queries}, trust_env=False)
             assert (answer.status_code, answer.json()["code"]) == (400, "TooManyQueries")
