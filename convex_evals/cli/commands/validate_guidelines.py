@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from convex_evals.cli.invocation import only_option
+from convex_evals.cli.invocation import only_option, request_options
 from convex_evals.cli.numbers import Number, WholeNumber
 from convex_evals.cli.options import (
     GradingOptions,
@@ -52,6 +52,9 @@ class ValidateGuidelinesOptions:
     again: int
     each_hunk: bool
     budget: float | None  # dollars
+    concurrency: int | None
+    timeout: float | None  # seconds
+    dry_run: bool
     yes: bool
     only: Stage | None
     source: Path | None
@@ -96,6 +99,8 @@ class ValidateGuidelinesOptions:
 )
 @click.option("--each-hunk", is_flag=True, help="Also judge each hunk of the change alone, on top of BASE.")
 @click.option("--budget", type=Number(0), metavar="USD", help="Hard limit on spending.")
+@request_options
+@click.option("--dry-run", is_flag=True, help="Show what the screening would ask and cost; send no requests.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation before spending.")
 @click.option("--fail-on-regression", is_flag=True, help="Exit with 4 if a model, or one eval, is confirmed worse.")
 @only_option(*Stage)
@@ -120,6 +125,7 @@ def validate_guidelines(ctx: click.Context, options: ValidateGuidelinesOptions, 
 
     \b
     Examples:
+      cli validate-guidelines HEAD -m claude-sonnet-5 -c queries --dry-run
       cli validate-guidelines HEAD -m claude-sonnet-5 -c queries
       cli validate-guidelines main... -m gpt-5 -m claude-sonnet-5 --budget 20 -y --fail-on-regression
       cli validate-guidelines main... -m gpt-5 -f pagination -y --budget 5 --commit --push
@@ -141,12 +147,20 @@ def validate_guidelines(ctx: click.Context, options: ValidateGuidelinesOptions, 
     experiment = options.experiment
     before, after = read_versions(workspace, experiment, parse_revisions(options.base, options.head))
     screening = RunOptions(
-        patterns=options.patterns, categories=options.categories, tags=options.tags, trials=options.trials
+        patterns=options.patterns,
+        categories=options.categories,
+        tags=options.tags,
+        trials=options.trials,
+        concurrency=options.concurrency,
+        timeout=options.timeout,
     )
     rounds = make_rounds(workspace, experiment, screening, again=options.again, budget=options.budget)
     runner = RoundRunner(rounds, grading.containment(), grading.workers, complain, options.only)
-    recipe = Recipe(rounds, lambda lines, calls: _agree(lines, calls, options.yes), runner.do)
-    found = recipe.validate(before, after, options.models, each_hunk=options.each_hunk)
+    recipe = Recipe(rounds, lambda lines, calls: _agree(lines, calls, options), runner.do)
+    try:
+        found = recipe.validate(before, after, options.models, each_hunk=options.each_hunk)
+    except _OnlyPriced:
+        return ExitCode.OK
     if found is None:
         return ExitCode.OK if runner.hands_over else runner.exit_code or ExitCode.INCOMPLETE
     print_result(options.form, found.to_section(), found.to_data, found.to_markdown)
@@ -155,13 +169,21 @@ def validate_guidelines(ctx: click.Context, options: ValidateGuidelinesOptions, 
     return ExitCode.EVALS_FAILED if options.fail_on_regression and found.regressed else runner.exit_code
 
 
-def _agree(lines: Sequence[str], calls: int, yes: bool) -> None:
+class _OnlyPriced(Exception):
+    """Nothing more is done: the price is told, and that was all."""
+
+
+def _agree(lines: Sequence[str], calls: int, options: ValidateGuidelinesOptions) -> None:
     """Ask before anything is spent. Raises `UserError` if there is no terminal to ask on."""
     from convex_evals.errors import UserError
 
+    if options.dry_run:
+        for line in lines:
+            say(line)
+        raise _OnlyPriced
     for line in lines if calls else ():
         say(line, err=True)
-    if not calls or yes:
+    if not calls or options.yes:
         return
     if not on_terminal():
         raise UserError("cannot ask for confirmation without a terminal; give -y, and --budget for a limit")
