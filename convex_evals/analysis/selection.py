@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from convex_evals.analysis.compare import Side
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
 from convex_evals.models.catalog import find_ran, load_catalog
-from convex_evals.records import RunPlan
+from convex_evals.records import RunPlan, Summary
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
 from convex_evals.suite.prompt import guidelines_sha256
 from convex_evals.text import read_text
 from convex_evals.vcs.git import open_checkout, text_at
 
-KEYS = ("model", "experiment", "guidelines", "date")
+RUNS, ALL = "runs", "all"
+KEYS = ("model", "experiment", "guidelines", "date", RUNS)
 _HEX = re.compile(r"[0-9a-f]{4,64}")
 
 
@@ -32,12 +34,27 @@ def select(text: str, workspace: Workspace, store: RunStore) -> Side:
         runs = store.of_model(find_ran(words["model"], listed, store.models()))
     else:
         runs = list(store.all())
-    fits = [_fits(key, value, workspace, runs) for key, value in words.items() if key != "model"]
-    chosen = [run for run in runs if all(fit(run.plan) for fit in fits)]
-    found = tuple(run for run, _ in store.with_summaries(chosen))
-    if not found:
+    fits = [_fits(key, value, workspace, runs) for key, value in words.items() if key not in ("model", RUNS)]
+    chosen = list(store.with_summaries(run for run in runs if all(fit(run.plan) for fit in fits)))
+    if not chosen:
         raise UserError(f"{text}: no run in {workspace.runs_dir} matches; {_nearest(words, runs)}")
-    return Side(text, found)
+    if RUNS in words:
+        return Side(text, tuple(run for run, _ in chosen))
+    reasons = Counter(why for run, summary in chosen if (why := _why_not(run.plan, summary, words)))
+    found = tuple(run for run, summary in chosen if _why_not(run.plan, summary, words) is None)
+    why = ", ".join(f"{n} {reason}" for reason, n in reasons.items())
+    if not found:
+        raise UserError(f"{text}: only runs that are not taken: {why}; add {RUNS}={ALL} to take them")
+    return Side(text, found, f"{text}: not taken: {why} ({RUNS}={ALL} takes them)" if why else None)
+
+
+def _why_not(plan: RunPlan, summary: Summary | None, words: Mapping[str, str]) -> str | None:
+    """Why a run that fits says nothing of how models do; a stand-in that is named is meant."""
+    if plan.synthetic and "model" not in words:
+        return "synthetic"
+    if summary is None or summary.missing:
+        return "not complete"
+    return None if summary.counts.scored else "without a scored trial"
 
 
 def parse(text: str) -> dict[str, str]:
@@ -51,6 +68,8 @@ def parse(text: str) -> dict[str, str]:
             raise UserError(f"{text}: unknown key '{key}'; {hint}")
         if not equals or not value:
             raise UserError(f"{text}: '{key}' has no value; write {key}=VALUE")
+        if key == RUNS and value != ALL:
+            raise UserError(f"{text}: {RUNS}={value}: write {RUNS}={ALL} to take synthetic and incomplete runs, too")
         if key in words:
             raise UserError(f"{text}: '{key}' is given twice; give it once")
         words[key] = value

@@ -79,7 +79,10 @@ def compare(a: Side, b: Side, *, seed: int = 0) -> Comparison:
         b_means=_means([m.b for m in matches]),
         a_unscored=_unscored(m.a for m in matches),
         b_unscored=_unscored(m.b for m in matches),
-        notes=tuple(_notes(a, b, matches, bool(folders[0] & folders[1]))),
+        notes=(
+            *(side.left_out for side in (a, b) if side.left_out),
+            *_notes(a, b, matches, bool(folders[0] & folders[1])),
+        ),
     )
 
 

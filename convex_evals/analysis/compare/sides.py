@@ -21,6 +21,7 @@ class Side:
 
     label: str  # as it was asked for
     runs: tuple[Run, ...]  # newest first
+    left_out: str | None = None  # how many runs that fit are not taken, and why
 
     @cached_property
     def planned(self) -> frozenset[str]:

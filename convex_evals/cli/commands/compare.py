@@ -21,7 +21,8 @@ def compare(ctx: click.Context, a: str, b: str, form: str, runs_dir: Path | None
 
     A and B are each a run's id (or a prefix of it), its folder, `last`, or a selection of all runs that match:
     `model=...,experiment=...,guidelines=...,date=...`. Guidelines are a Git revision, PATH@REV, a file, a prefix of the
-    hash that `cli history` shows, or `none`. Evals whose task, grader or backend differs are listed, not compared.
+    hash that `cli history` shows, or `none`. A selection leaves out runs that are synthetic, not complete or without a
+    scored trial; `runs=all` takes them, too. Evals whose task, grader or backend differs are listed, not compared.
 
     \b
     Examples:
