@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -70,12 +70,14 @@ def find_gaps(
     experiment: str,
     workspace: Workspace,
     suite_evals: Sequence[str],
+    named: Collection[str],
     resolver: Callable[[RunOptions], Resolved],
     where: RunOptions,
 ) -> list[Gap]:
     """What to run, models that lack the same together; `resolver` says what is asked of one of them.
 
-    `where` has the options about folders, which every command that is proposed shares.
+    The evals are those that are `named` by the changed rules, or all: what an earlier run happened to choose says
+    nothing of the change. `where` has the options about folders, which every command that is proposed shares.
     """
     usual = workspace.config.experiment(experiment).guidelines
     grouped: dict[tuple[RunOptions, bool], list[Lack]] = {}
@@ -86,8 +88,8 @@ def find_gaps(
             guidelines=None if lack.version.source == usual else lack.version.source,
             trials=lack.other.plan.trials if lack.other else TRIALS,
         )
-        there = [e for e in lack.other.plan.evals if e in suite_evals] if lack.other else []
-        grouped.setdefault((options.choosing(there or suite_evals, suite_evals), lack.unpaired), []).append(lack)
+        chosen = [e for e in suite_evals if e in named] or suite_evals
+        grouped.setdefault((options.choosing(chosen, suite_evals), lack.unpaired), []).append(lack)
     return [_gap(options, unpaired, group, resolver) for (options, unpaired), group in grouped.items()]
 
 

@@ -169,9 +169,9 @@ def test_no_runs(suite: Path, invoke: Invoke) -> None:
     named = json.loads(invoke("diff-guidelines", "HEAD", "-m", "model", "--format", "json", cwd=suite).out)
     commit = named["before"]["commit"][:12]
     assert [gap["command"] for gap in named["missing"]] == [
-        f"cli run -m stub/model --guidelines {FILE}@{commit} --trials 3",
-        "cli run -m stub/model --trials 3",
-    ]
+        f"cli run -m stub/model --guidelines {FILE}@{commit} --trials 3 -f '^{EVAL}$'",
+        f"cli run -m stub/model --trials 3 -f '^{EVAL}$'",
+    ], "the evals that the changed rules name"
     assert invoke("diff-guidelines", "HEAD", "-m", "modle", cwd=suite).err == (
         "error: modle: no such model; did you mean 'model'?\n"
     )
@@ -183,11 +183,11 @@ def test_one_side_alone_says_what_to_run(suite: Path, invoke: Invoke, monkeypatc
     result = invoke("diff-guidelines", "HEAD", cwd=suite)
     (command,) = [line.strip() for line in result.out.splitlines() if line.strip().startswith("cli run")]
     label = f"HEAD ({data_of(suite, invoke)['before']['commit'][:7]})"
-    assert f"No runs with {label}: stub/model\n  {command}\n  4 calls, usually $" in result.out
+    assert f"No runs with {label}: stub/model\n  {command}\n  2 calls, usually $" in result.out
     # The command is what it says: it would ask for the same, at the same price.
     dry = json.loads(invoke(*shlex.split(command)[1:], "--dry-run", "--json", cwd=suite).out)
     (gap,) = data_of(suite, invoke)["missing"]
-    assert [(r["calls"], r["usual_usd"], r["most_usd"]) for r in dry] == [(4, gap["usual_usd"], gap["most_usd"])]
+    assert [(r["calls"], r["usual_usd"], r["most_usd"]) for r in dry] == [(2, gap["usual_usd"], gap["most_usd"])]
     # A part of the suite, another folder for runs, and a suite that is named.
     shutil.rmtree(suite / "runs")
     make_run(
@@ -213,11 +213,11 @@ def test_runs_that_make_no_pair_say_what_to_run(suite: Path, invoke: Invoke) -> 
     commands = [gap["command"] for gap in found["missing"]]
     commit = found["before"]["commit"]
     assert commands == [
-        f"cli run -m stub/model --guidelines {FILE}@{commit[:12]} --trials 2",
-        "cli run -m stub/model --trials 2",
+        f"cli run -m stub/model --guidelines {FILE}@{commit[:12]} --trials 2 -f '^{EVAL}$'",
+        f"cli run -m stub/model --trials 2 -f '^{EVAL}$'",
     ]
-    assert all(gap["unpaired"] and gap["calls"] == 4 and gap["usual_usd"] > 0 for gap in found["missing"])
-    assert f"No run that makes a pair with HEAD ({commit[:7]}): stub/model\n  {commands[0]}\n  4 calls, usually $" in (
+    assert all(gap["unpaired"] and gap["calls"] == 2 and gap["usual_usd"] > 0 for gap in found["missing"])
+    assert f"No run that makes a pair with HEAD ({commit[:7]}): stub/model\n  {commands[0]}\n  2 calls, usually $" in (
         result.out
     )
     assert "**No run that makes a pair with" in invoke("diff-guidelines", "HEAD", "--format", "markdown", cwd=suite).out
