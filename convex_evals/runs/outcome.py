@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from convex_evals.analysis.totals import category_table, unscored_lines
-from convex_evals.records import ComparisonMethod, RunPlan, Summary
+from convex_evals.records import ComparisonMethod, Counts, RunPlan, Summary
 from convex_evals.records.generation import MISSING
 from convex_evals.render.formats import DEFAULT
-from convex_evals.render.model import Section, Table
-from convex_evals.render.numbers import dollars
+from convex_evals.render.model import Cell, Column, Row, Section, Table
+from convex_evals.render.numbers import dollars, percent
 from convex_evals.runs.finished import Finished
-from convex_evals.runs.options import RunOptions, resume
+from convex_evals.runs.options import DEFAULT_EXPERIMENT, RunOptions, resume
 from convex_evals.runs.stage import Stage
 from convex_evals.runs.unfinished import resume_commands
 from convex_evals.store.run import Run
@@ -29,17 +29,20 @@ def run_section(
     *,
     pending: int = 0,
     alone: bool = True,
+    whole: bool = False,
 ) -> Section:
     """The totals and where they are; `so_far` is what there is of a run without a summary, `again` more to say.
     `pending` trials wait for batches.
 
-    Where the run is not `alone`, what resumes it is left to `closing_section`.
+    Where the run is not `alone`, what resumes it is left to `closing_section`, and a single category to
+    `overview_section`, unless the `whole` of it is asked for.
     """
     plan = run.plan
     known = summary or so_far
     parts = [f"{plan.model}  {plan.experiment}{'  (synthetic: no model was asked)' if plan.synthetic else ''}"]
+    tables = [category_table(known)] if known and (alone or whole or len(known.categories) > 1) else []
     totals: list[str | Table] = (
-        [category_table(known), *_similarity(plan, known), _spent(known), *unscored_lines(known)]
+        [*tables, *_similarity(plan, known), _spent(known), *unscored_lines(known)]
         if known and (summary or known.categories)
         else []
     )
@@ -124,6 +127,34 @@ def retry_command(run: Run, summary: Summary | None, options: RunOptions) -> str
     if options.runs or options.run_id:
         return f"cli status {run.plan.run_id}"  # which knows what means the same in another run
     return replace(options, fresh=False, retry_unscored=given_up(run, summary), form=DEFAULT).command()
+
+
+def overview_section(ends: Sequence[Finished]) -> Section:
+    """The pass rates of several runs: a row for each model, a column for each experiment."""
+    experiments = list(dict.fromkeys(end.run.plan.experiment for end in ends))
+    by_model: dict[str, dict[str, Counts]] = {}
+    for end in ends:
+        by_model.setdefault(end.run.plan.model, {})[end.run.plan.experiment] = end.so_far.counts
+    columns = [Column("model", "model", is_id=True), *(Column(name, name, right=True) for name in experiments)]
+    rows: list[Row] = [
+        [model, *(_rate(found[name]) if name in found else None for name in experiments)]
+        for model, found in by_model.items()
+    ]
+    return Section.of(Table.of(columns, rows), *_comparing(experiments))
+
+
+def _rate(counts: Counts) -> Cell:
+    unscored = f", {counts.unscored} unscored" if counts.unscored else ""
+    return Cell(f"{percent(counts)} ({counts.passed}/{counts.scored}{unscored})", counts.pass_rate)
+
+
+def _comparing(experiments: Sequence[str]) -> list[str]:
+    """What tells whether an experiment does better than another."""
+    pair = [name for name in ("no_guidelines", DEFAULT_EXPERIMENT) if name in experiments]
+    if len(experiments) < 2:
+        return []
+    a, b = pair if len(pair) == 2 else experiments[:2]
+    return [f"Is the difference more than chance: cli compare experiment={a} experiment={b} --by-model"]
 
 
 def closing_section(ends: Sequence[tuple[Run, Summary | None]], options: RunOptions) -> Section:

@@ -54,6 +54,12 @@ def category_table(parts: Mapping[str, Paired], model: str | None = None) -> Tab
     return Table.of(columns, [[*_name(model), name, *_cells(part)] for name, part in parts.items()])
 
 
+def models_table(parts: Mapping[str, Paired]) -> Table:
+    """A row for each model."""
+    columns = [Column("model", "model", is_id=True), *_PAIRED]
+    return Table.of(columns, [[name, *_cells(part)] for name, part in parts.items()])
+
+
 def _named(model: str | None) -> list[Column]:
     return [Column("model", None)] if model else []
 

@@ -30,7 +30,7 @@ from convex_evals.cli.options import (
     runs_dir_option,
     workers_option,
 )
-from convex_evals.render.formats import DEFAULT
+from convex_evals.render.formats import DEFAULT, FORMATS
 from convex_evals.render.output import complain, say
 from convex_evals.runs.stage import Stage
 
@@ -221,23 +221,32 @@ def _data(work: Work, options: RunOptions) -> list[dict[str, Any]]:
 
 
 def _sections(work: Work, options: RunOptions) -> list[Section]:
-    from convex_evals.runs.outcome import closing_section, retry_lines, run_section, share_section, without_reply
+    from convex_evals.runs.outcome import (
+        closing_section,
+        overview_section,
+        retry_lines,
+        run_section,
+        share_section,
+        without_reply,
+    )
 
     if work.shard:
         sections = [share_section(f.run, f.totals, str(work.shard)) for f in work.done]
     else:
-        alone = len(work.done) == 1
+        alone, whole = len(work.done) == 1, FORMATS[options.form].for_machines
         sections = [
             run_section(
                 *(f.run, f.summary, f.so_far),
                 retry_lines(f.run, f.summary, options, alone=alone),
                 pending=f.pending,
                 alone=alone,
+                whole=whole,
             )
             for f in work.done
         ]
         closing = closing_section([(f.run, f.summary) for f in work.done], options)
-        sections += [closing] if closing.parts and not alone else []
+        overview = [] if alone or whole else [overview_section(work.done)]
+        sections += [*overview, *([closing] if closing.parts and not alone else [])]
     left = without_reply([(f.run, f.without_reply) for f in work.done])
     return [*sections, left] if left.parts else sections
 
