@@ -59,6 +59,7 @@ const leaderboardJson = httpAction(async (ctx, request) => {
     experiment: experiment ?? "default",
     benchmarkVersion: models[0]?.benchmarkVersion ?? version,
     models,
+    ...(models.length === 0 ? { note: await ctx.runQuery(internal.runs.whyEmpty, {}) } : {}),
   };
   return await cached(request, `${JSON.stringify(body)}\n`, "application/json; charset=utf-8");
 });

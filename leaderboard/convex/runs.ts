@@ -113,6 +113,19 @@ export const isMinted = internalQuery({
   handler: async (ctx, { called }) => (await benchmarkCalled(ctx, called)) !== null,
 });
 
+/** Why no model has a place, for people who wonder; null where there is nothing to say. */
+export const whyEmpty = internalQuery({
+  args: {},
+  returns: v.union(v.string(), v.null()),
+  handler: async (ctx) => {
+    if ((await ctx.db.query("benchmarks").first()) === null) {
+      return "no benchmark is minted here, so nothing is ranked: `cli publish --mint`, or `cli benchmark publish NAME`";
+    }
+    const sent = (await ctx.db.query("runs").first()) !== null;
+    return sent ? "no complete run is of the benchmark and the experiment that are asked for" : "no run was published";
+  },
+});
+
 export const leaderboardScores = query({
   args: {
     experiment: v.optional(experiment),

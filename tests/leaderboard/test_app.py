@@ -322,6 +322,27 @@ def test_names_are_data_in_pictures_and_in_json(board: Deployment) -> None:
     assert shown["models"][0]["formattedName"] == HOSTILE
 
 
+def test_an_empty_leaderboard_says_why(board: Deployment) -> None:
+    url = f"{board.site_url}/api/leaderboard.json"
+
+    def note(**asked: str) -> str | None:
+        found = httpx.get(url, params=asked, trust_env=False).json()
+        assert ("note" in found) == (found["models"] == [])
+        return str(found["note"]) if "note" in found else None
+
+    assert (
+        note()
+        == "no benchmark is minted here, so nothing is ranked: `cli publish --mint`, or `cli benchmark publish NAME`"
+    )
+    mint(board)
+    assert note() == "no run was published"
+    send(board)
+    assert note() is None
+    assert (
+        note(experiment="no_guidelines") == "no complete run is of the benchmark and the experiment that are asked for"
+    )
+
+
 def test_the_leaderboard_as_json_is_for_every_page_and_is_cached(board: Deployment) -> None:
     mint(board)
     send(board)
