@@ -69,7 +69,10 @@ FLOODS: list[Callable[[Path], None]] = [by_many_includes, by_many_keys, by_many_
 
 
 @pytest.mark.parametrize("flood", FLOODS)
-def test_a_flood_of_settings_hides_no_filter(flood: Callable[[Path], None], tmp_path: Path, invoke: Invoke) -> None:
+def test_a_flood_of_settings_hides_no_filter(
+    flood: Callable[[Path], None], tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "planted-secret-0123456789")  # without it, its price comes with a warning
     suite, mark = make_suite(tmp_path), tmp_path / "ran"
     flood(suite)
     a_filter(suite, mark)
