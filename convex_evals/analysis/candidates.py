@@ -13,12 +13,12 @@ from convex_evals.errors import UserError
 from convex_evals.inputs.confined import is_file
 from convex_evals.records import Counts, EvalSummary, RunPlan, Summary
 from convex_evals.records.benchmark import Benchmark
+from convex_evals.records.run import part_of_suite
 from convex_evals.store.records import read_plain_or_data, to_record
 from convex_evals.store.run import SUMMARY_NAME, Run, open_run
 from convex_evals.store.run_checks import refuse_elsewhere, refuse_other_evals, refuse_wrong_figures
 from convex_evals.store.runs import RunStore
 from convex_evals.store.validations import validations
-from convex_evals.text import counted
 
 # A run with fewer of its trials scored says more about a provider's bad day than about the model.
 MOSTLY = Fraction(1, 2)
@@ -92,9 +92,7 @@ class Candidate:
 
     @property
     def part(self) -> str | None:
-        """`2 of 40 evals`, where the suite had more; None for a run of all."""
-        whole = self.data.get("suite_evals")
-        return f"{len(self.evals)} of {counted(whole, 'eval')}" if whole and len(self.evals) < whole else None
+        return part_of_suite(len(self.evals), self.data.get("suite_evals"))
 
     @property
     def guidelines(self) -> str | None:

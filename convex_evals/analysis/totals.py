@@ -29,11 +29,14 @@ _SPENT = (
     Column("input_tokens", None),
     Column("output_tokens", None),
 )
-_RUNS = (
+_RUN = (
     Column("run_id", "run", is_id=True),
     Column("date", "date", right=True),
     Column("model", "model", right=True, is_id=True),
     Column("experiment", "experiment", right=True),
+)
+_RUNS = (
+    *_RUN,
     Column("synthetic", None),
     Column("evals", "evals", right=True),
     Column(None, "passed", right=True),
@@ -86,6 +89,15 @@ def unscored_lines(summary: Summary) -> list[str]:
 def runs_table(runs: Iterable[tuple[Run, Summary | None]]) -> Table:
     """A row for each run and its summary; `incomplete` where it has none."""
     return Table.of(_RUNS, [_run_cells(run, summary) for run, summary in runs])
+
+
+def places_table(columns: Iterable[Column], rows: Iterable[tuple[Run, Row]]) -> Table:
+    """A row for each run, with its folder for machines, and what else there is to say of it under `columns`."""
+    plans = [(run.plan, str(run.folder), rest) for run, rest in rows]
+    return Table.of(
+        [*_RUN, Column("folder", None), *columns],
+        [[plan.run_id, plan.date, plan.model, plan.experiment, folder, *rest] for plan, folder, rest in plans],
+    )
 
 
 def _run_cells(run: Run, summary: Summary | None) -> Row:

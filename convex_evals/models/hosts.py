@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from convex_evals.config import leads_elsewhere
@@ -97,8 +98,8 @@ def is_elsewhere(slug: str, server: str | None) -> bool:
     provider = slug.partition("/")[0]
     if server is None or not HOSTS.get(provider) or provider in _OF_ACCOUNTS:
         return False
-    known = (host for hosts in HOSTS.values() for host in hosts)
-    return not any(re.fullmatch(rf"https://{host}(:443)?", server) for host in (*known, _AZURE))
+    known = [host for hosts in HOSTS.values() for host in hosts]
+    return not _is_one_of([*known, _AZURE], server)
 
 
 def is_server_of(provider: str, url: str) -> bool:
@@ -107,9 +108,13 @@ def is_server_of(provider: str, url: str) -> bool:
     `.env` sets none of these variables (`load_environment`).
     """
     asked = origin(url)
-    if any(re.fullmatch(rf"https://{host}(:443)?", asked) for host in HOSTS.get(provider, ())):
+    if _is_one_of(HOSTS.get(provider, ()), asked):
         return True
     named = [
         value for name, value in os.environ.items() if leads_elsewhere(name) and name.startswith(prefixes(provider))
     ]
     return provider in HOSTS and asked in {_LOCAL.get(provider), *map(origin, filter(None, named))}
+
+
+def _is_one_of(hosts: Sequence[str], server: str) -> bool:
+    return any(re.fullmatch(rf"https://{host}(:443)?", server) for host in hosts)

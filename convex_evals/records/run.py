@@ -21,6 +21,7 @@ from convex_evals.records.names import (
     TrialNumber,
 )
 from convex_evals.records.outcome import ComparisonMethod, Pipeline
+from convex_evals.text import counted
 
 
 class EvalPlan(Record):
@@ -83,6 +84,11 @@ class ComparisonRules(Record):
         if self.method is ComparisonMethod.JUDGE and self.judge is None:
             raise ValueError("method is judge, and no judge is named")
         return self
+
+
+def part_of_suite(evals: int, suite_evals: int | None) -> str | None:
+    """`2 of 40 evals`, where the suite had more than a run; None for a run of all, and where that is not known."""
+    return f"{evals} of {counted(suite_evals, 'eval')}" if suite_evals and evals < suite_evals else None
 
 
 class RunPlan(FileRecord):

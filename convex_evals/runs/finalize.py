@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from convex_evals.errors import UserError
+from convex_evals.errors import ExitCode, UserError
 from convex_evals.records import Summary
 from convex_evals.runs.finished import Finished, incomplete_line
 from convex_evals.runs.options import resume
+from convex_evals.runs.pending import pending_line
 from convex_evals.store.batches import BatchFolder
 from convex_evals.store.journal import Journal
 from convex_evals.store.run import Run
@@ -42,6 +44,21 @@ class Finishing:
     errors: tuple[str, ...]  # why runs have no summary, a line for each
 
     @property
+    def complaints(self) -> list[tuple[str, str]]:
+        """What to tell of what is not there: pairs of a kind and one line."""
+        return [
+            *(("error", line) for line in self.errors),
+            *(("pending", pending_line(run, trials)) for run, trials in self.pending),
+            *([("incomplete", self.incomplete)] if self.incomplete else []),
+        ]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        if self.errors:
+            return ExitCode.USER_ERROR
+        return ExitCode.INCOMPLETE if self.incomplete else ExitCode.OK
+
+    @cached_property
     def incomplete(self) -> str | None:
         """Say how many trials of the runs with a summary have no verdict, and why."""
         waiting = {run.folder: trials for run, trials in self.pending}

@@ -15,7 +15,8 @@ from convex_evals.stats.confirm import (
 )
 from convex_evals.stats.flips import Flip, Surety, by_days, fisher, flips
 from convex_evals.stats.multiple import holm
-from convex_evals.stats.paired import ALPHA, RELEVANT, Conclusion, EvalPair, Paired, family, paired, total, with_p
+from convex_evals.stats.paired import RELEVANT, Conclusion, EvalPair, Paired, family, paired, total, with_p
+from convex_evals.stats.power import ALPHA
 from convex_evals.stats.rates import pass_at_k, pass_hat_k, tied_ranks, wilson
 
 __all__ = [

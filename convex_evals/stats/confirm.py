@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 from convex_evals.stats.flips import fisher
 from convex_evals.stats.multiple import holm
-from convex_evals.stats.paired import ALPHA, POWER, RELEVANT, Conclusion, EvalPair
+from convex_evals.stats.paired import RELEVANT, Conclusion, EvalPair
+from convex_evals.stats.power import ALPHA, POWER
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,8 @@ from enum import StrEnum
 from functools import lru_cache
 
 from convex_evals.stats.multiple import holm
-from convex_evals.stats.paired import ALPHA, EvalPair
+from convex_evals.stats.paired import EvalPair
+from convex_evals.stats.power import ALPHA
 
 
 class Surety(StrEnum):

@@ -11,12 +11,10 @@ from statistics import NormalDist, variance
 from typing import assert_never
 
 from convex_evals.stats.multiple import holm
-from convex_evals.stats.power import least_shift
+from convex_evals.stats.power import ALPHA, POWER, least_shift
 from convex_evals.stats.quantiles import chi_squared_95, student_975
 from convex_evals.stats.resampling import bootstrap_interval, sign_flip_p
 
-ALPHA = 0.05
-POWER = 0.8
 RELEVANT = 0.05  # a difference of five points is what people want to be told of
 # With five differing evals the smallest possible p is 2/2**5, more than ALPHA.
 FEWEST = 6

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-_ALPHA, _POWER = 0.05, 0.8
+ALPHA, POWER = 0.05, 0.8
 _MOST = 300  # evals; of more, the approximation is as good
 _HALVINGS = 20
 
@@ -22,11 +22,11 @@ def least_shift(evals: int, differing: int) -> float:
         return 0.0
     by_chance = min(differing, evals - 1) / evals / 2
     low, high = 0.0, 1.0
-    if _power(evals, by_chance, high) < _POWER:
+    if _power(evals, by_chance, high) < POWER:
         return 1.0
     for _ in range(_HALVINGS):
         shift = (low + high) / 2
-        low, high = (shift, high) if _power(evals, by_chance, shift) < _POWER else (low, shift)
+        low, high = (shift, high) if _power(evals, by_chance, shift) < POWER else (low, shift)
     return high
 
 
@@ -50,7 +50,7 @@ def _least_for(moved: int) -> int | None:
     tail, least = 0.0, None
     for k, chance in reversed(list(enumerate(_binomial(moved, 0.5)))):
         tail += chance
-        if 2 * tail > _ALPHA:
+        if 2 * tail > ALPHA:
             break
         least = k
     return least

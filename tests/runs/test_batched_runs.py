@@ -17,13 +17,11 @@ from tests.batch_provider import BatchProvider, serve_batches
 from tests.commands import command, start
 from tests.end_to_end.repositories import git
 from tests.factories import make_eval, make_git_repo, write_files
-from tests.provider import models_yaml
+from tests.provider import NO_FILES, models_yaml
 
 pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
 
 KEY = "planted-secret-0123456789"
-# Nothing of it gets past the first step, so grading costs no time.
-NO_FILES = "There is nothing to write.\n" * 20
 EVALS = 3
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,19 +11,13 @@ import pytest
 from convex_evals.errors import ExitCode
 from tests.conftest import Invoke
 from tests.factories import make_eval, write_files
-from tests.provider import Provider, models_yaml, serve
+from tests.provider import Provider, models_yaml
 from tests.wire import question
 
 pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
 
 RUN = ("run", "-m", "model")
 WHY = "context_overflow: This model's maximum context length is 10 tokens, reduce the prompt"
-
-
-@pytest.fixture
-def stub() -> Iterator[Provider]:
-    with serve(Provider(reply="There is nothing to write.\n" * 20)) as provider:
-        yield provider
 
 
 @pytest.fixture

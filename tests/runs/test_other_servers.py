@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,15 +9,9 @@ import pytest
 from convex_evals.store.runs import RunStore
 from tests.conftest import Invoke
 from tests.factories import make_eval, write_files
-from tests.provider import Provider, models_yaml, serve
+from tests.provider import Provider, models_yaml
 
 pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
-
-
-@pytest.fixture
-def stub() -> Iterator[Provider]:
-    with serve(Provider(reply="There is nothing to write.\n" * 20)) as provider:
-        yield provider
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +18,12 @@ from tests import patience
 from tests.commands import command, start
 from tests.conftest import ROOT, clean_environment
 from tests.factories import make_eval, make_git_repo, write_files
-from tests.provider import Provider, models_yaml, serve
+from tests.provider import NO_FILES, Provider, models_yaml
 from tests.wire import question
 
 pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
 
 KEY = "planted-secret-0123456789"
-# Nothing of it gets past the first step, so grading costs no time.
-NO_FILES = "There is nothing to write.\n" * 20
-
-
-@pytest.fixture
-def stub() -> Iterator[Provider]:
-    with serve(Provider(reply=NO_FILES)) as provider:
-        yield provider
 
 
 @pytest.fixture

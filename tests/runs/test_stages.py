@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,7 @@ import pytest
 from tests.commands import command
 from tests.conftest import Invoke
 from tests.factories import make_eval, write_files
-from tests.provider import Provider, models_yaml, serve
-
-NO_FILES = "There is nothing to write.\n" * 20
-
-
-@pytest.fixture
-def stub() -> Iterator[Provider]:
-    with serve(Provider(reply=NO_FILES)) as provider:
-        yield provider
+from tests.provider import Provider, models_yaml
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,19 +11,13 @@ import pytest
 from convex_evals.store.runs import RunStore
 from tests.conftest import Invoke
 from tests.factories import make_eval, make_git_repo, write_files
-from tests.provider import Provider, models_yaml, serve
+from tests.provider import Provider, models_yaml
 
 pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
 
 OTHER = "  - {{slug: stub/other, litellm: openai/other, base_url: '{url}', key_env: STUB_KEY}}\n"
 RUN = ("run", "-m", "model")
 DRAFT = "ot ranked: of uncommitted changes to the suite (models.yaml); commit them, and the same command makes the run"
-
-
-@pytest.fixture
-def stub() -> Iterator[Provider]:
-    with serve(Provider(reply="There is nothing to write.\n" * 20)) as provider:
-        yield provider
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from convex_evals.store.runs import RunStore
 from tests.conftest import ROOT
 from tests.end_to_end.repositories import git
 from tests.factories import make_eval, make_git_repo, write_files
-from tests.provider import Provider, serve
+from tests.provider import NO_FILES, Provider, serve
 from tests.wire import question
 from tests.workflows.hub import Hub, hosting
 from tests.workflows.interruption import Interruption
@@ -30,8 +30,6 @@ pytestmark = [
 WORKFLOWS = ROOT / ".github" / "workflows"
 ASKING = "OPENAI_API_KEY"
 SECRETS = {ASKING: "planted-key-0123456789", "CONVEX_AUTH_TOKEN": "planted-token-0123456789"}
-# Nothing of it gets past the first step, so grading costs no time.
-NO_FILES = "There is nothing to write.\n" * 20
 
 
 def models(url: str, output_price: int = 100) -> str:

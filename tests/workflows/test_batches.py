@@ -15,6 +15,7 @@ from tests.batch_provider import BatchProvider, serve_batches
 from tests.conftest import ROOT
 from tests.end_to_end.repositories import git
 from tests.factories import make_eval, make_git_repo, write_files
+from tests.provider import NO_FILES
 from tests.workflows.hub import Hub, hosting
 from tests.workflows.runner import WorkflowRun, run_workflow
 
@@ -25,8 +26,6 @@ pytestmark = [
 ]
 
 KEY = "planted-key-0123456789"
-# Nothing of it gets past the first step, so grading costs no time.
-NO_FILES = "There is nothing to write.\n" * 20
 
 
 @pytest.fixture

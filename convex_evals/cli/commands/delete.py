@@ -59,24 +59,15 @@ def delete(ctx: click.Context, names: tuple[str, ...], yes: bool, runs_dir: Path
 
 
 def _table(found: Sequence[Deletion], *, done: bool) -> Table:
-    from convex_evals.render.model import Cell, Column, Row, Table
+    from convex_evals.analysis.totals import places_table
+    from convex_evals.render.model import Cell, Column
 
     columns = [
-        Column("run_id", "run", is_id=True),
-        Column("date", "date", right=True),
-        Column("model", "model", right=True, is_id=True),
-        Column("experiment", "experiment", right=True),
-        Column("folder", None),
         Column("files", "files", right=True),
         Column("bytes", "bytes", right=True),
         Column("journalled", "trials in journal", right=True),
         Column("deleted", None),
     ]
-    rows: list[Row] = [
-        [
-            *(e.run.plan.run_id, e.run.plan.date, e.run.plan.model, e.run.plan.experiment, str(e.run.folder)),
-            *(len(e.files), Cell(f"{e.size:,}", e.size), e.journalled, done),
-        ]
-        for e in found
-    ]
-    return Table.of(columns, rows)
+    return places_table(
+        columns, ((e.run, [len(e.files), Cell(f"{e.size:,}", e.size), e.journalled, done]) for e in found)
+    )

@@ -54,11 +54,9 @@ def finish(
     """
     from convex_evals.analysis.totals import run_to_data
     from convex_evals.config import open_workspace
-    from convex_evals.errors import ExitCode
     from convex_evals.render.model import apart
     from convex_evals.runs.finalize import finish_runs
     from convex_evals.runs.outcome import run_section
-    from convex_evals.runs.pending import pending_line
     from convex_evals.store.runs import RunStore
 
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
@@ -75,18 +73,12 @@ def finish(
         print_result(
             form, section, lambda: [{**run_to_data(r, s), "pending": waiting.get(r.folder, 0)} for r, s in rows]
         )
-    for line in ends.errors:
-        complain(line)
-    for run, trials in ends.pending:
-        complain(pending_line(run, trials), "pending")
-    if ends.incomplete:
-        complain(ends.incomplete, "incomplete")
+    for kind, line in ends.complaints:
+        complain(line, kind)
     if delivery:
         for line in delivery.deliver([*(run for run, _ in ends.finished), *ends.without_results], "finish"):
             say(line, err=form != DEFAULT)
-    if ends.errors:
-        return ExitCode.USER_ERROR
-    return ExitCode.INCOMPLETE if ends.incomplete else ExitCode.OK
+    return ends.exit_code
 
 
 def _take_in(runs: Collection[Run], source: Path) -> None:

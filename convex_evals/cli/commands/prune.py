@@ -61,23 +61,12 @@ def prune(
 
 
 def _table(found: list[Loss]) -> Table:
-    from convex_evals.render.model import Cell, Column, Row, Table
+    from convex_evals.analysis.totals import places_table
+    from convex_evals.render.model import Cell, Column
 
     columns = [
-        Column("run_id", "run", is_id=True),
-        Column("date", "date", right=True),
-        Column("model", "model", right=True, is_id=True),
-        Column("experiment", "experiment", right=True),
-        Column("folder", None),
         Column("replies", "replies", right=True),
         Column("bytes", "bytes", right=True),
         Column("pruned", None),
     ]
-    rows: list[Row] = [
-        [
-            *(p.run.plan.run_id, p.run.plan.date, p.run.plan.model, p.run.plan.experiment, str(p.run.folder)),
-            *(p.replies, Cell(f"{p.size:,}", p.size), p.done),
-        ]
-        for p in found
-    ]
-    return Table.of(columns, rows)
+    return places_table(columns, ((p.run, [p.replies, Cell(f"{p.size:,}", p.size), p.done]) for p in found))

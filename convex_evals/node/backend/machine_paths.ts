@@ -44,7 +44,7 @@ export function machineFolders(data: string): string[] {
   return [...own, ...ours].map((folder) => path.resolve(folder)).flatMap((folder) => [folder, real(folder)]);
 }
 
-// Whoever runs the process need not be in the system's list of users.
+// The user of the process may be unknown to the system, as in some containers: then this throws.
 function home(): string {
   try {
     return homedir();

@@ -1,7 +1,7 @@
 /**
- * What web pages may do with an app that is kept: it is on somebody's machine, where any page that is open in a browser can
- * send requests to it. Those of other sites may read, as everybody may; everything else is for this machine's own programs
- * and pages.
+ * What web pages may do with an app that is kept. It runs on a person's machine, where any page that is open in a browser
+ * can send requests to it. Pages of other sites may read, like every client; only programs on this machine, and the app's own
+ * pages, may do more.
  *
  * A browser says in `Origin` which site a page is of, with each request that could change something; programs say nothing.
  */
@@ -13,7 +13,7 @@ import { HttpError } from "./errors.ts";
 /** What a request finds: its door, and who it is that knocks. */
 export type DoorOf = (request: IncomingMessage, door: Door) => Door;
 
-/** The same door for everybody. */
+/** Leaves every door as it is. */
 export const anyPage: DoorOf = (_request, door) => door;
 
 /** Another door for pages of other origins than the ports that `ownPorts` gives. */
