@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from convex_evals.analysis.totals import RATE, rate_cells, rate_to_data
+from convex_evals.analysis.totals import rate_cells, rate_columns, rate_to_data
 from convex_evals.records import RunPlan, Summary
 from convex_evals.records.benchmark import BenchmarkHead
 from convex_evals.render.model import Cell, Column, Row, Section, Table, apart
 from convex_evals.render.numbers import dollars
 from convex_evals.store.runs import RunStore
 
-_COLUMNS = (
+_BEFORE_RATES = (
     Column("date", "date"),
     Column("run_id", "run", right=True, is_id=True),
     Column("experiment", "experiment", right=True),
@@ -25,7 +25,8 @@ _COLUMNS = (
     Column(None, "passed", right=True),
     Column("passed", None),
     Column("scored", None),
-    *RATE,
+)
+_AFTER_RATES = (
     Column("cost_usd", "cost", right=True),
     Column(None, "guidelines"),
     Column("guidelines", None),
@@ -77,7 +78,8 @@ def history_section(slug: str, history: History) -> Section:
         notes.append("Only runs of the same benchmark can be compared: others had other evals, graders or guidelines.")
     if history.incomplete:
         notes.append(f"Not complete, so not shown: {history.incomplete}; `cli list` shows them.")
-    table = Table.of(_COLUMNS, [_row(p, history.names) for p in points]) if points else ""
+    columns = [*_BEFORE_RATES, *rate_columns(p.summary.rate() for p in points), *_AFTER_RATES]
+    table = Table.of(columns, [_row(p, history.names) for p in points]) if points else ""
     return apart(Section.of(slug, table), *notes)
 
 
@@ -99,7 +101,7 @@ def _row(point: Point, names: Mapping[str, str]) -> Row:
         str(planned) if written == planned else f"{written}/{planned}",
         *(written, len(summary.missing)),
         *(f"{counts.passed}/{counts.scored}", counts.passed, counts.scored),
-        *rate_cells(counts),
+        *rate_cells(point.summary.rate()),
         Cell(dollars(summary.cost_usd), summary.cost_usd),
         *(point.guidelines, plan.guidelines, plan.guidelines_sha256),
     ]
@@ -119,6 +121,6 @@ def _to_data(point: Point, names: Mapping[str, str]) -> dict[str, Any]:
         "evals": len(point.summary.evals),
         "missing": len(point.summary.missing),
         "counts": point.summary.counts.model_dump(mode="json"),
-        **rate_to_data(point.summary.counts),
+        **rate_to_data(point.summary.rate()),
         "cost_usd": point.summary.cost_usd,
     }

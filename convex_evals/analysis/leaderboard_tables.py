@@ -5,25 +5,32 @@ from __future__ import annotations
 from typing import Any
 
 from convex_evals.analysis.candidates import DRAFT, Unranked, reasons
-from convex_evals.analysis.ranking import Leaderboard, Ranking, Standing
-from convex_evals.analysis.totals import RATE, rate_cells, rate_to_data
+from convex_evals.analysis.ranking import PROVISIONAL, Leaderboard, Ranking, Standing
+from convex_evals.analysis.totals import rate_cells, rate_columns, rate_to_data
 from convex_evals.render.model import Cell, Column, Row, Section, Table, apart
 from convex_evals.render.numbers import dollars, duration, percent
 
-_COLUMNS = (
+_BEFORE_RATES = (
     Column("benchmark", None),
     Column("experiment", None),
     Column("model", "model", is_id=True),
-    Column("rank", "rank", right=True),
-    *RATE,
+    Column(None, "rank", right=True),
+    Column("rank", None),
+    Column("rank_best", None),
+    Column("rank_worst", None),
+    Column("provisional", None),
+)
+_AFTER_RATES = (
     Column(None, "passed", right=True),
     Column("passed", None),
     Column("scored", None),
     Column("evals", "evals", right=True),
     Column("runs", "runs", right=True),
-    Column("cost_per_eval_usd", "cost/eval", right=True),
+    Column("cost_per_pass_usd", "cost/pass", right=True),
+    Column("cost_per_eval_usd", None),
     Column("cost_estimated", None),
-    Column("ms_per_eval", "time/eval", right=True),
+    Column("reply_ms_p50", "reply p50", right=True),
+    Column("reply_ms_p95", "p95", right=True),
     Column("date", "latest", right=True),
     Column("run_id", "run", right=True, is_id=True),
 )
@@ -43,7 +50,8 @@ _UNRANKED = (
 def leaderboard_section(board: Leaderboard, *, everything: bool = False) -> Section:
     """A table for each ranking, and what is in none of them: how many runs, or all of them."""
     parts: list[str | Section] = [_ranking(ranking) for ranking in board.rankings if ranking.standings]
-    notes = [*board.notes, *(line for ranking in board.rankings for line in _missing(ranking))]
+    lines = (line for ranking in board.rankings for line in (*_provisional(ranking), *_missing(ranking)))
+    notes = [*board.notes, *dict.fromkeys(lines)]
     if everything and board.unranked:
         rows = [_unranked_row(each) for each in board.unranked]
         return apart(*parts, *notes, Section.of(Table.of(_UNRANKED, rows), heading="Not ranked"))
@@ -52,7 +60,16 @@ def leaderboard_section(board: Leaderboard, *, everything: bool = False) -> Sect
 
 
 def _ranking(ranking: Ranking) -> Section:
-    return Section.of(Table.of(_COLUMNS, [_row(ranking, s) for s in ranking.standings]), heading=ranking.heading)
+    k = ranking.trials
+    columns = [*_BEFORE_RATES, *rate_columns(s.rate for s in ranking.standings)]
+    columns += [Column("pass_hat_k", f"pass^{k}" if k > 1 else None, right=True), Column("k", None), *_AFTER_RATES]
+    rows = [_row(ranking, s, k) for s in ranking.standings]
+    return Section.of(Table.of(columns, rows), heading=ranking.heading)
+
+
+def _provisional(ranking: Ranking) -> list[str]:
+    """What the asterisks of a table mean."""
+    return [f"* Provisional: fewer than {PROVISIONAL} scored trials."] if ranking.provisional else []
 
 
 def _missing(ranking: Ranking) -> list[str]:
@@ -89,23 +106,42 @@ def leaderboard_to_data(board: Leaderboard, *, everything: bool = False) -> dict
     return {**data, "unranked": [_unranked_to_data(each) for each in board.unranked]} if everything else data
 
 
-def _row(ranking: Ranking, standing: Standing) -> Row:
-    summary, counts, cost = standing.latest, standing.counts, standing.cost_per_eval
+def rank_words(standing: Standing) -> str:
+    """The ranks that a model can have: `1`, `1-3`; with an asterisk where it is provisional."""
+    best, worst = standing.ranks
+    return (str(best) if best == worst else f"{best}-{worst}") + ("*" if standing.provisional else "")
+
+
+def _row(ranking: Ranking, standing: Standing, k: int) -> Row:
+    summary, counts, cost, all_pass = standing.latest, standing.counts, standing.cost_per_pass, standing.pass_hat_k(k)
     shown = "" if cost is None else ("~" if standing.cost_estimated else "") + dollars(cost)
     return [
-        *(ranking.benchmark, summary.experiment, summary.model, standing.rank),
-        *rate_cells(counts),
+        *(ranking.benchmark, summary.experiment, summary.model, rank_words(standing), standing.rank),
+        *(*standing.ranks, standing.provisional),
+        *rate_cells(standing.rate),
+        *(Cell("" if all_pass is None else f"{all_pass:.0%}", all_pass), k),
         *(f"{counts.passed}/{counts.scored}", counts.passed, counts.scored, standing.evals, len(standing.runs)),
-        *(Cell(shown, None if cost is None else round(cost, 6)), standing.cost_estimated),
-        Cell(duration(standing.ms_per_eval), round(standing.ms_per_eval)),
+        *(Cell(shown, _rounded(cost)), _rounded(standing.cost_per_eval), standing.cost_estimated),
+        *(_time(standing.reply_ms(share)) for share in (0.5, 0.95)),
         *(summary.date, summary.run_id),
     ]
 
 
+def _time(milliseconds: int | None) -> Cell:
+    return Cell("" if milliseconds is None else duration(milliseconds), milliseconds)
+
+
+def _rounded(cost: float | None) -> float | None:
+    """Dollars to a millionth."""
+    return None if cost is None else round(cost, 6)
+
+
 def _to_data(ranking: Ranking, standing: Standing) -> dict[str, Any]:
-    summary, cost = standing.latest, standing.cost_per_eval
+    summary, k = standing.latest, ranking.trials
     return {
         "rank": standing.rank,
+        "ranks": standing.ranks,
+        "provisional": standing.provisional,
         "model": summary.model,
         "experiment": summary.experiment,
         "benchmark": ranking.benchmark,
@@ -114,10 +150,14 @@ def _to_data(ranking: Ranking, standing: Standing) -> dict[str, Any]:
         "date": summary.date,
         "evals": standing.evals,
         "counts": standing.counts.model_dump(mode="json"),
-        **rate_to_data(standing.counts),
-        "cost_per_eval_usd": None if cost is None else round(cost, 6),
+        **rate_to_data(standing.rate),
+        "k": k,
+        "pass_hat_k": standing.pass_hat_k(k),
+        "cost_per_pass_usd": _rounded(standing.cost_per_pass),
+        "cost_per_eval_usd": _rounded(standing.cost_per_eval),
         "cost_estimated": standing.cost_estimated,
-        "ms_per_eval": round(standing.ms_per_eval),
+        "reply_ms_p50": standing.reply_ms(0.5),
+        "reply_ms_p95": standing.reply_ms(0.95),
     }
 
 

@@ -11,10 +11,10 @@ from typing import Any
 from convex_evals.analysis.candidates import reasons
 from convex_evals.analysis.leaderboard_tables import not_ranked
 from convex_evals.analysis.ranking import Leaderboard, Standing
-from convex_evals.analysis.totals import rate_to_data
 from convex_evals.records import Counts
 from convex_evals.render.model import Cell, Column, Row, Section, Table, Tone, apart
 from convex_evals.render.numbers import percent
+from convex_evals.stats import Rate
 
 
 @dataclass(frozen=True)
@@ -144,4 +144,6 @@ def _to_data(matrix: Matrix) -> dict[str, Any]:
 
 
 def _rate_data(counts: Counts) -> dict[str, Any]:
-    return {"counts": counts.model_dump(mode="json"), **rate_to_data(counts)}
+    rate = Rate.of([counts.tally])  # of one eval, so there is nothing to say about others
+    ends = {"pass_rate": rate.pass_rate, "interval_these_evals": rate.interval_these_evals}
+    return {"counts": counts.model_dump(mode="json"), **ends}

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 from convex_evals.analysis.candidates import Unranked
-from convex_evals.records import Counts, RunPlan, Summary
+from convex_evals.records import Counts, EvalSummary, RunPlan, Summary
 from convex_evals.records.benchmark import Benchmark, BenchmarkHead
-from convex_evals.stats import tied_ranks
+from convex_evals.stats import Rate, Tally, pass_hat_k, pooled, rank_ranges, tied_ranks
 from convex_evals.text import counted
+
+PROVISIONAL = 100  # scored trials: of fewer, an interval reaches further than ten points either way
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,7 @@ class Standing:
     rank: int
     runs: tuple[Summary, ...]  # newest first
     only: frozenset[str] | None = None  # evals that count; None: all
+    ranks: tuple[int, int] = (0, 0)  # best and worst that it can have; with 95 % all of a ranking hold
 
     @property
     def latest(self) -> Summary:
@@ -37,22 +41,67 @@ class Standing:
             return Counts.total(run.counts for run in self.runs)
         return Counts.total(run.evals[e].counts for run in self.runs for e in self.only)
 
+    @cached_property
+    def tallies(self) -> dict[str, Tally]:
+        """Trials of all these runs together, by eval id."""
+        found = pooled(run.tallies for run in self.runs)
+        return found if self.only is None else {name: found[name] for name in self.only}
+
+    @cached_property
+    def rate(self) -> Rate:
+        return Rate.of(self.tallies.values())
+
+    def rate_of(self, category: str) -> Rate:
+        return Rate.of(tally for name, tally in self.tallies.items() if name.partition("/")[0] == category)
+
+    @property
+    def provisional(self) -> bool:
+        """Whether so few trials are scored that a few of them may turn the ranking."""
+        return self.counts.scored < PROVISIONAL
+
+    @property
+    def trials(self) -> int:
+        """Of an eval in a run, the fewest of these runs."""
+        return min(max((_trials(found) for found in run.evals.values()), default=1) for run in self.runs)
+
+    def pass_hat_k(self, k: int) -> float | None:
+        """The chance that all of `k` replies to an eval pass, on average; None where no eval has so many trials."""
+        found = [value for t in self.tallies.values() if (value := pass_hat_k(t.passed, t.scored, k)) is not None]
+        return sum(found) / len(found) if found else None
+
+    @property
+    def _cost(self) -> float | None:
+        """Dollars that the replies cost, whichever run paid for them; None where only some evals count."""
+        return None if self.only is not None else sum(run.replies_cost_usd for run in self.runs)
+
     @property
     def cost_per_eval(self) -> float | None:
-        """Dollars that asking one eval once cost, whichever run paid for the reply; None where only some count."""
-        trials = self.counts.scored + self.counts.unscored
-        return None if self.only is not None else sum(run.replies_cost_usd for run in self.runs) / trials
+        """Dollars that asking one eval once cost; None where only some evals count."""
+        cost = self._cost
+        return None if cost is None else cost / (self.counts.scored + self.counts.unscored)
+
+    @property
+    def cost_per_pass(self) -> float | None:
+        """Dollars for all trials by those that passed; None where none did, or only some evals count."""
+        cost = self._cost
+        return cost / self.counts.passed if cost is not None and self.counts.passed else None
 
     @property
     def cost_estimated(self) -> bool:
         return any(run.cost_estimated for run in self.runs)
 
-    @property
-    def ms_per_eval(self) -> float:
-        """Mean wall clock of a reply; 0 where none was received."""
-        evals = [e for run in self.runs for name, e in run.evals.items() if self.only is None or name in self.only]
-        times = [e.generation_ms for e in evals if e.generation_ms]
-        return sum(times) / len(times) if times else 0.0
+    def reply_ms(self, share: float) -> int | None:
+        """The wall clock that this share of all replies did not exceed; None where none was received.
+
+        The nearest rank: an actual reply's, of few as well.
+        """
+        evals = (e for run in self.runs for name, e in run.evals.items() if self.only is None or name in self.only)
+        times = sorted(time for each in evals for time in each.replies_ms)
+        return times[math.ceil(share * len(times)) - 1] if times else None
+
+
+def _trials(found: EvalSummary) -> int:
+    return found.counts.scored + found.counts.unscored
 
 
 def ranked(pools: Sequence[Sequence[Summary]], only: frozenset[str] | None = None) -> list[Standing]:
@@ -63,7 +112,12 @@ def ranked(pools: Sequence[Sequence[Summary]], only: frozenset[str] | None = Non
     unplaced = [Standing(0, tuple(runs), only) for runs in pools]
     scored = [each for each in unplaced if each.counts.scored]
     places = tied_ranks([Fraction(each.counts.passed, each.counts.scored) for each in scored])
-    found = [Standing(place, each.runs, only) for each, place in zip(scored, places, strict=True)]
+    ranges = rank_ranges([each.tallies for each in scored])
+    found = [
+        # Where evals have unequal numbers of trials, the order of all trials may be another than that of evals.
+        Standing(place, each.runs, only, (min(best, place), max(worst, place)))
+        for each, place, (best, worst) in zip(scored, places, ranges, strict=True)
+    ]
     return sorted(found, key=lambda standing: (standing.rank, standing.latest.model))
 
 
@@ -83,6 +137,16 @@ class Ranking:
         """Curated models that are not ranked."""
         have = {standing.latest.model for standing in self.standings}
         return [slug for slug in self.minted.models if slug not in have] if self.minted else []
+
+    @property
+    def trials(self) -> int:
+        """Of an eval in a run, the fewest of all models; 1 where none is ranked."""
+        return min((standing.trials for standing in self.standings), default=1)
+
+    @property
+    def provisional(self) -> bool:
+        """Whether that is a model's place."""
+        return any(standing.provisional for standing in self.standings)
 
     @property
     def words(self) -> str:

@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from convex_evals.records import CategorySummary, Counts, Summary
+from convex_evals.records import CategorySummary, Summary
 from convex_evals.render.model import Cell, Column, Row, Table
-from convex_evals.render.numbers import dollars, duration, interval, percent
-from convex_evals.stats import wilson
+from convex_evals.render.numbers import dollars, duration, ends, interval, percent
+from convex_evals.stats import Rate
 from convex_evals.store.run import Run
 
-# A pass rate with its 95 % interval; `rate_cells` fills them.
-RATE = (
-    Column("pass_rate", "pass rate", right=True),
-    Column(None, "95 % interval", right=True),
-    Column("interval_low", None),
-    Column("interval_high", None),
-)
 _COUNTS = tuple(Column(name, name, right=True) for name in ("passed", "failed", "unscored"))
 _IDENTITY = (Column("run_id", None), Column("model", None), Column("experiment", None))
 _SPENT = (
@@ -47,28 +40,40 @@ _RUNS = (
 )
 
 
-def rate_cells(counts: Counts) -> list[Cell]:
-    low, high = wilson(counts.passed, counts.scored) or (None, None)
-    shown = interval(counts)
-    return [Cell(percent(counts), counts.pass_rate), Cell(shown, shown), Cell("", low), Cell("", high)]
+def rate_columns(rates: Iterable[Rate]) -> list[Column]:
+    """Pass rates with their 95 % intervals, which `rate_cells` fills; the heading says so where they are two."""
+    two = any(interval(rate) != ends(rate.interval) for rate in rates)
+    machines = ("interval_low", "interval_high", "these_evals_low", "these_evals_high")
+    return [
+        Column("pass_rate", "pass rate", right=True),
+        Column(None, "95 % interval (these evals)" if two else "95 % interval", right=True),
+        *(Column(name, None) for name in machines),
+    ]
+
+
+def rate_cells(rate: Rate) -> list[Cell]:
+    shown = interval(rate)
+    machines = [*(rate.interval or (None, None)), *(rate.interval_these_evals or (None, None))]
+    return [Cell(percent(rate), rate.pass_rate), Cell(shown, shown), *(Cell("", end) for end in machines)]
 
 
 def category_table(summary: Summary) -> Table:
     """Pass rates by category, the whole at the end, as `all`."""
     whole = CategorySummary(**{name: getattr(summary, name) for name in CategorySummary.model_fields})
     identity = [summary.run_id, summary.model, summary.experiment]
-    parts = [*sorted(summary.categories.items()), ("all", whole)]
+    parts = [(name, part, summary.rate(name)) for name, part in sorted(summary.categories.items())]
+    parts.append(("all", whole, summary.rate()))
     return Table.of(
-        [*_IDENTITY, Column("category", "category"), *_COUNTS, *RATE, *_SPENT],
-        [[*identity, name, *_cells(part)] for name, part in parts],
+        [*_IDENTITY, Column("category", "category"), *_COUNTS, *rate_columns(rate for *_, rate in parts), *_SPENT],
+        [[*identity, name, *_cells(part, rate)] for name, part, rate in parts],
     )
 
 
-def _cells(part: CategorySummary) -> Row:
+def _cells(part: CategorySummary, rate: Rate) -> Row:
     counts, usage = part.counts, part.usage
     return [
         *(counts.passed, counts.failed, counts.unscored),
-        *rate_cells(counts),
+        *rate_cells(rate),
         Cell(dollars(part.cost_usd), part.cost_usd),
         duration(part.generation_ms + part.grading_ms),
         *(part.generation_ms, part.grading_ms),
@@ -132,11 +137,12 @@ def run_to_data(run: Run, summary: Summary | None) -> dict[str, Any]:
 
 
 def pass_rates(summary: Summary) -> dict[str, Any]:
-    """Rate and 95 % interval of each category and of `all`."""
-    parts = {name: part.counts for name, part in summary.categories.items()}
-    return {name: rate_to_data(counts) for name, counts in {**parts, "all": summary.counts}.items()}
+    """Rate and 95 % intervals of each category and of `all`."""
+    found = {name: rate_to_data(summary.rate(name)) for name in summary.categories}
+    return {**found, "all": rate_to_data(summary.rate())}
 
 
-def rate_to_data(counts: Counts) -> dict[str, Any]:
+def rate_to_data(rate: Rate) -> dict[str, Any]:
     """Shares of 1; None where nothing was scored."""
-    return {"pass_rate": counts.pass_rate, "interval": wilson(counts.passed, counts.scored)}
+    names = ("pass_rate", "interval", "interval_these_evals")
+    return {name: getattr(rate, name) for name in names}

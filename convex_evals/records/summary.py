@@ -23,6 +23,7 @@ from convex_evals.records.names import (
     Sha256,
     Slug,
 )
+from convex_evals.stats import Rate, Tally
 
 
 class Counts(Record):
@@ -35,6 +36,10 @@ class Counts(Record):
     @property
     def scored(self) -> int:
         return self.passed + self.failed
+
+    @property
+    def tally(self) -> Tally:
+        return Tally(self.passed, self.scored)
 
     @property
     def pass_rate(self) -> float | None:
@@ -69,7 +74,7 @@ class CategorySummary(Record):
 class EvalSummary(Record):
     counts: Counts = Field(description="trials of this eval")
     grade: GradeName = Field(description="name of the grade file that counts")
-    generation_ms: Natural = Field(default=0, description="mean wall clock of its replies")
+    replies_ms: tuple[Natural, ...] = Field(default=(), description="wall clock of each reply, in the order of trials")
     score: float = Field(ge=0, le=1, description="mean over its scored trials of passed tests / tests that ran")
 
 
@@ -117,3 +122,19 @@ class Summary(FileRecord):
         used = set(self.reused_from)
         trials = self.counts.scored + self.counts.unscored
         return used if used and self.reused == trials else used | {self.run_id}
+
+    @property
+    def tallies(self) -> dict[str, Tally]:
+        """Trials by eval id, of what is written."""
+        return {name: found.counts.tally for name, found in self.evals.items()}
+
+    def rate(self, category: str | None = None) -> Rate:
+        """The pass rate of one of its categories, or of all.
+
+        Trials that are not written yet count as those of one eval more.
+        """
+        counts = self.counts if category is None else self.categories[category].counts
+        own = [tally for name, tally in self.tallies.items() if category in (None, name.partition("/")[0])]
+        passed = counts.passed - sum(each.passed for each in own)
+        scored = counts.scored - sum(each.scored for each in own)
+        return Rate.of([*own, Tally(passed, scored)] if 0 <= passed <= scored else own)

@@ -5,18 +5,33 @@ from __future__ import annotations
 import math
 
 from convex_evals.records import Counts
-from convex_evals.stats import wilson
+from convex_evals.stats import Rate
+
+Ends = tuple[float, float] | None
 
 
-def percent(counts: Counts) -> str:
+def percent(counts: Counts | Rate) -> str:
     """The pass rate, rounded; `-` where nothing was scored."""
     rate = counts.pass_rate
     return "-" if rate is None else f"{rate:.0%}"
 
 
-def interval(counts: Counts) -> str:
-    """The 95 % interval of the pass rate, rounded outwards so that it promises no more than it holds."""
-    found = wilson(counts.passed, counts.scored)
+def interval(rate: Rate) -> str:
+    """The 95 % interval over evals of this kind, in brackets the one over replies to these evals where it is another.
+
+    Both are rounded outwards, so that they promise no more than they hold; `-` where nothing was scored.
+    """
+    return two_intervals(rate.interval, rate.interval_these_evals)
+
+
+def two_intervals(of_kind: Ends, these_evals: Ends) -> str:
+    """As `interval` does, of both as they are."""
+    kind, these = ends(of_kind), ends(these_evals)
+    return kind if kind == these else f"{kind} ({these})"
+
+
+def ends(found: Ends) -> str:
+    """An interval of shares of 1 in percent, rounded outwards; `-` of None."""
     return "-" if found is None else f"{math.floor(found[0] * 100)}-{math.ceil(found[1] * 100)}%"
 
 

@@ -64,6 +64,7 @@ def build(run: Run, sources: Sources, path: Path, document: Document | None, tel
         synthetic=plan.synthetic,
         facts=tuple(run_facts(plan, summary)),
         counts=summary.counts,
+        evals=summary.tallies,
         missing=tuple(summary.missing),
         previous=previous,
         no_previous=no_previous,
@@ -127,7 +128,7 @@ def _unscored(run: Run, graded: Mapping[str, Sequence[TrialGrade]]) -> Iterator[
 def _categories(summary: Summary) -> Iterator[Part]:
     for name, part in sorted(summary.categories.items()):
         tokens = part.usage.input_tokens + part.usage.output_tokens
-        yield Part(name, part.counts, part.cost_usd, part.generation_ms + part.grading_ms, tokens)
+        yield Part(name, part.counts, summary.rate(name), part.cost_usd, part.generation_ms + part.grading_ms, tokens)
 
 
 def _steps(groups: Sequence[FailureGroup]) -> Iterator[Step]:

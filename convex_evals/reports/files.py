@@ -13,7 +13,7 @@ from convex_evals.errors import UserError
 from convex_evals.inputs.confined import entries, read_bytes
 from convex_evals.records import Counts, RunPlan
 from convex_evals.render.markdown import cell, code
-from convex_evals.render.numbers import interval, percent
+from convex_evals.render.numbers import percent, two_intervals
 from convex_evals.reports.classify import Decision, decisions
 from convex_evals.reports.human_sections import Document, parse, read_trailer
 from convex_evals.store.files import MOST_TEXT, write_atomic
@@ -27,7 +27,8 @@ _INDEX_HEAD = (
     "",
     "Made by `cli report --index`; nothing needs it. Regenerate it where it conflicts in a merge.",
     "",
-    "| date | model | experiment | passed | pass rate | 95 % interval | against the run before | failures |",
+    "| date | model | experiment | passed | pass rate | 95 % interval (these evals) | against the run before "
+    "| failures |",
     "|---|---|---|--:|--:|--:|---|---|",
 )
 # Lines of conflicts are in it where a merge did not follow .gitattributes.
@@ -135,6 +136,7 @@ def _row(data: dict[str, Any], path: str) -> str | None:
     """One report's line; None where its last line says something else than we wrote."""
     try:
         counts = Counts.model_validate(data["counts"])
+        intervals = two_intervals(*map(_ends, data["intervals"]))
         failures, undecided = int(data["failures"]), int(data["undecided"])
         synthetic = " (synthetic)" if data["synthetic"] else ""
         model, experiment = cell(f"{data['model']}{synthetic}"), cell(str(data["experiment"]))
@@ -143,6 +145,14 @@ def _row(data: dict[str, Any], path: str) -> str | None:
     except (KeyError, TypeError, ValueError):
         return None
     open_ = f"{failures}, {undecided} undecided" if undecided else str(failures)
-    figures = f"{counts.passed} of {counts.scored} | {percent(counts)} | {interval(counts)}"
+    figures = f"{counts.passed} of {counts.scored} | {percent(counts)} | {intervals}"
     run = code(str(data["run_id"]), in_table=True)
     return f"| {date} {run} | {model} | {experiment} | {figures} | {verdict} | {open_} |"
+
+
+def _ends(found: list[float]) -> tuple[float, float]:
+    """Raises `TypeError` and `ValueError` where that is no interval of a rate."""
+    low, high = found
+    if not 0 <= low <= high <= 1:
+        raise ValueError("not an interval of shares of 1")
+    return low, high

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from convex_evals.analysis.totals import rate_to_data
 from convex_evals.records import Counts
-from convex_evals.stats import wilson
+from convex_evals.stats import Rate, Tally
 
 
 class Classification(StrEnum):
@@ -105,13 +105,10 @@ class Part:
 
     name: str
     counts: Counts
+    rate: Rate
     cost_usd: float = 0.0
     duration_ms: int = 0  # replies and grading together
     tokens: int = 0
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        return wilson(self.counts.passed, self.counts.scored)
 
 
 @dataclass(frozen=True)
@@ -173,6 +170,7 @@ class Previous:
     run_id: str
     date: str
     counts: Counts
+    rate: Rate
     verdict: str  # in words
     line: str  # the whole answer
     advice: str | None  # what would show more
@@ -207,6 +205,7 @@ class Report:
     synthetic: bool
     facts: tuple[tuple[str, str], ...]  # identity, in the order in which it is shown
     counts: Counts
+    evals: Mapping[str, Tally]  # passed and scored trials, by eval
     missing: tuple[str, ...]
     previous: Previous | None
     no_previous: str  # why there is none
@@ -225,14 +224,37 @@ class Report:
     links: tuple[Link, ...]
     warnings: tuple[str, ...] = ()
 
+    @property
+    def rate(self) -> Rate:
+        return Rate.of(self.evals.values())
+
+    @property
+    def rate_without_decided(self) -> Rate:
+        """Without what people excused."""
+        return self._rate_without(lambda judgement: judgement.decided)
+
+    @property
+    def rate_without_proposed(self) -> Rate:
+        """Without what is proposed to be excused, too."""
+        return self._rate_without(lambda judgement: True)
+
+    def _rate_without(self, counts: Callable[[Judgement], bool]) -> Rate:
+        left = dict(self.evals)
+        for failure in self.failures:
+            judgement = failure.judgement
+            if judgement.classification is not Classification.MODEL_FAULT and counts(judgement):
+                passed, scored = left[failure.eval]
+                left[failure.eval] = Tally(passed, scored - len(failure.trials))
+        return Rate.of(left.values())
+
     def to_data(self) -> dict[str, Any]:
         """For machines: all of it, with rates and intervals worked out."""
         data = _plain(self)
         assert isinstance(data, dict)
         data["pass_rates"] = {
-            "all": rate_to_data(self.counts),
-            "without_decided": rate_to_data(self.impact.decided),
-            "without_proposed": rate_to_data(self.impact.proposed),
+            "all": rate_to_data(self.rate),
+            "without_decided": rate_to_data(self.rate_without_decided),
+            "without_proposed": rate_to_data(self.rate_without_proposed),
         }
         return data
 

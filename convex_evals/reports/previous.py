@@ -64,6 +64,7 @@ def _previous(other: Past, found: Comparison) -> Previous:
         run_id=other.run.plan.run_id,
         date=other.run.plan.date,
         counts=other.summary.counts,
+        rate=other.summary.rate(),
         verdict=found.paired.verdict.words,
         line=verdict_line(found.paired),
         advice=advice(found.paired),

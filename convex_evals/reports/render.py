@@ -109,6 +109,7 @@ def summary_of(report: Report) -> dict[str, Any]:
         "experiment": report.experiment,
         "synthetic": report.synthetic,
         "counts": report.counts.model_dump(),
+        "intervals": [report.rate.interval, report.rate.interval_these_evals],
         "excused": report.impact.decided.scored - report.counts.scored,
         "failures": len(report.failures),
         "undecided": report.impact.undecided,

@@ -13,7 +13,7 @@ from convex_evals.analysis.compare import points, span
 from convex_evals.analysis.compare.to_markdown import MARKS
 from convex_evals.records import Counts
 from convex_evals.render import markdown
-from convex_evals.render.numbers import dollars, duration, interval, percent
+from convex_evals.render.numbers import dollars, duration, ends, percent, two_intervals
 from convex_evals.render.templates import Vocabulary
 from convex_evals.reports.human_sections import GENERAL, KINDS
 from convex_evals.text import counted
@@ -69,8 +69,12 @@ def _percent(counts: Plain) -> str:
     return percent(_counts(counts))
 
 
-def _interval(counts: Plain) -> str:
-    return interval(_counts(counts)).replace("-", "–")
+def _interval(rate: Plain) -> str:
+    return two_intervals(rate["interval"], rate["interval_these_evals"]).replace("-", "–")
+
+
+def _ends(interval: tuple[float, float] | None) -> str:
+    return ends(interval).replace("-", "–")
 
 
 def _folded(body: str, summary: str, title: str = "", is_open: bool = False) -> str:
@@ -112,6 +116,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
 }
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "percent": _percent,
+    "ends": _ends,
     "interval": _interval,
     "dollars": dollars,
     "duration": duration,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.sax.saxutils import escape
 
 from convex_evals.analysis.ranking import Leaderboard
-from convex_evals.render.numbers import interval, percent
+from convex_evals.render.numbers import ends, percent
 from convex_evals.text import shortened, spelled_out
 
 _WIDTH = 6.6  # of a character at 11 px, about
@@ -13,12 +13,13 @@ _LONGEST = 60
 
 
 def best_badge(board: Leaderboard) -> bytes:
-    """Of the first experiment that is ranked: who is best, with the interval."""
+    """Of the first experiment that is ranked: who is best, with the interval over evals of this kind."""
     standing = board.rankings[0].standings[0] if board.rankings and board.rankings[0].standings else None
     if standing is None:
         return _badge("convex evals", "no runs yet")
     name = shortened(spelled_out(standing.latest.model), _LONGEST)
-    return _badge("best at Convex", f"{name} {percent(standing.counts)} ({interval(standing.counts)})")
+    provisional = ", provisional" if standing.provisional else ""
+    return _badge("best at Convex", f"{name} {percent(standing.rate)} ({ends(standing.rate.interval)}{provisional})")
 
 
 def _badge(label: str, value: str) -> bytes:

@@ -17,12 +17,13 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from convex_evals.analysis.compare.words import points, rate, span
+from convex_evals.analysis.leaderboard_tables import rank_words
 from convex_evals.records import Counts, StepOutcome, StepResult, TestResult
 from convex_evals.render.marks import MARKS
-from convex_evals.render.numbers import dollars, duration, interval, percent
+from convex_evals.render.numbers import dollars, duration, ends, interval, percent
 from convex_evals.render.templates import page_environment
 from convex_evals.site import urls
-from convex_evals.stats import Conclusion, Paired, wilson
+from convex_evals.stats import Conclusion, Paired, Rate
 from convex_evals.text import capitalized, counted, plural, spelled_out
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -110,9 +111,11 @@ def _environment() -> Any:
         "heat": heat,
         "highlight_as": lambda text, path: highlight(path, text),
         "editable": editable,
+        "ends": ends,
         "interval": interval,
         "moment": moment,
         "percent": percent,
+        "rank": rank_words,
         "plural": plural,
         "prose": to_html,
         "points": lambda found: points(found.difference),
@@ -191,13 +194,13 @@ def heat(rate: float | None) -> str:
     return "hx" if rate is None else f"h{round(rate * _SHADES)}"
 
 
-def bar(counts: Counts) -> Markup:
-    """A pass rate with its 95 % interval, drawn."""
-    rate, ends = counts.pass_rate, wilson(counts.passed, counts.scored)
-    if rate is None or ends is None:
+def bar(found: Rate) -> Markup:
+    """A pass rate with its 95 % interval over evals of this kind, drawn."""
+    rate = found.pass_rate
+    if rate is None or found.interval is None:
         return Markup("")
-    low, high = (f"{100 * end:.1f}" for end in ends)
-    label = escape(f"{percent(counts)}, 95 % interval {interval(counts)}")
+    low, high = (f"{100 * end:.1f}" for end in found.interval)
+    label = escape(f"{percent(found)}, 95 % interval {ends(found.interval)}")
     return Markup(
         f'<svg class="bar" viewBox="0 0 100 12" width="120" height="14" role="img" aria-label="{label}">'
         f'<rect class="track" width="100" height="12"/><rect class="fill" width="{100 * rate:.1f}" height="12"/>'
@@ -207,11 +210,11 @@ def bar(counts: Counts) -> Markup:
     )
 
 
-def rate_cells(counts: Counts) -> Markup:
-    """Three cells: the pass rate, the same drawn, and its interval."""
-    rate = "" if counts.pass_rate is None else counts.pass_rate
-    drawn, ends = bar(counts), interval(counts)
-    return Markup(f'<td class="n" data-value="{rate}">{percent(counts)}</td><td>{drawn}</td><td class="n">{ends}</td>')
+def rate_cells(found: Rate) -> Markup:
+    """Three cells: the pass rate, the same drawn, and its intervals."""
+    rate = "" if found.pass_rate is None else found.pass_rate
+    drawn, around = bar(found), interval(found)
+    return Markup(f'<td class="n" data-value="{rate}">{percent(found)}</td><td>{drawn}</td><td class="n">{around}</td>')
 
 
 def heat_cell(counts: Counts | None, address: str | None = None) -> Markup:

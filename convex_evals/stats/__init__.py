@@ -17,7 +17,8 @@ from convex_evals.stats.flips import Flip, Surety, by_days, fisher, flips
 from convex_evals.stats.multiple import holm
 from convex_evals.stats.paired import RELEVANT, Conclusion, EvalPair, Paired, family, paired, total, with_p
 from convex_evals.stats.power import ALPHA
-from convex_evals.stats.rates import pass_at_k, pass_hat_k, tied_ranks, wilson
+from convex_evals.stats.ranks import rank_ranges, tied_ranks
+from convex_evals.stats.rates import Rate, Tally, pass_at_k, pass_hat_k, pooled, wilson
 
 __all__ = [
     "ALPHA",
@@ -29,8 +30,10 @@ __all__ = [
     "EvalPair",
     "Flip",
     "Paired",
+    "Rate",
     "Retested",
     "Surety",
+    "Tally",
     "Whole",
     "by_days",
     "confirm",
@@ -42,6 +45,8 @@ __all__ = [
     "paired",
     "pass_at_k",
     "pass_hat_k",
+    "pooled",
+    "rank_ranges",
     "tied_ranks",
     "together",
     "total",

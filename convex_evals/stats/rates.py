@@ -1,21 +1,68 @@
-"""Of one side alone: pass rates with their interval, several trials of one eval, ranks."""
+"""Of one side alone: pass rates with their intervals, several trials of one eval."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from fractions import Fraction
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
+from typing import NamedTuple
+
+from convex_evals.stats.quantiles import student_975
 
 _Z95 = NormalDist().inv_cdf(0.975)
 
 
-def wilson(passed: int, scored: int) -> tuple[float, float] | None:
+class Tally(NamedTuple):
+    """Trials, of one eval say."""
+
+    passed: int
+    scored: int
+
+
+def pooled(runs: Iterable[Mapping[str, Tally]]) -> dict[str, Tally]:
+    """The trials of several runs together, by eval id."""
+    found: dict[str, Tally] = {}
+    for run in runs:
+        for name, own in run.items():
+            passed, scored = found.get(name, (0, 0))
+            found[name] = Tally(passed + own.passed, scored + own.scored)
+    return found
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A pass rate of trials, with how far it can be trusted in two senses.
+
+    Each interval holds 95 %, has both ends in [0, 1], and is None where nothing was scored. They are the same where
+    each eval has one trial.
+    """
+
+    passed: int  # trials
+    scored: int
+    evals: int  # with a scored trial
+    interval: tuple[float, float] | None  # over evals of this kind: these are a sample of them
+    interval_these_evals: tuple[float, float] | None  # over further replies to these very evals
+
+    @classmethod
+    def of(cls, evals: Iterable[Tally]) -> Rate:
+        """That of the trials of some evals, a tally for each eval."""
+        own = [each for each in evals if each.scored]
+        whole = Tally(sum(each.passed for each in own), sum(each.scored for each in own))
+        these = wilson(*whole)
+        return cls(*whole, len(own), these if whole.scored == len(own) else _over_evals(own, whole), these)
+
+    @property
+    def pass_rate(self) -> float | None:
+        """In [0, 1]; None where nothing was scored."""
+        return self.passed / self.scored if self.scored else None
+
+
+def wilson(passed: float, scored: float) -> tuple[float, float] | None:
     """The 95 % score interval for `passed` of `scored` independent trials, both ends in [0, 1]; None of no trials.
 
     Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the
-    American Statistical Association 22 (1927), 209-212; without continuity correction. Trials of one eval resemble
-    each other, so with several per eval the interval is somewhat too narrow.
+    American Statistical Association 22 (1927), 209-212; without continuity correction.
 
     scipy has it (`binomtest(...).proportion_ci(method="wilson")`), but to import scipy.stats takes a second, and every
     command that shows a pass rate needs this.
@@ -27,6 +74,28 @@ def wilson(passed: int, scored: int) -> tuple[float, float] | None:
     half = _Z95 / (scored + z2) * math.sqrt(passed * (scored - passed) / scored + z2 / 4)
     # Where nothing passed, or everything, that end is exact; the arithmetic misses it by a rounding error.
     return (0.0 if passed == 0 else centre - half), (1.0 if passed == scored else centre + half)
+
+
+def _over_evals(evals: Sequence[Tally], whole: Tally) -> tuple[float, float] | None:
+    """The interval of the pass rate of the `whole` where evals are drawn from their kind.
+
+    Trials of one eval resemble each other, so together they are worth fewer independent ones: as many as would vary as
+    much as the evals do, less what is lost because that variance is estimated. They are worth at least one for each
+    eval, as they are where an eval's trials always agree.
+
+    Source: E. L. Korn and B. I. Graubard, "Confidence intervals for proportions with small expected number of positive
+    counts estimated from survey data", Survey Methodology 24 (1998), 193-201; with Wilson's interval as in N. Dean and
+    M. Pagano, "Evaluating confidence interval methods for binomial proportions in clustered surveys", Journal of Survey
+    Statistics and Methodology 3 (2015), 484-503.
+    """
+    n, (passed, scored) = len(evals), whole
+    worth = float(n)
+    if n > 1 and 0 < passed < scored:
+        # By the variance of a ratio of sums: W. G. Cochran, "Sampling techniques" (1977), 6.3.
+        squares = sum((each.passed * scored - each.scored * passed) ** 2 for each in evals)
+        alike = passed * (scored - passed) * scored**2 * (n - 1) / (n * squares) if squares else math.inf
+        worth = max(worth, min(alike, scored) * (_Z95 / student_975(n - 1)) ** 2)
+    return wilson(passed / scored * worth, worth)
 
 
 def pass_at_k(passed: int, scored: int, k: int) -> float | None:
@@ -44,11 +113,3 @@ def pass_hat_k(passed: int, scored: int, k: int) -> float | None:
     arXiv:2406.12045 (2024).
     """
     return None if not 1 <= k <= scored else math.comb(passed, k) / math.comb(scored, k)
-
-
-def tied_ranks(rates: Sequence[Fraction]) -> list[int]:
-    """The rank of each rate, the highest first; equal ones share a rank, and the next is left out (1, 2, 2, 4).
-
-    Known as standard competition ranking. Fractions, because 1/3 and 2/6 of trials must tie.
-    """
-    return [1 + sum(other > rate for other in rates) for rate in rates]

@@ -206,7 +206,7 @@ def _eval(trials: _EvalTrials, grade: str) -> EvalSummary:
     return EvalSummary(
         counts=count(verdicts),
         grade=grade,
-        generation_ms=round(_mean([g.duration_ms for g in trials.generations.values() if g.received])),
+        replies_ms=tuple(g.duration_ms for _, g in sorted(trials.generations.items()) if g.received),
         score=round(_mean(scored), 6),
     )
 

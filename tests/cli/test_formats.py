@@ -75,7 +75,7 @@ def suite(tmp_path: Path) -> Path:
             "history -m model-1",
             ["date", "run_id", "experiment", "benchmark", "evals", "missing", "passed", "scored"],
         ),
-        ("leaderboard", ["benchmark", "experiment", "model", "rank", "pass_rate"]),
+        ("leaderboard", ["benchmark", "experiment", "model", "rank", "rank_best", "rank_worst", "provisional"]),
         ("matrix", ["experiment", "eval", "all", "acme/model-1"]),
         ("compare before after", ["category", "evals", "a", "b", "difference"]),
         ("prune --keep 1", ["run_id", "date", "model", "experiment", "folder", "replies", "bytes", "pruned"]),

@@ -79,8 +79,11 @@ def test_the_table_after_a_run(tmp_path: Path, golden: Golden, invoke: Invoke) -
     golden("report.txt", plain(run_section(run, summary)).replace(str(tmp_path), "DIR") + "\n")
     assert plain(category_table(summary)) in invoke("show", "last").out
     shown = json.loads(invoke("show", "last", "--json").out)
-    low, high = shown["pass_rates"]["000-fundamentals"]["interval"]
-    assert (low, high) == pytest.approx(wilson(5, 6)) and shown["pass_rates"]["all"]["pass_rate"] == 6 / 9
+    rates = shown["pass_rates"]
+    low, high = rates["000-fundamentals"]["interval_these_evals"]
+    assert (low, high) == pytest.approx(wilson(5, 6)) and rates["all"]["pass_rate"] == 6 / 9
+    lower, higher = rates["000-fundamentals"]["interval"]
+    assert (lower, higher) == pytest.approx(wilson(5 / 3, 2)), "two evals whose trials are alike tell no more"
     queries = summary.categories["001-queries"]
     assert queries.unscored == {"timeout": 3} and queries.usage.input_tokens == 6_000
     for name in ("cost_usd", "generation_ms", "grading_ms"):
@@ -198,6 +201,7 @@ def test_leaderboard(suite: Path, invoke: Invoke, golden: Golden) -> None:
         (3, "acme/b-ties", "b"),
     ]
     assert data["standings"][1]["runs"] == ["new", "old"] and data["standings"][1]["counts"]["passed"] == 5
+    assert all(r["ranks"] == [1, 4] and r["provisional"] for r in data["standings"] if r["experiment"] == "default")
     assert sum(data["left_out"].values()) == 6
     newest = json.loads(invoke("leaderboard", "--runs", "1", "--json").out)["standings"]
     assert [(r["rank"], r["model"]) for r in newest if r["experiment"] == "default"][-1] == (4, "acme/fell")

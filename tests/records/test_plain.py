@@ -38,7 +38,7 @@ SUMMARY = Summary(
     suite_commit=None,
     counts=COUNTS,
     categories={EVAL.partition("/")[0]: CategorySummary(counts=COUNTS, unscored={"timeout": 2})},
-    evals={EVAL: EvalSummary(counts=COUNTS, grade="grade.66666666.json", score=1)},
+    evals={EVAL: EvalSummary(counts=COUNTS, grade="grade.66666666.json", replies_ms=(7, 5), score=1)},
     cost_usd=0.25,
     reused_from=("default-0",),
     generation_ms=1,

@@ -16,12 +16,11 @@ from convex_evals.guidelines.document import read_guidelines
 from convex_evals.guidelines.effect import ORDER
 from convex_evals.guidelines.revisions import WORKING_TREE, Version
 from convex_evals.inputs.suite_files import is_there, read_inside
-from convex_evals.records import Counts
 from convex_evals.site import urls
 from convex_evals.site.html import Page
 from convex_evals.site.library import Entry, Library
 from convex_evals.site.tallies import counting_once, pairs
-from convex_evals.stats import EvalPair, Paired, family, paired, total
+from convex_evals.stats import EvalPair, Paired, Rate, family, paired, pooled, total
 from convex_evals.vcs.git import open_checkout
 
 # Of a file's history; `cli diff-guidelines` compares any two.
@@ -42,8 +41,8 @@ class Given:
         return self.version.sha256 or ""
 
     @property
-    def counts(self) -> Counts:
-        return Counts.total(e.summary.counts for e in self.runs if e.summary)
+    def rate(self) -> Rate:
+        return Rate.of(pooled(e.summary.tallies for e in self.runs if e.summary).values())
 
     @cached_property
     def rules(self) -> int:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from convex_evals.analysis.leaderboard_tables import not_ranked
-from convex_evals.analysis.ranking import Ranking, Standing
+from convex_evals.analysis.ranking import PROVISIONAL, Ranking, Standing
 from convex_evals.records import Counts
-from convex_evals.render.numbers import interval, percent
+from convex_evals.render.numbers import ends, percent
 from convex_evals.site import urls
 from convex_evals.site.html import Page
 from convex_evals.site.library import Library
 from convex_evals.site.tallies import pairs
-from convex_evals.stats import Paired, paired, wilson
+from convex_evals.stats import Paired, paired
 
 BARE = "no_guidelines"
 GUIDED = "default"
@@ -91,6 +91,8 @@ def _context(library: Library, place: str, ranking: Ranking | None) -> dict[str,
         "columns": columns,
         "other": other,
         "lead": lead(rows),
+        "k": ranking.trials if ranking else 1,
+        "provisional": PROVISIONAL,
         "switch": _switch(library, place),
         "providers": sorted({row.provider for row in rows}),
         "tags": sorted({tag for row in rows for tag in row.tags}),
@@ -132,24 +134,17 @@ def lead(rows: Sequence[Row]) -> str:
     best = [row for row in rows if row.standing.rank == 1]
     if not best:
         return ""
-    counts = best[0].standing.counts
-    near = [r for r in rows if r not in best and _high(r.standing.counts) >= _low(counts)]
+    rate = best[0].standing.rate
+    near = [row for row in rows if row not in best and row.standing.ranks[0] == 1]
     names = " and ".join(row.name for row in best[:3])
-    front = f"{names} {'leads' if len(best) == 1 else 'lead'} with {percent(counts)} (95 % interval {interval(counts)})"
+    around = f"{percent(rate)} (95 % interval {ends(rate.interval)})"
+    front = f"{names} {'leads' if len(best) == 1 else 'lead'} with {around}"
     if len(rows) == len(best):
         return f"{front}; no other model is ranked."
     if near:
-        which = f"interval of {near[0].name} overlaps" if len(near) == 1 else f"intervals of {len(near)} others overlap"
-        return f"{front}, but not clearly: the {which}."
-    return f"{front}, clearly: no other model's interval reaches it."
-
-
-def _low(counts: Counts) -> float:
-    return (wilson(counts.passed, counts.scored) or (0.0, 0.0))[0]
-
-
-def _high(counts: Counts) -> float:
-    return (wilson(counts.passed, counts.scored) or (0.0, 0.0))[1]
+        which = near[0].name if len(near) == 1 else f"{len(near)} others"
+        return f"{front}, but not clearly: {which} may be as good."
+    return f"{front}, clearly: no other model may be as good."
 
 
 def _chart(rows: Sequence[Row]) -> dict[str, Any] | None:
@@ -160,7 +155,7 @@ def _chart(rows: Sequence[Row]) -> dict[str, Any] | None:
     for row, cost in sorted(known, key=lambda each: (each[1], -(each[0].standing.counts.pass_rate or 0))):
         counts = row.standing.counts
         rate = counts.pass_rate or 0.0
-        low, high = wilson(counts.passed, counts.scored) or (0.0, 1.0)
+        low, high = row.standing.rate.interval or (0.0, 1.0)
         points.append(
             {
                 "label": row.name,

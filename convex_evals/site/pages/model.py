@@ -7,28 +7,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from convex_evals.analysis.ranking import Ranking, Standing
+from convex_evals.analysis.ranking import PROVISIONAL, Ranking, Standing
 from convex_evals.records import Counts
 from convex_evals.site import urls
 from convex_evals.site.html import Page
 from convex_evals.site.library import Entry, Library
 from convex_evals.site.pages.leaderboard import categories_of, category_counts
-from convex_evals.stats import wilson
+from convex_evals.stats import Rate
 
 
 @dataclass(frozen=True)
 class Against:
-    """One part of the suite: this model, and all ranked models together."""
+    """One category: this model, and all other ranked models together."""
 
     name: str
-    own: Counts
+    own: Rate
     field: Counts
 
 
 @dataclass(frozen=True)
-class EvalAgainst(Against):
+class EvalAgainst:
     """One eval, and how steady its verdicts are."""
 
+    name: str
+    own: Counts
+    field: Counts  # of all other ranked models
     runs: Sequence[Counts]  # of each run that counts, the newest first
     latest: str  # place of the newest run's page on it
 
@@ -50,6 +53,7 @@ def model_page(library: Library, slug: str) -> Page:
         "name": entry.name or slug if entry else slug,
         "tags": entry.tags if entry else (),
         "standings": parts,
+        "provisional": PROVISIONAL,
         "entries": entries,
         "reports": reports_of(library, entries),
         "chart": _history(entries),
@@ -64,9 +68,8 @@ def _part(ranking: Ranking, standing: Standing) -> dict[str, Any]:
         "ranking": ranking,
         "standing": standing,
         "categories": [
-            Against(name, own, Counts.total(c for s in field if (c := category_counts(s, name))))
+            Against(name, standing.rate_of(name), Counts.total(c for s in field if (c := category_counts(s, name))))
             for name in categories_of([standing])
-            if (own := category_counts(standing, name))
         ],
         "evals": evals,
         "unsteady": sum(not row.steady for row in evals),
@@ -94,7 +97,7 @@ def _history(entries: Sequence[Entry]) -> dict[str, Any] | None:
     for each in reversed([e for e in entries if e.summary and e.summary.counts.scored]):
         assert each.summary is not None
         counts, plan = each.summary.counts, each.plan
-        low, high = wilson(counts.passed, counts.scored) or (0.0, 1.0)
+        low, high = each.summary.rate().interval or (0.0, 1.0)
         own = series.setdefault(plan.experiment, [])
         own.append(
             {

@@ -17,6 +17,7 @@ from convex_evals.runs.status import Status, status_of
 from convex_evals.site import urls
 from convex_evals.site.html import Page
 from convex_evals.site.library import Entry, Library
+from convex_evals.stats import Rate
 from convex_evals.store.journal import Journal
 from convex_evals.store.summary import why_unscored
 
@@ -120,9 +121,10 @@ def _lines(entry: Entry, summary: Summary) -> Iterator[EvalLine]:
         yield EvalLine(eval_id, own, entry.run.grade_file(eval_id, own.grade).trials if own and imperfect else ())
 
 
-def _categories(summary: Summary) -> list[tuple[str, CategorySummary]]:
+def _categories(summary: Summary) -> list[tuple[str, CategorySummary, Rate]]:
     whole = CategorySummary(**{name: getattr(summary, name) for name in CategorySummary.model_fields})
-    return [*sorted(summary.categories.items()), ("all", whole)]
+    found = [(name, part, summary.rate(name)) for name, part in sorted(summary.categories.items())]
+    return [*found, ("all", whole, summary.rate())]
 
 
 def _steps(groups: Sequence[FailureGroup]) -> Mapping[str, int]:
