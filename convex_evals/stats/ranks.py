@@ -13,7 +13,8 @@ from convex_evals.stats.power import ALPHA
 from convex_evals.stats.rates import Tally
 from convex_evals.stats.resampling import sign_flip_p
 
-_STEPS = 100  # differences are rounded to points: fine enough for a test of signs, and quick for many pairs
+# Differences that are no multiples of a larger share are rounded to these: as fine as a test of signs needs, and quick.
+_STEPS = 20  # in 1
 
 
 def tied_ranks(rates: Sequence[Fraction]) -> list[int]:
@@ -49,11 +50,9 @@ def rank_ranges(models: Sequence[Mapping[str, Tally]]) -> list[tuple[int, int]]:
 
 
 def _steps(first: Mapping[str, Tally], second: Mapping[str, Tally]) -> list[int]:
-    """How much better the first does in each eval that both scored, in points, their common divisor taken out."""
-    found = [
-        round(_STEPS * (one.passed / one.scored - other.passed / other.scored))
-        for name, one in first.items()
-        if one.scored and (other := second.get(name)) and other.scored
-    ]
-    divisor = math.gcd(*found) or 1
-    return [step // divisor for step in found]
+    """How much better the first does in each eval that both scored, in steps of equal size."""
+    pairs = [(one, other) for name, one in first.items() if one.scored and (other := second.get(name)) and other.scored]
+    whole = math.lcm(*(tally.scored for pair in pairs for tally in pair))
+    if whole <= _STEPS:
+        return [whole // one.scored * one.passed - whole // other.scored * other.passed for one, other in pairs]
+    return [round(_STEPS * (one.passed / one.scored - other.passed / other.scored)) for one, other in pairs]

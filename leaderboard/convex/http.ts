@@ -4,6 +4,7 @@ import { api, internal } from "./_generated/api";
 import { httpAction } from "./_generated/server";
 import { refusal } from "./answers";
 import { badge, colourOf } from "./badge";
+import type { Interval } from "./arithmetic";
 import { answerExport } from "./exports";
 import { hashOf } from "./hashes";
 import { ALL_VERSIONS } from "./scores";
@@ -73,10 +74,16 @@ const badgeSvg = httpAction(async (ctx, request) => {
   const models = await ctx.runQuery(api.runs.leaderboardScores, experiment === undefined ? {} : { experiment });
   const found = models.find(({ model }) => model === slug);
   const picture = found
-    ? badge(found.formattedName, `${(100 * found.totalScore).toFixed(1)} %`, colourOf(found.totalScore))
+    ? badge(found.formattedName, badgeText(found), colourOf(found.totalScore))
     : badge(slug, "no score", "#666");
   return await cached(request, picture, "image/svg+xml; charset=utf-8");
 });
+
+/** The score with its interval over evals of this kind, rounded outwards. */
+function badgeText(score: { totalScore: number; interval: Interval; isProvisional: boolean }): string {
+  const [low, high] = [Math.floor(100 * score.interval.low), Math.ceil(100 * score.interval.high)];
+  return `${(100 * score.totalScore).toFixed(1)} % (${low}-${high} %${score.isProvisional ? ", provisional" : ""})`;
+}
 
 const exported = httpAction(answerExport);
 

@@ -1,12 +1,17 @@
 /** What a leaderboard shows, for queries and for HTTP. */
-import type { Doc } from "./_generated/dataModel";
+import type { Doc, Id } from "./_generated/dataModel";
 import type { QueryCtx } from "./_generated/server";
+import { rankRanges } from "./ranks";
 import { ALL_VERSIONS, benchmarkCalled, benchmarkOf } from "./scores";
 
 /** Models of one version that are given, at most: with two versions before it, a query stays below 1,000 documents. */
 const MOST_SHOWN = 300;
 const MOST_BENCHMARKS = 20;
 const PREVIOUS_BENCHMARKS = 2;
+/** Models whose ranks are compared pair by pair: of more, a query would take too long. */
+const MOST_COMPARED = 40;
+/** Scored trials below which a score is provisional: its intervals reach further than ten points either way. */
+const PROVISIONAL = 100;
 
 export interface Selection {
   readonly experimentKey: string;
@@ -36,16 +41,39 @@ export async function leaderboard(ctx: QueryCtx, selection: Selection) {
     minted.set(version, version === ALL_VERSIONS ? null : await benchmarkOf(ctx, version));
   }
   shown.sort((a, b) => b.totalScore - a.totalScore || (a.model < b.model ? -1 : 1));
-  return shown.slice(0, limit).map((score) => ({
-    rank: 1 + shown.findIndex(({ totalScore }) => totalScore === score.totalScore),
-    ...entry(score, selected, minted.get(score.version) ?? null),
-  }));
+  const ranks = await ranksOf(ctx, selection.experimentKey, selected);
+  return shown.slice(0, limit).map((score) => {
+    const rank = 1 + shown.findIndex(({ totalScore }) => totalScore === score.totalScore);
+    const possible = score.version === selected ? ranks?.get(score.modelId) : undefined;
+    return {
+      rank,
+      ranks: possible ? [Math.min(rank, possible[0]), Math.max(rank, possible[1])] : null,
+      isProvisional: score.scored < PROVISIONAL,
+      ...entry(score, selected, minted.get(score.version) ?? null),
+    };
+  });
+}
+
+/** The ranks that each model of a version can have; null of too many models. */
+async function ranksOf(
+  ctx: QueryCtx,
+  experimentKey: string,
+  version: string,
+): Promise<ReadonlyMap<Id<"models">, readonly [number, number]> | null> {
+  const tallies = await ctx.db
+    .query("tallies")
+    .withIndex("by_board", (q) => q.eq("experimentKey", experimentKey).eq("version", version))
+    .take(MOST_COMPARED + 1);
+  if (tallies.length > MOST_COMPARED) return null;
+  const ranges = rankRanges(tallies.map(({ evals }) => evals));
+  return new Map(tallies.map(({ modelId }, index) => [modelId, ranges[index]!]));
 }
 
 function entry(score: Doc<"scores">, selected: string, benchmark: Doc<"benchmarks"> | null) {
-  const { _id, _creationTime, experimentKey: _, version, openRouterFirstSeenAt, ...shown } = score;
+  const { _id, _creationTime, experimentKey: _, version, openRouterFirstSeenAt, intervalTheseEvals, ...shown } = score;
   return {
     ...shown,
+    intervalTheseEvals: intervalTheseEvals ?? null,
     openRouterFirstSeenAt: openRouterFirstSeenAt ?? null,
     benchmarkVersion: selected,
     scoreBenchmarkVersion: version,

@@ -1,10 +1,11 @@
 /** What a complete run amounts to, and what some of them amount to together. */
 import type { Infer } from "convex/values";
 import type { Doc } from "./_generated/dataModel";
-import { deviation, mean, wilson } from "./arithmetic";
-import type { evalCounts, runResult } from "./validators";
+import { deviation, mean, overEvals, sum, wilson } from "./arithmetic";
+import type { evalCounts, evalTally, runResult } from "./validators";
 
 export type RunResult = Infer<typeof runResult>;
+export type EvalTally = Infer<typeof evalTally>;
 
 /** What a failure begins with that is not the model's: the eval does not count. */
 const UNSCORED = ["[rate_limit]", "[infrastructure]"];
@@ -20,17 +21,21 @@ export function countsOf(evals: readonly Doc<"evals">[]): Infer<typeof evalCount
 
 export function resultOf(evals: readonly Doc<"evals">[]): RunResult {
   const categories: RunResult["categories"] = {};
-  for (const each of evals.filter(isScored)) {
+  const scored = evals.filter(isScored);
+  for (const each of scored) {
     const tally = (categories[each.category] ??= { passed: 0, scored: 0 });
     tally.scored += 1;
     if (each.status.kind === "passed") tally.passed += 1;
   }
+  const pathsOf = (passed: boolean): string[] =>
+    scored.filter(({ status }) => (status.kind === "passed") === passed).map(({ evalPath }) => evalPath);
   const costs = evals.map(costOf);
   const known = costs.filter((cost) => cost !== null);
   return {
     passed: sum(Object.values(categories).map((tally) => tally.passed)),
     scored: sum(Object.values(categories).map((tally) => tally.scored)),
     categories,
+    evals: { passed: pathsOf(true), failed: pathsOf(false) },
     costUsd: known.length === 0 ? null : sum(known),
   };
 }
@@ -57,10 +62,12 @@ export function scoreOf(runs: readonly [ScoredRun, ...ScoredRun[]]) {
   const costs = runs.map(({ result }) => result.costUsd).filter((cost) => cost !== null);
   const passed = sum(runs.map(({ result }) => result.passed));
   const scored = sum(runs.map(({ result }) => result.scored));
+  const evals = talliesOf(runs);
   return {
     totalScore: mean(totals),
     totalScoreErrorBar: deviation(totals),
-    interval: wilson(passed, scored),
+    interval: overEvals(evals),
+    intervalTheseEvals: wilson(passed, scored),
     scores: Object.fromEntries(byCategory.map(([name, rates]) => [name, mean(rates)])),
     scoreErrorBars: Object.fromEntries(byCategory.map(([name, rates]) => [name, deviation(rates)])),
     averageRunDurationMs: mean(durations),
@@ -80,11 +87,21 @@ export function ratesOf({ categories }: RunResult): Record<string, number> {
   return Object.fromEntries(Object.entries(categories).map(([name, { passed, scored }]) => [name, passed / scored]));
 }
 
+/** The trials of these runs together, by eval. */
+export function talliesOf(runs: readonly ScoredRun[]): EvalTally[] {
+  const found = new Map<string, EvalTally>();
+  const add = (evalPath: string, passed: number): void => {
+    const own = found.get(evalPath) ?? { evalPath, passed: 0, scored: 0 };
+    found.set(evalPath, { evalPath, passed: own.passed + passed, scored: own.scored + 1 });
+  };
+  for (const { result } of runs) {
+    for (const path of result.evals?.passed ?? []) add(path, 1);
+    for (const path of result.evals?.failed ?? []) add(path, 0);
+  }
+  return [...found.values()];
+}
+
 function ratesIn(runs: readonly ScoredRun[], category: string): number[] {
   const tallies = runs.map(({ result }) => result.categories[category]).filter((tally) => tally !== undefined);
   return tallies.map(({ passed, scored }) => passed / scored);
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

@@ -5,6 +5,7 @@ import {
   assetType,
   evalCounts,
   evalStatus,
+  evalTally,
   experiment,
   exportKey,
   interval,
@@ -106,8 +107,10 @@ export default defineSchema({
     openRouterFirstSeenAt: v.optional(v.number()),
     totalScore: v.number(),
     totalScoreErrorBar: v.number(),
-    /** 95 %, of all trials of these runs together. */
+    /** 95 %, over evals of this kind. */
     interval,
+    /** 95 %, over further replies to these evals. Absent from documents of an older version, until the next run. */
+    intervalTheseEvals: v.optional(interval),
     scores: v.record(v.string(), v.number()),
     scoreErrorBars: v.record(v.string(), v.number()),
     averageRunDurationMs: v.number(),
@@ -122,6 +125,11 @@ export default defineSchema({
     latestRunTime: v.number(),
   })
     .index("by_board", ["experimentKey", "version", "totalScore"])
+    .index("by_model", ["modelId", "experimentKey", "version"]),
+
+  /** What ranks are made by, one for each of `scores`. */
+  tallies: defineTable({ modelId: v.id("models"), experimentKey, version: v.string(), evals: v.array(evalTally) })
+    .index("by_board", ["experimentKey", "version"])
     .index("by_model", ["modelId", "experimentKey", "version"]),
 
   /** Sums over the listed runs of a model in an experiment. */

@@ -6,7 +6,7 @@ import { v, type Infer } from "convex/values";
 import { internal } from "./_generated/api";
 import type { Doc, Id } from "./_generated/dataModel";
 import { internalMutation, type MutationCtx, type QueryCtx } from "./_generated/server";
-import { hasScore, scoreOf, type ScoredRun } from "./results";
+import { hasScore, scoreOf, talliesOf, type ScoredRun } from "./results";
 import type { namedModel } from "./validators";
 
 type NamedModel = Infer<typeof namedModel>;
@@ -79,27 +79,32 @@ async function setScore(
   version: string,
   [latest, ...others]: readonly ScoredRun[],
 ): Promise<void> {
-  const known = await ctx.db
+  const score = await ctx.db
     .query("scores")
+    .withIndex("by_model", (q) => q.eq("modelId", modelId).eq("experimentKey", experimentKey).eq("version", version))
+    .unique();
+  const tallies = await ctx.db
+    .query("tallies")
     .withIndex("by_model", (q) => q.eq("modelId", modelId).eq("experimentKey", experimentKey).eq("version", version))
     .unique();
   const model = await ctx.db.get(modelId);
   if (!latest || !model) {
-    if (known) await ctx.db.delete(known._id);
+    if (score) await ctx.db.delete(score._id);
+    if (tallies) await ctx.db.delete(tallies._id);
     return;
   }
   const { slug, formattedName, openRouterFirstSeenAt } = model;
-  const score = {
-    modelId,
-    experimentKey,
-    version,
+  const board = { modelId, experimentKey, version };
+  const nowScore = {
+    ...board,
     model: slug,
     formattedName,
     ...(openRouterFirstSeenAt === undefined ? {} : { openRouterFirstSeenAt }),
     ...scoreOf([latest, ...others]),
   };
-  if (known) await ctx.db.replace(known._id, score);
-  else await ctx.db.insert("scores", score);
+  const nowTallies = { ...board, evals: talliesOf([latest, ...others]) };
+  await (score ? ctx.db.replace(score._id, nowScore) : ctx.db.insert("scores", nowScore));
+  await (tallies ? ctx.db.replace(tallies._id, nowTallies) : ctx.db.insert("tallies", nowTallies));
 }
 
 /** Adds a run to the sums that are shown (`by` 1), or takes it away (`by` -1). */

@@ -75,10 +75,15 @@ export const evalCounts = v.object({
 /** Passed and scored trials, by which rates and intervals are made. */
 export const tally = v.object({ passed: v.number(), scored: v.number() });
 
+/** That of one eval, over several runs. */
+export const evalTally = v.object({ evalPath: v.string(), ...tally.fields });
+
 /** What a complete run amounts to. */
 export const runResult = v.object({
   ...tally.fields,
   categories: v.record(v.string(), tally),
+  /** Paths of the evals that were scored. Absent from documents of an older version, until they are computed again. */
+  evals: v.optional(v.object({ passed: v.array(v.string()), failed: v.array(v.string()) })),
   costUsd: v.union(v.number(), v.null()),
 });
 

@@ -4,7 +4,7 @@ import { internalMutation, internalQuery } from "./_generated/server";
 import { limiter } from "./auth";
 
 const RECORDED = ["models", "runs", "evals", "steps", "assets", "benchmarks", "sessions", "exportKeys"] as const;
-const DERIVED = ["scores", "modelStats", "experimentStats"] as const;
+const DERIVED = ["scores", "tallies", "modelStats", "experimentStats"] as const;
 
 export const everything = internalQuery({
   args: {},

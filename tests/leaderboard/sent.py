@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,9 +31,15 @@ def mint(board: Deployment, version: str = "v1", evals: int = len(PLAN)) -> None
 
 
 def send(
-    board: Deployment, letters: str = "pppp", *, complete: bool = True, model: str = "acme/m", **more: Any
+    board: Deployment,
+    letters: str = "pppp",
+    *,
+    plan: Sequence[str] = PLAN,
+    complete: bool = True,
+    model: str = "acme/m",
+    **more: Any,
 ) -> Sent:
-    """One run with an outcome for each eval of `PLAN`."""
+    """One run with an outcome for each eval of `plan`."""
     calls: list[tuple[str, dict[str, Any], Any]] = []
 
     def call(function: str, **args: Any) -> Any:
@@ -45,13 +51,13 @@ def send(
     start: Mapping[str, Any] = {
         "modelId": model_id,
         "provider": "acme",
-        "plannedEvals": PLAN,
+        "plannedEvals": list(plan),
         "benchmarkVersion": "v1",
         "runId": "2026-11-01/run/1",
         **more,
     }
     run = str(call("startRun", **start))
-    for path, letter in zip(PLAN, letters, strict=True):
+    for path, letter in zip(plan, letters, strict=True):
         category, _, name = path.partition("/")
         eval_id = call("startEval", runId=run, evalPath=path, category=category, name=name)
         call("recordStep", evalId=eval_id, name="tests", status={"kind": "skipped"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import subprocess
 import xml.etree.ElementTree as ElementTree
@@ -12,7 +13,7 @@ import httpx
 import pytest
 
 from convex_evals.grading.toolchain import locate_toolchain
-from convex_evals.stats import wilson
+from convex_evals.stats import Rate, Tally, wilson
 from tests.leaderboard.sent import PLAN, mint, send
 from tests.publish.deployed import LEADERBOARD, Deployment, RefusedError
 
@@ -81,7 +82,11 @@ def test_a_score_is_the_mean_of_runs_with_its_spread_and_its_interval(board: Dep
     mean = sum(rates) / 3
     assert score["totalScore"] == pytest.approx(mean)
     assert score["totalScoreErrorBar"] == pytest.approx((sum((r - mean) ** 2 for r in rates) / 3) ** 0.5)
-    assert (score["interval"]["low"], score["interval"]["high"]) == pytest.approx(wilson(7, 11))
+    these = score["intervalTheseEvals"]
+    assert (these["low"], these["high"]) == pytest.approx(wilson(7, 11))
+    rate = Rate.of([Tally(3, 3), Tally(3, 3), Tally(1, 3), Tally(0, 2)])
+    assert (score["interval"]["low"], score["interval"]["high"]) == pytest.approx(rate.interval)
+    assert score["ranks"] == [1, 1] and score["isProvisional"]
     # The letters alternate between the categories; the last of the third run does not count.
     assert score["scores"] == pytest.approx({"000-fundamentals": (1 + 0.5 + 0.5) / 3, "001-queries": (1 + 0.5 + 0) / 3})
     assert score["averageRunCostUsd"] == 1 and score["averageRunDurationMs"] == 4000
@@ -299,6 +304,29 @@ def test_arguments_are_bounded(board: Deployment) -> None:
     ):
         with pytest.raises(RefusedError, match=why):
             board.mutation(function, **args)
+
+
+def test_models_that_cannot_be_told_apart_share_their_ranks(board: Deployment) -> None:
+    plan = [f"000-fundamentals/{n:03}-eval" for n in range(10)]
+    mint(board, evals=len(plan))
+    for model, letters in (("a", "pppppppppp"), ("b", "pppppppppf"), ("c", "ffffffffff")):
+        for n in range(2):
+            send(board, letters, plan=plan, model=model, runId=f"{model}/{n}")
+    send(board, "pppppppppp", plan=plan, model="d", runId="d/0", benchmarkVersion="never minted")
+    scores = board.query("runs:leaderboardScores")
+    assert [(score["model"], score["rank"], score["ranks"]) for score in scores] == [
+        ("a", 1, [1, 2]),
+        ("b", 2, [1, 2]),
+        ("c", 3, [3, 3]),
+    ]
+    picture = httpx.get(f"{board.site_url}/api/badge/b.svg", trust_env=False).text
+    low, high = Rate.of([Tally(2, 2)] * 9 + [Tally(0, 2)]).interval or (0, 0)
+    assert f"90.0 % ({math.floor(100 * low)}-{math.ceil(100 * high)} %, provisional)" in picture
+    # What is deleted is compared no longer.
+    for run in board.query("runs:listRuns"):
+        if run["model"] == "c":
+            board.mutation("deleteRun", runId=run["_id"])
+    assert [score["ranks"] for score in board.query("runs:leaderboardScores")] == [[1, 2], [1, 2]]
 
 
 HOSTILE = """<script>alert("1")</script>&'"""

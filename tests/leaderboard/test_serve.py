@@ -117,6 +117,14 @@ def test_whoever_asks_is_answered_from_the_first_moment_on(home: Home) -> None:
         finally:
             process.kill()
             process.communicate()
+            _until_gone(home)  # the backend has the port for as long as it takes to notice
+
+
+def _until_gone(home: Home) -> None:
+    until = time.monotonic() + _SECONDS
+    while processes_with(str(home.folder / ".leaderboard")):
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 def _first_answer(process: subprocess.Popen[str], url: str) -> dict[str, Any]:
