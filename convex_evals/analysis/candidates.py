@@ -77,6 +77,11 @@ class Candidate:
         return {e: own.grade if isinstance(own, EvalSummary) else own.get("grade") for e, own in self.evals.items()}
 
     @property
+    def judged(self) -> set[str]:
+        """The evals that have a scored trial."""
+        return {name for name, own in self.evals.items() if _is_judged(own)}
+
+    @property
     def counts(self) -> Counts:
         return Counts.model_validate(self.data["counts"])
 
@@ -228,6 +233,13 @@ def _is_plain(data: dict[str, Any]) -> bool:
         and all(isinstance(run, str) for run in reused)
         and all(isinstance(data.get(name), str) for name in _WORDS)
     )
+
+
+def _is_judged(found: EvalSummary | Mapping[str, Any]) -> bool:
+    if isinstance(found, EvalSummary):
+        return found.counts.scored > 0
+    counts = found.get("counts")
+    return isinstance(counts, dict) and any(counts.get(name) for name in ("passed", "failed"))
 
 
 def of_validations(store: RunStore, experiment: str | None) -> Sequence[Unranked]:

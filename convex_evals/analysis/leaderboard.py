@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from convex_evals.analysis.benchmarks import asked_otherwise
 from convex_evals.analysis.candidates import (
@@ -16,6 +15,7 @@ from convex_evals.analysis.candidates import (
     read_candidates,
 )
 from convex_evals.analysis.ranking import Leaderboard, Ranking, Standing, ranked
+from convex_evals.analysis.verdicts import VerdictBoard, newest_verdicts
 from convex_evals.config import ProjectConfig
 from convex_evals.errors import UserError, WrongFigures
 from convex_evals.records import RunPlan, Summary
@@ -24,8 +24,6 @@ from convex_evals.store.benchmarks import BenchmarkFolder
 from convex_evals.store.runs import RunStore
 
 LATEST = 10
-# For a matrix: a run of fewer evals than this share of the widest run's is of a part of the suite (`-f`, `-c`).
-_WHOLE = Fraction(1, 2)
 
 
 @dataclass
@@ -67,14 +65,12 @@ class Ranker:
         standings, plan = self._rank(self._found.runs, only)
         return self._board([Ranking(first.experiment, standings, plan=plan, shared=(first, second))])
 
-    def newest_of_each(self, experiment: str | None = None) -> Leaderboard:
-        """The newest run of each model, whatever its benchmark: a matrix compares models eval by eval."""
+    def newest_verdicts(self, experiment: str | None = None) -> VerdictBoard:
+        """What each model's runs say last, whatever their benchmark: a matrix compares models eval by eval."""
         self._read(None if experiment is None else [experiment])
         self._found.keep(self._given_others)
-        widest = max((len(run.evals) for run in self._found.runs), default=0)
-        why = "of less than half as many evals as the widest run"
-        self._found.keep(lambda run: why if len(run.evals) < _WHOLE * widest else None)
-        return self._board([Ranking(name, self._rank(own)[0]) for name, own in _by_experiment(self._found.runs)])
+        found = [(name, newest_verdicts(own, self._summary)) for name, own in _by_experiment(self._found.runs)]
+        return VerdictBoard([(name, models) for name, models in found if models], self._found.unranked)
 
     def validating(self, board: Leaderboard, experiment: str | None = None) -> Leaderboard:
         """The same with the runs that screened and confirmed changes of guidelines among the unranked."""
@@ -149,20 +145,28 @@ class Ranker:
                 if self.latest > 1:
                     self._found.leave_out(run, f"older than the latest {self.latest} of its model")
             else:
-                try:
-                    plan, summary = run.checked()
-                except WrongFigures as error:
-                    self._found.leave_out(run, f"refused ({error})")
-                    if self.store.left_out is not None:
-                        self.store.leave_out(error)
-                    continue
-                except UserError as error:
-                    self.store.leave_out(error)
-                    continue
-                pool.append(summary)
-                counting |= run.replies_of
-                example = example or plan
+                found = self._checked(run)
+                if found is not None:
+                    pool.append(found[1])
+                    counting |= run.replies_of
+                    example = example or found[0]
         return ranked([pool for pool in pools.values() if pool], only), example
+
+    def _summary(self, run: Candidate) -> Summary | None:
+        found = self._checked(run)
+        return None if found is None else found[1]
+
+    def _checked(self, run: Candidate) -> tuple[RunPlan, Summary] | None:
+        """None, and left out, where its files contradict each other or cannot be read."""
+        try:
+            return run.checked()
+        except WrongFigures as error:
+            self._found.leave_out(run, f"refused ({error})")
+            if self.store.left_out is not None:
+                self.store.leave_out(error)
+        except UserError as error:
+            self.store.leave_out(error)
+        return None
 
 
 def shared_evals(first: Benchmark, second: Benchmark) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from convex_evals.analysis.candidates import DRAFT, Unranked, reasons
@@ -55,7 +56,7 @@ def leaderboard_section(board: Leaderboard, *, everything: bool = False) -> Sect
     if everything and board.unranked:
         rows = [_unranked_row(each) for each in board.unranked]
         return apart(*parts, *notes, Section.of(Table.of(_UNRANKED, rows), heading="Not ranked"))
-    notes += not_ranked(board)
+    notes += not_ranked(board.unranked)
     return apart(*parts, *notes) if parts else Section.of(*notes)
 
 
@@ -82,9 +83,9 @@ def _missing(ranking: Ranking) -> list[str]:
     )
 
 
-def not_ranked(board: Leaderboard) -> list[str]:
+def not_ranked(unranked: Sequence[Unranked]) -> list[str]:
     """How many runs are left out, and why, in one line; none where none is."""
-    found = reasons(board.unranked)
+    found = reasons(unranked)
     why = ", ".join(f"{n} {why}" for why, n in found.items())
     lines = [f"Not ranked: {why}."] if why else []
     if DRAFT in found:

@@ -10,7 +10,7 @@ from typing import Any
 
 from convex_evals.analysis.candidates import reasons
 from convex_evals.analysis.leaderboard_tables import not_ranked
-from convex_evals.analysis.ranking import Leaderboard, Standing
+from convex_evals.analysis.verdicts import NewestVerdicts, VerdictBoard
 from convex_evals.records import Counts
 from convex_evals.render.model import Cell, Column, Row, Section, Table, Tone, apart
 from convex_evals.render.numbers import percent
@@ -22,7 +22,7 @@ class MatrixRow:
     """What came of one eval."""
 
     eval_id: str
-    by_model: dict[str, Counts]  # of the models whose run has it
+    by_model: dict[str, Counts]  # of the models that have it
 
     @cached_property
     def total(self) -> Counts:
@@ -42,15 +42,15 @@ class MatrixRow:
 
 @dataclass(frozen=True)
 class Matrix:
-    """The runs of one experiment that a leaderboard ranks, eval by eval."""
+    """The models of one experiment, eval by eval."""
 
     experiment: str
-    standings: Sequence[Standing]  # best first
+    columns: Sequence[NewestVerdicts]  # best first
     rows: Sequence[MatrixRow]  # worst first
 
     @property
     def models(self) -> list[str]:
-        return [standing.latest.model for standing in self.standings]
+        return [column.model for column in self.columns]
 
     def discrimination(self, row: MatrixRow) -> float | None:
         """How far who passes this eval is who passes the others, in [-1, 1]; None of fewer than three models.
@@ -78,25 +78,25 @@ class Matrix:
         return found
 
 
-def make_matrices(board: Leaderboard, model: str | None = None, evals: Collection[str] | None = None) -> list[Matrix]:
+def make_matrices(board: VerdictBoard, model: str | None = None, evals: Collection[str] | None = None) -> list[Matrix]:
     """One for each experiment; of one `model`, and of some `evals`, where these are given."""
     found = []
-    for ranking in board.rankings:
-        standings = [s for s in ranking.standings if model in (None, s.latest.model)]
-        names = sorted({name for s in standings for name in s.latest.evals})
-        rows = [_row_of(name, standings) for name in names if evals is None or name in evals]
+    for experiment, models in board.experiments:
+        columns = [column for column in models if model in (None, column.model)]
+        names = sorted({name for column in columns for name in column.run_of})
+        rows = [_row_of(name, columns) for name in names if evals is None or name in evals]
         if rows:
-            found.append(Matrix(ranking.experiment, standings, sorted(rows, key=lambda row: row.badness)))
+            found.append(Matrix(experiment, columns, sorted(rows, key=lambda row: row.badness)))
     return found
 
 
-def _row_of(name: str, standings: Sequence[Standing]) -> MatrixRow:
-    return MatrixRow(name, {s.latest.model: e.counts for s in standings if (e := s.latest.evals.get(name))})
+def _row_of(name: str, columns: Sequence[NewestVerdicts]) -> MatrixRow:
+    return MatrixRow(name, {column.model: counts for column in columns if (counts := column.counts(name))})
 
 
-def matrix_section(matrices: Sequence[Matrix], board: Leaderboard) -> Section:
+def matrix_section(matrices: Sequence[Matrix], board: VerdictBoard) -> Section:
     """A table for each experiment, and what is in none of them."""
-    return apart(*(Section.of(_table(m), heading=m.experiment) for m in matrices), *not_ranked(board))
+    return apart(*(Section.of(_table(m), heading=m.experiment) for m in matrices), *not_ranked(board.unranked))
 
 
 def _table(matrix: Matrix) -> Table:
@@ -122,25 +122,33 @@ def _cell(counts: Counts | None) -> Cell:
     return Cell(percent(counts), rate, tone)
 
 
-def matrix_to_data(matrices: Sequence[Matrix], board: Leaderboard) -> dict[str, Any]:
+def matrix_to_data(matrices: Sequence[Matrix], board: VerdictBoard) -> dict[str, Any]:
     """What the tables say, in full precision, with the counts behind it."""
     return {"experiments": [_to_data(matrix) for matrix in matrices], "left_out": reasons(board.unranked)}
 
 
 def _to_data(matrix: Matrix) -> dict[str, Any]:
-    runs = [
-        {"model": s.latest.model, "run_id": s.latest.run_id, "date": s.latest.date, "rank": s.rank}
-        for s in matrix.standings
+    models = [
+        {
+            "model": column.model,
+            "rank": column.rank,
+            "runs": [{"run_id": run.run_id, "date": run.date} for run in column.runs],
+        }
+        for column in matrix.columns
     ]
     evals = [
         {
             "eval": row.eval_id,
             **_rate_data(row.total),
-            "models": {slug: _rate_data(counts) for slug, counts in row.by_model.items()},
+            "models": {
+                column.model: {**_rate_data(counts), "run_id": column.run_of[row.eval_id].run_id}
+                for column in matrix.columns
+                if (counts := row.by_model.get(column.model))
+            },
         }
         for row in matrix.rows
     ]
-    return {"experiment": matrix.experiment, "runs": runs, "evals": evals}
+    return {"experiment": matrix.experiment, "models": models, "evals": evals}
 
 
 def _rate_data(counts: Counts) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from convex_evals.analysis.leaderboard import Ranker
 from convex_evals.analysis.ranking import Leaderboard, Ranking
+from convex_evals.analysis.verdicts import VerdictBoard
 from convex_evals.config import CONFIG_NAME, Workspace
 from convex_evals.errors import UserError
 from convex_evals.inputs import confined
@@ -218,9 +219,9 @@ class Library:
         return self.keep(("board",), lambda: self._ranker().all())
 
     @property
-    def newest(self) -> Leaderboard:
-        """The newest run of each model, for what is compared eval by eval."""
-        return self.keep(("newest",), lambda: self._ranker(latest=1).newest_of_each())
+    def newest(self) -> VerdictBoard:
+        """The newest verdicts of each model, for what is compared eval by eval."""
+        return self.keep(("newest",), lambda: self._ranker().newest_verdicts())
 
     @property
     def minted(self) -> Sequence[BenchmarkHead]:

@@ -44,8 +44,9 @@ def matrix(
 ) -> int:
     """Show the pass rate of each eval for each model, the worst eval first, under each experiment.
 
-    Takes the latest complete run of each model, and puts the best model first. A cell is empty where a model's run
-    does not have the eval, and `-` where no trial of it was scored.
+    Takes the newest complete run of the whole suite of each model, and what newer runs of a part of it say instead;
+    `--json` names the run of each cell. The best model stands first. A cell is empty where no run of a model has the
+    eval, and `-` where no trial of it was scored.
 
     \b
     Examples:
@@ -67,7 +68,7 @@ def matrix(
     slug = model and find_ran(model, [m.slug for m in load_catalog(workspace.home).own], store.models())
     chosen = patterns or categories or tags
     evals = {e.id for e in load_suite(workspace.suite).select(patterns, categories, tags)} if chosen else None
-    board = Ranker(store, workspace.config, BenchmarkFolder(workspace.home), latest=1).newest_of_each(experiment)
+    board = Ranker(store, workspace.config, BenchmarkFolder(workspace.home)).newest_verdicts(experiment)
     found = make_matrices(board, slug or None, evals)
     section = matrix_section(found, board)
     if not found:

@@ -91,11 +91,10 @@ def source_of(own: Eval | None) -> dict[str, Any]:
 
 def _asked(library: Library, eval_id: str) -> Iterator[ModelTrials]:
     for matrix in matrices(library):
-        for standing in matrix.standings:
-            latest = standing.latest
-            entry = library.by_place.get(tuple(urls.run_folder(latest).split("/")[1:]))
-            if entry and eval_id in latest.evals:
-                yield ModelTrials(entry, entry.run.grade_file(eval_id, latest.evals[eval_id].grade).trials)
+        for run in (column.run_of.get(eval_id) for column in matrix.columns):
+            entry = library.by_place.get(tuple(urls.run_folder(run).split("/")[1:])) if run else None
+            if run and entry:
+                yield ModelTrials(entry, entry.run.grade_file(eval_id, run.evals[eval_id].grade).trials)
 
 
 def signatures(asked: Sequence[ModelTrials], eval_id: str) -> list[SharedFailure]:

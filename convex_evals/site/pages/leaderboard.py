@@ -96,7 +96,7 @@ def _context(library: Library, place: str, ranking: Ranking | None) -> dict[str,
         "switch": _switch(library, place),
         "providers": sorted({row.provider for row in rows}),
         "tags": sorted({tag for row in rows for tag in row.tags}),
-        "notes": [*library.board.notes, *not_ranked(library.board), *library.left_out],
+        "notes": [*library.board.notes, *not_ranked(library.board.unranked), *library.left_out],
         "chart": _chart(rows),
         "runs_dir": library.workspace.runs_dir.name,
     }

@@ -209,9 +209,9 @@ def models_with(library: Library, entry: Entry, eval_id: str) -> ModelRuns:
     def read() -> tuple[ModelRuns, frozenset[str]]:
         matrix = next((m for m in matrices(library) if m.experiment == entry.plan.experiment), None)
         rows = [
-            ModelRun(s.latest.model, f"{e.counts.passed}/{e.counts.scored}", urls.trials(s.latest, eval_id))
-            for s in (matrix.standings if matrix else ())
-            if (e := s.latest.evals.get(eval_id))
+            ModelRun(run.model, f"{counts.passed}/{counts.scored}", urls.trials(run, eval_id))
+            for column in (matrix.columns if matrix else ())
+            if (run := column.run_of.get(eval_id)) and (counts := column.counts(eval_id))
         ]
         return ModelRuns(rows), frozenset(row.place for row in rows)
 
