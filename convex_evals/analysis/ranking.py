@@ -17,13 +17,13 @@ from convex_evals.text import counted
 PROVISIONAL = 100  # scored trials: of fewer, an interval reaches further than ten points either way
 
 
-@dataclass(frozen=True)
+@dataclass
 class Standing:
-    """A model's place. Equal pass rates share a rank, and the next one is left out."""
+    """A model's place, which `ranked` gives it."""
 
-    rank: int
     runs: tuple[Summary, ...]  # newest first
     only: frozenset[str] | None = None  # evals that count; None: all
+    rank: int = 0  # equal pass rates share one, and the next is left out
     ranks: tuple[int, int] = (0, 0)  # best and worst that it can have; with 95 % all of a ranking hold
 
     @property
@@ -109,15 +109,13 @@ def ranked(pools: Sequence[Sequence[Summary]], only: frozenset[str] | None = Non
 
     Equal pass rates share a rank and stand in the order of their names. A model without a scored trial has none.
     """
-    unplaced = [Standing(0, tuple(runs), only) for runs in pools]
-    scored = [each for each in unplaced if each.counts.scored]
-    places = tied_ranks([Fraction(each.counts.passed, each.counts.scored) for each in scored])
-    ranges = rank_ranges([each.tallies for each in scored])
-    found = [
+    found = [each for each in (Standing(tuple(runs), only) for runs in pools) if each.counts.scored]
+    places = tied_ranks([Fraction(each.counts.passed, each.counts.scored) for each in found])
+    ranges = rank_ranges([each.tallies for each in found])
+    for each, place, (best, worst) in zip(found, places, ranges, strict=True):
+        each.rank = place
         # Where evals have unequal numbers of trials, the order of all trials may be another than that of evals.
-        Standing(place, each.runs, only, (min(best, place), max(worst, place)))
-        for each, place, (best, worst) in zip(scored, places, ranges, strict=True)
-    ]
+        each.ranks = min(best, place), max(worst, place)
     return sorted(found, key=lambda standing: (standing.rank, standing.latest.model))
 
 

@@ -39,7 +39,7 @@ class Counts(Record):
 
     @property
     def tally(self) -> Tally:
-        return Tally(self.passed, self.scored)
+        return Tally(self.passed, self.passed + self.failed)
 
     @property
     def pass_rate(self) -> float | None:

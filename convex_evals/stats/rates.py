@@ -22,12 +22,13 @@ class Tally(NamedTuple):
 
 def pooled(runs: Iterable[Mapping[str, Tally]]) -> dict[str, Tally]:
     """The trials of several runs together, by eval id."""
-    found: dict[str, Tally] = {}
+    passed: dict[str, int] = {}
+    scored: dict[str, int] = {}
     for run in runs:
-        for name, own in run.items():
-            passed, scored = found.get(name, (0, 0))
-            found[name] = Tally(passed + own.passed, scored + own.scored)
-    return found
+        for name, (own_passed, own_scored) in run.items():
+            passed[name] = passed.get(name, 0) + own_passed
+            scored[name] = scored.get(name, 0) + own_scored
+    return {name: Tally(passed[name], scored[name]) for name in passed}
 
 
 @dataclass(frozen=True)

@@ -54,12 +54,12 @@ def test_what_a_pass_costs_and_how_long_a_reply_takes(tmp_path: Path) -> None:
             }
         }
     )
-    standing = Standing(1, (slow,))
+    standing = Standing((slow,))
     assert [standing.reply_ms(share) for share in (0.5, 0.95, 1.0)] == [20_000, 38_000, 40_000]
     empty = slow.model_copy(
         update={"evals": {name: own.model_copy(update={"replies_ms": ()}) for name, own in slow.evals.items()}}
     )
-    assert Standing(1, (empty,)).reply_ms(0.5) is None
+    assert Standing((empty,)).reply_ms(0.5) is None
 
 
 def test_all_of_k_trials(tmp_path: Path) -> None:
