@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -199,6 +200,12 @@ class ProjectConfig(Record):
             hint = f"did you mean '{near[0]}'?" if near else f"available: {', '.join(self.experiments)}"
             raise UserError(f"-e {name}: no such experiment; {hint}")
         return self.experiments[name]
+
+
+def bare_experiment(experiments: Mapping[str, Experiment], name: str) -> str | None:
+    """The experiment that asks as `name` does and gives no guidelines; None where there is none."""
+    alike = experiments[name].model_copy(update={"guidelines": None})
+    return next((other for other, one in experiments.items() if one == alike), None)
 
 
 @dataclass(frozen=True)

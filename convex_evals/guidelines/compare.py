@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
 from convex_evals.guidelines.confirmed import find_confirmed
-from convex_evals.guidelines.diff import diff_guidelines
-from convex_evals.guidelines.diff_report import DiffReport
+from convex_evals.guidelines.diff_report import DiffReport, changes
 from convex_evals.guidelines.effect import measure
 from convex_evals.guidelines.missing_runs import Gap, find_gaps
 from convex_evals.guidelines.proposal import propose
@@ -50,7 +49,7 @@ class VersionComparison:
             from convex_evals.runs.request import make_resolver
 
             resolver = make_resolver(self.workspace, Budget(self.budget))
-            named = {e for change in diff_guidelines(before.text or "", after.text or "").changes for e in change.evals}
+            named = {e for change in changes(before, after).changes for e in change.evals}
             gaps = find_gaps(effect.lacks, self.experiment, self.workspace, evals, named, resolver, self.where)
         report = DiffReport.of(self.experiment, before, after, effect, evals, gaps)
         models = slugs or [*(m.model for m in effect.models), *(lack.model for lack in effect.lacks)]

@@ -21,7 +21,7 @@ from convex_evals.models.budget import Budget
 from convex_evals.records.hashes import sha256_text
 from convex_evals.records.journal import MAX_COMMANDS
 from convex_evals.runs.costs import Estimate, estimate, left_to_ask, total
-from convex_evals.runs.options import RunOptions, named_experiment
+from convex_evals.runs.options import RunOptions
 from convex_evals.runs.plan import RunRequest, keys_of
 from convex_evals.runs.request import Resolved, make_resolver
 from convex_evals.stats import Confirmation, EvalPair, confirm, flipped
@@ -189,13 +189,7 @@ class Rounds:
 
     def _asking(self, model: str, version: Version) -> RunOptions:
         """The screening of one side."""
-        usual = self.workspace.config.experiment(self.experiment).guidelines
-        return replace(
-            self.options,
-            models=(model,),
-            experiments=named_experiment(self.experiment),
-            guidelines=None if version.source == usual else version.source,
-        )
+        return version.asked(replace(self.options, models=(model,)), self.experiment, self.workspace)
 
     def _request(self, options: RunOptions, version: Version) -> RunRequest:
         resolved = self.resolver(options)

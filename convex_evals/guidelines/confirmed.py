@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from convex_evals.errors import UserError
 from convex_evals.guidelines.confirmed_tables import trials
-from convex_evals.guidelines.revisions import Version
+from convex_evals.guidelines.revisions import Version, differ
 from convex_evals.records.hashes import sha256_text
 from convex_evals.records.validation import (
     PassedTrials,
@@ -84,7 +84,11 @@ def record_of(answer: Answered, **facts: Any) -> ValidationRecord:
 
 def version_record(version: Version) -> ValidatedVersion:
     return ValidatedVersion.model_validate(
-        {"guidelines": version.path, "guidelines_sha256": version.sha256, "prompt_sha256": _prompt(version)}
+        {
+            "guidelines": None if version.bare else version.path,
+            "guidelines_sha256": version.sha256,
+            "prompt_sha256": _prompt(version),
+        }
     )
 
 
@@ -112,7 +116,7 @@ def find_confirmed(
     store: RunStore, before: Version, after: Version, experiment: str, models: Collection[str] | None = None
 ) -> list[Confirmed]:
     """What was found, for all models or for `models`, of exactly this change: guidelines, and prompts around them."""
-    if before.sha256 is None or after.sha256 is None or before.sha256 == after.sha256:
+    if not differ(before, after):
         return []
     wanted = [(v.sha256, _prompt(v)) for v in (before, after)]
     found = []

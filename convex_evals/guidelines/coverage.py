@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from convex_evals.analysis.compare import Side, compare
-from convex_evals.config import Experiment, Workspace
+from convex_evals.config import Experiment, Workspace, bare_experiment
 from convex_evals.errors import UserError
 from convex_evals.guidelines.document import Guidelines, Rule, read_guidelines
 from convex_evals.render.model import Column, Row, Section, Table, apart
@@ -158,8 +158,7 @@ def find_benefit(
     store: RunStore, experiments: Mapping[str, Experiment], experiment: str, sha256: str
 ) -> Benefit | None:
     """Compare runs with the guidelines of this hash with runs of the same models that had all but guidelines."""
-    alike = experiments[experiment].model_copy(update={"guidelines": None})
-    bare_name = next((name for name, one in experiments.items() if one == alike), None)
+    bare_name = bare_experiment(experiments, experiment)
     if bare_name is None:
         return None
     found: dict[str, EvalPair] = {}

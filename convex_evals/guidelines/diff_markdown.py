@@ -102,12 +102,17 @@ def _title(report: DiffReport) -> str:
         path = f"{code(report.before.path)} → {path}"
     what = report.verdicts or "no change for models"
     facts = [
-        f"{path}, {code(report.before.label)} → {code(report.after.label)}",
+        f"{path}, {change(report)}",
         f"experiment {code(report.experiment)}",
         f"{report.counter.label}: {before:,} → {after:,} ({after - before:+,})",
     ]
     lines = [f"### Guidelines: {what}", " · ".join(facts)]
     return "\n\n".join([*lines, *(f"> {inline(note)}" for note in report.notes)])
+
+
+def change(report: DiffReport) -> str:
+    """From which version to which."""
+    return " → ".join(v.label if v.bare else code(v.label) for v in (report.before, report.after))
 
 
 def _add_verdicts(page: _Page, report: DiffReport) -> None:
@@ -148,7 +153,8 @@ def _row(found: ModelEffect, links: PageLinks | None) -> str:
 def _add_gaps(page: _Page, report: DiffReport) -> None:
     for gap in report.gaps:
         who = ", ".join(inline(m) for m in gap.models[:20]) + (", …" if len(gap.models) > 20 else "")
-        text = f"**{gap.what} {code(gap.version.label)}:** {who}\n\n{fenced(gap.command, 'sh', width=4_000)}"
+        what, label = gap.what
+        text = f"**{what}{f' {code(label)}' if label else ''}:** {who}\n\n{fenced(gap.command, 'sh', width=4_000)}"
         if not page.add(f"{text}\n\n{inline(gap.price)}"):
             page.left_out["commands"] = page.left_out.get("commands", 0) + 1
     if report.hint:

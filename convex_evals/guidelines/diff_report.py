@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from convex_evals.guidelines.confirmed_tables import heading
 from convex_evals.guidelines.diff import ChangeKind, GuidelineDiff, RuleChange, diff_guidelines
 from convex_evals.guidelines.document import Rule
 from convex_evals.guidelines.effect import ORDER, Effect, EvalEffect, ModelEffect
-from convex_evals.guidelines.revisions import Version
+from convex_evals.guidelines.revisions import Version, differ
 from convex_evals.models.tokens import TokenCounter, offline_counter
 from convex_evals.stats import RELEVANT, Conclusion
 
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from convex_evals.guidelines.confirmed import Confirmed
     from convex_evals.guidelines.missing_runs import Gap
     from convex_evals.guidelines.proposal import Proposal
+
+
+def changes(before: Version, after: Version) -> GuidelineDiff:
+    """What changed from one to the other; against no guidelines at all, no rule did by itself."""
+    found = diff_guidelines(before.text or "", after.text or "")
+    return replace(found, changes=(), sections=()) if before.bare or after.bare else found
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,7 @@ class DiffReport:
         gaps: Sequence[Gap] = (),
     ) -> DiffReport:
         """With the difference of both texts."""
-        diff = diff_guidelines(before.text or "", after.text or "")
+        diff = changes(before, after)
         return cls(experiment, before, after, diff, offline_counter(), effect, gaps, suite_evals)
 
     @cached_property
@@ -57,6 +63,11 @@ class DiffReport:
         """Of what models get, before and after."""
         before, after = self.counter.count(self.diff.before.given, self.diff.after.given)
         return before, after
+
+    @property
+    def against_none(self) -> bool:
+        """Whether one side has no guidelines at all, so that no rule of the other is told apart."""
+        return bool(self.before.bare or self.after.bare)
 
     @property
     def prompt_changed(self) -> bool:
@@ -68,7 +79,11 @@ class DiffReport:
         """How the rules changed, in one line."""
         if self.diff.same_for_models:
             what = "comments alone changed" if self.diff.comments_changed else "the texts are the same"
+            what = "the guidelines are empty" if self.against_none else what
             return f"No change for models: {what}."
+        if self.against_none:
+            rules = len(self.diff.before.rules) + len(self.diff.after.rules)
+            return f"Rules: all {rules} {'added' if self.before.bare else 'removed'}."
         names = [
             (ChangeKind.ADDED, "added"),
             (ChangeKind.REMOVED, "removed"),
@@ -120,7 +135,7 @@ class DiffReport:
     @property
     def notes(self) -> list[str]:
         """What a reader has to know before the verdicts, a line each."""
-        found = [f"Not in {v.label}: the file is not there." for v in (self.before, self.after) if v.text is None]
+        found = [f"Not in {v.label}: the file is not there." for v in (self.before, self.after) if v.is_missing]
         if self.prompt_changed:
             found.append("The prompt around the guidelines is another one too: differences may come from that.")
         return found
@@ -160,8 +175,7 @@ class DiffReport:
     @property
     def hint(self) -> str | None:
         """What to do where nothing was compared, and nothing can be proposed."""
-        compared = self.before.sha256 and self.after.sha256 and self.before.sha256 != self.after.sha256
-        if not compared or self.effect.models or self.confirmed or self.gaps:
+        if not differ(self.before, self.after) or self.effect.models or self.confirmed or self.gaps:
             return None
         return "No runs with either version; name models with -m to see what running them takes."
 
@@ -230,7 +244,7 @@ def _version(version: Version) -> dict[str, Any]:
     return {
         "revision": version.name,
         "commit": version.commit,
-        "path": version.path,
+        "path": None if version.bare else version.path,
         "exists": version.text is not None,
         "guidelines_sha256": version.sha256,
     }

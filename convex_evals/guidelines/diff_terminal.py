@@ -77,7 +77,7 @@ def _effect(report: DiffReport) -> Iterator[str | Table | Section]:
         )
     for gap in report.gaps:
         who = ", ".join(gap.models)
-        yield f"{gap.what} {gap.version.label}: {who}\n  {gap.command}\n  {gap.price}"
+        yield f"{' '.join(filter(None, gap.what))}: {who}\n  {gap.command}\n  {gap.price}"
     if report.hint:
         yield report.hint
     if report.proposal:

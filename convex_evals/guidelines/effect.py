@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from convex_evals.analysis.compare import Comparison, Side, compare
-from convex_evals.guidelines.revisions import Version
+from convex_evals.guidelines.revisions import Version, differ
 from convex_evals.stats import Conclusion, EvalPair, Paired, family, total
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
@@ -73,12 +73,12 @@ def measure(
     store: RunStore, before: Version, after: Version, experiment: str, models: Sequence[str] | None = None
 ) -> Effect:
     """Compare the runs of each model (of all that ran, or of `models`) with the guidelines of both sides."""
-    if before.sha256 is None or after.sha256 is None or before.sha256 == after.sha256:
+    if not differ(before, after):
         return Effect((), ())
     found: dict[str, dict[str | None, list[Run]]] = {m: {} for m in models or ()}
-    for run in store.given([before.sha256, after.sha256]):
+    for run in _runs(store, before, after, experiment):
         plan = run.plan
-        if plan.experiment == experiment and (models is None or plan.model in found):
+        if models is None or plan.model in found:
             found.setdefault(plan.model, {}).setdefault(plan.guidelines_sha256, []).append(run)
     compared: dict[str, Comparison] = {}
     lacks = []
@@ -97,6 +97,16 @@ def measure(
     effects = [ModelEffect(model, one, judged[model]) for model, one in compared.items()]
     effects.sort(key=lambda m: (ORDER.index(m.paired.verdict), 1 if m.paired.p is None else m.paired.p, m.model))
     return Effect(tuple(effects), tuple(sorted(lacks, key=lambda lack: lack.version is after)))
+
+
+def _runs(store: RunStore, before: Version, after: Version, experiment: str) -> Iterator[Run]:
+    """Those of either side; of each, the newest first."""
+    given = store.given([v.sha256 for v in (before, after) if v.sha256])
+    yield from (run for run in given if run.plan.experiment == experiment)
+    for bare in filter(None, (before.bare, after.bare)):
+        # Stand-ins get no guidelines, whatever experiment they are under.
+        under = store.under(bare)
+        yield from (run for run in under if run.plan.guidelines_sha256 is None and not run.plan.synthetic)
 
 
 def _compared(before: Version, a: Sequence[Run], after: Version, b: Sequence[Run]) -> Comparison:

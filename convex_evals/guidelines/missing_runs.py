@@ -11,7 +11,7 @@ from convex_evals.config import Workspace
 from convex_evals.errors import UserError
 from convex_evals.guidelines.effect import Lack
 from convex_evals.guidelines.revisions import Version
-from convex_evals.runs.options import RunOptions, named_experiment
+from convex_evals.runs.options import RunOptions
 
 TRIALS = 3  # where no run says how many: enough to see how much an eval varies by itself
 
@@ -33,9 +33,11 @@ class Gap:
     unpaired: bool = False  # there are runs, which make no pair with those of the other side
 
     @property
-    def what(self) -> str:
-        """What is missing, in words that a version follows."""
-        return "No run that makes a pair with" if self.unpaired else "No runs with"
+    def what(self) -> tuple[str, str]:
+        """What is missing in words, and the name of the version that they end in, if any."""
+        if self.version.bare:
+            return "No run without guidelines that makes a pair" if self.unpaired else "No runs without guidelines", ""
+        return "No run that makes a pair with" if self.unpaired else "No runs with", self.version.label
 
     @cached_property
     def estimate(self) -> Estimate | None:
@@ -79,15 +81,10 @@ def find_gaps(
     The evals are those that are `named` by the changed rules, or all: what an earlier run happened to choose says
     nothing of the change. `where` has the options about folders, which every command that is proposed shares.
     """
-    usual = workspace.config.experiment(experiment).guidelines
     grouped: dict[tuple[RunOptions, bool], list[Lack]] = {}
     for lack in lacks:
-        options = replace(
-            where,
-            experiments=named_experiment(experiment),
-            guidelines=None if lack.version.source == usual else lack.version.source,
-            trials=lack.other.plan.trials if lack.other else TRIALS,
-        )
+        options = lack.version.asked(where, experiment, workspace)
+        options = replace(options, trials=lack.other.plan.trials if lack.other else TRIALS)
         chosen = [e for e in suite_evals if e in named] or suite_evals
         grouped.setdefault((options.choosing(chosen, suite_evals), lack.unpaired), []).append(lack)
     return [_gap(options, unpaired, group, resolver) for (options, unpaired), group in grouped.items()]

@@ -4,28 +4,40 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
-from convex_evals.config import CONFIG_NAME, Experiment, ProjectConfig, Workspace, is_hidden, is_inside
+from convex_evals.config import (
+    CONFIG_NAME,
+    Experiment,
+    ProjectConfig,
+    Workspace,
+    bare_experiment,
+    is_hidden,
+    is_inside,
+)
 from convex_evals.errors import UserError
 from convex_evals.inputs.suite_files import is_there, read_inside
 from convex_evals.records.human import parse_human
-from convex_evals.suite.prompt import guidelines_sha256
+from convex_evals.runs.options import RunOptions, named_experiment
+from convex_evals.suite.prompt import given_guidelines, guidelines_sha256
 from convex_evals.vcs.git import Checkout, open_checkout
 
 WORKING_TREE = "working tree"
+NONE = "none"  # in place of a revision: no guidelines at all; a branch of that name is `heads/none`
 
 
 @dataclass(frozen=True)
 class Version:
-    """A guidelines file at one side of a comparison."""
+    """A guidelines file at one side of a comparison, or no guidelines at all."""
 
     name: str  # as it was asked for
     commit: str | None  # None: the working tree
     path: str  # relative to the suite
-    text: str | None  # None: there is no such file
+    text: str | None  # None: there is no such file, or none is given
     prompt: str | None  # template of the messages, None where it is not there
+    bare: str | None = None  # where none is given, the experiment that asks so; `path` is then the other side's
 
     @cached_property
     def sha256(self) -> str | None:
@@ -33,7 +45,18 @@ class Version:
         return None if self.text is None else guidelines_sha256(self.text)
 
     @property
+    def is_missing(self) -> bool:
+        return self.text is None and self.bare is None
+
+    @property
+    def given(self) -> str:
+        """What models get."""
+        return given_guidelines(self.text or "")
+
+    @property
     def label(self) -> str:
+        if self.bare:
+            return "no guidelines"
         if self.commit is None:
             return self.name
         return self.commit[:7] if self.commit.startswith(self.name) else f"{self.name} ({self.commit[:7]})"
@@ -42,6 +65,19 @@ class Version:
     def source(self) -> str:
         """As `--guidelines` takes it, and means the same tomorrow."""
         return self.path if self.commit is None else f"{self.path}@{self.commit[:12]}"
+
+    def asked(self, options: RunOptions, experiment: str, workspace: Workspace) -> RunOptions:
+        """`options` with what gives models this version under `experiment`."""
+        if self.bare:
+            return replace(options, experiments=named_experiment(self.bare), guidelines=None)
+        usual = workspace.config.experiment(experiment).guidelines
+        guidelines = None if self.source == usual else self.source
+        return replace(options, experiments=named_experiment(experiment), guidelines=guidelines)
+
+
+def differ(before: Version, after: Version) -> bool:
+    """Whether both are there, and models get something else."""
+    return not (before.is_missing or after.is_missing) and before.given != after.given
 
 
 @dataclass(frozen=True)
@@ -78,9 +114,9 @@ def parse_revisions(base: str, head: str | None) -> Revisions:
 def read_versions(workspace: Workspace, experiment: str, revisions: Revisions) -> tuple[Version, Version]:
     """The guidelines of both sides. Raises `UserError` where a revision means nothing, or neither side has some."""
     today = _guided(experiment, workspace.config.experiment(experiment))
-    checkout = open_checkout(
-        workspace.suite, f"there is no '{revisions.base}' to compare with; `git init` and commit, or go to a clone"
-    )
+    if NONE in (revisions.base, revisions.head):
+        return _with_and_without(workspace, experiment, revisions, today)
+    checkout = _open(workspace, revisions.base)
     head = None if revisions.head is None else _commit(checkout, revisions.head)
     base = _commit(checkout, revisions.base)
     if revisions.merge_base:
@@ -94,6 +130,38 @@ def read_versions(workspace: Workspace, experiment: str, revisions: Revisions) -
             f"`git log --oneline -- {today.path}` lists where it is"
         )
     return before, after
+
+
+def _open(workspace: Workspace, revision: str) -> Checkout:
+    why = f"there is no '{revision}' to compare with; `git init` and commit, or go to a clone"
+    return open_checkout(workspace.suite, why)
+
+
+def _with_and_without(
+    workspace: Workspace, experiment: str, revisions: Revisions, today: _Guided
+) -> tuple[Version, Version]:
+    """Both sides where one of them has no guidelines at all."""
+    words = " ".join(revisions.words)
+    if revisions.merge_base:
+        raise UserError(f"{words}: `none` is no commit, so nothing branched off from it; write `none HEAD`")
+    if revisions.base == revisions.head:
+        raise UserError(f"{words}: no guidelines on either side; name a revision on one of them")
+    bare = bare_experiment(workspace.config.experiments, experiment)
+    if bare is None:
+        raise UserError(
+            f"none: no experiment asks as '{experiment}' does and gives no guidelines; add one to {CONFIG_NAME}, "
+            "the same with `guidelines: null`"
+        )
+    name = revisions.head if revisions.base == NONE else revisions.base
+    if name is None:
+        given = _in_working_tree(workspace.suite, today)
+    else:
+        checkout = _open(workspace, name)
+        given = _version(checkout, name, _commit(checkout, name), experiment, today, today.path, None)
+    if given.is_missing:
+        raise UserError(f"{given.path}: not in {given.label}; name a revision that has it")
+    none = Version(NONE, None, given.path, None, given.prompt, bare)
+    return (none, given) if revisions.base == NONE else (given, none)
 
 
 @dataclass(frozen=True)
@@ -125,14 +193,9 @@ def _version(
     """The file that `experiment` gave in `commit`: as the settings of then say, else by the name it has `later`."""
     if checkout.inside(today.path) is None:
         raise UserError(f"{today.path}: not in the repository {checkout.root}; diff-guidelines compares what is")
-    if odd := _outside(today):
-        raise UserError(f"{odd}: leads out of the suite, or is hidden; name a file in it")
     if commit is None:
-        text, template = (
-            read_inside(checkout.folder, path) if is_there(checkout.folder, path) else None
-            for path in (today.path, today.prompt)
-        )
-        return Version(name, None, today.path, text, template)
+        return _in_working_tree(checkout.folder, today)
+    _refuse_outside(today)
     then = _guided_in(checkout, commit, experiment)
     paths = dict.fromkeys([*([then.path] if then else []), later_path, today.path])
     found = [(p, text) for p in paths if (text := checkout.text(commit, p)) is not None]
@@ -144,6 +207,14 @@ def _version(
     return Version(name, commit, path, text, checkout.text(commit, (then or today).prompt))
 
 
+def _in_working_tree(folder: Path, today: _Guided) -> Version:
+    _refuse_outside(today)
+    text, template = (
+        read_inside(folder, path) if is_there(folder, path) else None for path in (today.path, today.prompt)
+    )
+    return Version(WORKING_TREE, None, today.path, text, template)
+
+
 def _guided_in(checkout: Checkout, commit: str, experiment: str) -> _Guided | None:
     """What the settings of a commit say; None where they say nothing that we understand."""
     text = checkout.text(commit, CONFIG_NAME)
@@ -153,6 +224,11 @@ def _guided_in(checkout: Checkout, commit: str, experiment: str) -> _Guided | No
     except UserError:
         return None
     return None if _outside(found) else found
+
+
+def _refuse_outside(guided: _Guided) -> None:
+    if odd := _outside(guided):
+        raise UserError(f"{odd}: leads out of the suite, or is hidden; name a file in it")
 
 
 def _outside(guided: _Guided) -> str | None:

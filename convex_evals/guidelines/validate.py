@@ -14,7 +14,7 @@ from convex_evals.guidelines.confirmed import record_of
 from convex_evals.guidelines.diff_report import DiffReport
 from convex_evals.guidelines.effect import Effect, ModelEffect
 from convex_evals.guidelines.hunks import Hunk, hunks
-from convex_evals.guidelines.revisions import Version
+from convex_evals.guidelines.revisions import Version, differ
 from convex_evals.guidelines.validation_report import ValidationReport
 from convex_evals.models.budget import Budget
 from convex_evals.records.hashes import sha256_text
@@ -75,10 +75,12 @@ class Recipe:
     ) -> ValidationReport | None:
         """What came of it; None where something was not finished, which was told. Raises `UserError`."""
         for version in (before, after):
-            if version.text is None:
+            if version.is_missing:
                 raise UserError(f"{version.path}: not in {version.label}; name a revision that has it")
+        if each_hunk and (before.bare or after.bare):
+            raise UserError("--each-hunk: against `none`, all guidelines are one hunk; leave it out")
         questions = self.rounds.questions(models, before, after)
-        if before.sha256 == after.sha256:
+        if not differ(before, after):
             return self._report(before, after, [], [], None)
         changed = hunks(before.text or "", after.text or "") if each_hunk else None
         questions += self._of_hunks(questions, changed or [])

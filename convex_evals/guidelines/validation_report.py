@@ -19,7 +19,7 @@ from convex_evals.guidelines.confirmed_tables import (
     row,
     verdict_line,
 )
-from convex_evals.guidelines.diff_markdown import LIMIT, changes_markdown
+from convex_evals.guidelines.diff_markdown import LIMIT, change, changes_markdown
 from convex_evals.guidelines.diff_report import DiffReport
 from convex_evals.guidelines.diff_terminal import changes_text
 from convex_evals.guidelines.hunks import Hunk
@@ -132,8 +132,7 @@ class ValidationReport:
         return f"{text}\n\n{changes_markdown(self.diff, LIMIT - len(text.encode()) - 3)}\n"
 
     def _title(self) -> str:
-        before, after = code(self.diff.before.label), code(self.diff.after.label)
-        return f"{code(self.diff.after.path)}, {before} → {after} · experiment {code(self.diff.experiment)}"
+        return f"{code(self.diff.after.path)}, {change(self.diff)} · experiment {code(self.diff.experiment)}"
 
     def _markdown_hunks(self) -> Iterator[str]:
         if self.hunks is None:

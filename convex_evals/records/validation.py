@@ -17,8 +17,8 @@ Difference = Annotated[float, Field(ge=-1, le=1)]
 class ValidatedVersion(Record):
     """One side of the change."""
 
-    guidelines: Line = Field(description="the file, relative to the suite")
-    guidelines_sha256: Sha256 = Field(description="of the guidelines without comments, as in run.json")
+    guidelines: Line | None = Field(description="the file, relative to the suite; null where none were given")
+    guidelines_sha256: Sha256 | None = Field(description="of the guidelines without comments, as in run.json")
     prompt_sha256: Sha256 | None = Field(description="of the prompt's template; null where the one that ships was used")
 
 

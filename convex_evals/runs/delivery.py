@@ -52,7 +52,7 @@ class Delivery:
         if one is None:
             return []
         what = one.model if len(found) == 1 else f"{len(found)} models"
-        sides = f"{one.before.guidelines_sha256[:8]}..{one.after.guidelines_sha256[:8]}"
+        sides = "..".join((side.guidelines_sha256 or "none")[:8] for side in (one.before, one.after))
         verdicts = ", ".join(v.verdict.words for v in found.values())
         first = f"chore(runs): validate guidelines {sides}, {what}: {verdicts}"
         below = [

@@ -248,8 +248,8 @@ def test_runs_that_were_asked_otherwise_are_not_pooled(suite: Path, invoke: Invo
     assert len(model["b"]["runs"]) == 2
 
 
-def data_of(suite: Path, invoke: Invoke, *words: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(invoke("diff-guidelines", "HEAD", *words, "--format", "json", cwd=suite).out)
+def data_of(suite: Path, invoke: Invoke, *words: str, base: str = "HEAD") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(invoke("diff-guidelines", base, *words, "--format", "json", cwd=suite).out)
     return found
 
 
@@ -359,6 +359,30 @@ def test_what_is_missing_can_be_run(suite: Path) -> None:
         assert len(stub.requests) == 6, "three trials a side, of the eval that the changed rule names"
         given = {"Always answer." in json.dumps(body) for body in stub.requests}
         assert given == {True, False}
+
+
+def test_runs_without_guidelines_are_compared_with_runs_that_have_them(suite: Path, invoke: Invoke) -> None:
+    bare: dict[str, Any] = {"experiment": "no_guidelines", "guidelines": None, "guidelines_sha256": None}
+    make_run(suite / "runs", {EVAL: "f", OTHER: "f"}, model="stub/model", run_id="no_guidelines-1", **bare)
+    out = invoke("diff-guidelines", "none", cwd=suite).out
+    assert out.startswith(f"{FILE}  default\nno guidelines -> working tree\n") and out.endswith("Rules: all 2 added.\n")
+    assert "No runs with working tree: stub/model\n  cli run -m stub/model\n" in out
+    ran(suite, TWO, "p")
+    # Another experiment without guidelines, and what no model was asked for, do not count.
+    make_run(suite / "runs", {EVAL: "p"}, run_id="w-1", **{**bare, "experiment": "web_search_no_guidelines"})
+    make_run(suite / "runs", {EVAL: "p"}, model="reference/answers", run_id="n-2", synthetic=True, **bare)
+    (model,) = data_of(suite, invoke, base="none")["models"]
+    assert (model["model"], model["paired"]["a_rate"], model["paired"]["b_rate"]) == ("stub/model", 0, 1)
+    back = data_of(suite, invoke, "none")
+    assert back["rules"] == [] and back["after"]["path"] is None
+    assert "\n\nRules: all 2 removed.\n" in invoke("diff-guidelines", "HEAD", "none", cwd=suite).out
+    shutil.rmtree(suite / "runs")
+    ran(suite, TWO, "p")
+    out = invoke("diff-guidelines", "none", cwd=suite).out
+    assert "No runs without guidelines: stub/model\n  cli run -m stub/model -e no_guidelines\n" in out
+    markdown = invoke("diff-guidelines", "none", "--format", "markdown", cwd=suite).out
+    assert "**No runs without guidelines:** stub/model" in markdown
+    assert f"`{FILE}`, no guidelines → `working tree`" in markdown
 
 
 HOSTILE = "@octocat #1 <img src=x onerror=alert(1)> ![x](http://evil) [a](javascript:x) | `b` ~~~ ``` </details> <!-- x"

@@ -9,7 +9,7 @@ import pytest
 
 from convex_evals.config import open_workspace
 from convex_evals.errors import UserError
-from convex_evals.guidelines.revisions import Version, parse_revisions, read_versions
+from convex_evals.guidelines.revisions import Version, differ, parse_revisions, read_versions
 from convex_evals.records.hashes import sha256_text
 from convex_evals.suite.prompt import PromptSource
 from convex_evals.vcs.git import text_at
@@ -204,6 +204,39 @@ def test_a_side_without_the_file(suite: Path) -> None:
     assert [last(v) for v in versions(suite, "v1")] == ["1", "absent"]
     assert [last(v) for v in versions(suite, "HEAD", "v1")] == ["absent", "1"]
     assert f"{FILE}: neither in HEAD (" in problem(suite, "HEAD") and "nor in working tree" in problem(suite, "HEAD")
+
+
+def test_none_is_no_guidelines(suite: Path, tmp_path: Path) -> None:
+    for words, known in ((("none",), "4"), (("none", "HEAD"), "3"), (("none..v1",), "1"), (("none..",), "4")):
+        before, after = versions(suite, *words)
+        assert before.sha256 is None and before.label == "no guidelines"
+        assert last(after) == known and after.bare is None and before.prompt == after.prompt
+        assert before.bare == "no_guidelines"
+    before, after = versions(suite, "v1", "none")
+    assert last(before) == "1" and after.bare and differ(before, after)
+    git(suite, "branch", "none", "v1")
+    assert [last(v) for v in versions(suite, "refs/heads/none", "HEAD")] == ["1", "3"]
+    assert versions(suite, "none", "heads/none")[0].bare
+
+    assert problem(suite, "none", "none") == "none none: no guidelines on either side; name a revision on one of them"
+    for words in (("none...",), ("none...", "HEAD"), ("HEAD...none",)):
+        assert problem(suite, *words).endswith("nothing branched off from it; write `none HEAD`")
+    assert problem(suite, "none", "zzz").startswith("zzz: no such revision")
+    write_files(suite, {"convex-evals.yaml": "experiments: {cold: {parameters: {temperature: 0}}}\n"})
+    assert problem(suite, "none", experiment="cold") == (
+        "none: no experiment asks as 'cold' does and gives no guidelines; add one to convex-evals.yaml, "
+        "the same with `guidelines: null`"
+    )
+    twin = "experiments: {cold: {parameters: {temperature: 0}}, bare: {guidelines: null, parameters: {temperature: 0}}}"
+    write_files(suite, {"convex-evals.yaml": f"{twin}\n"})
+    assert versions(suite, "none", experiment="cold")[0].bare == "bare"
+    git(suite, "rm", "-qf", "--cached", FILE)
+    commit(suite, {".gitignore": "guidelines\n"})
+    assert problem(suite, "none", "HEAD").startswith(f"{FILE}: not in HEAD (")
+    # What is not committed needs no repository.
+    make_eval(write_files(tmp_path / "plain", {FILE: "- Version 1\n"}))
+    assert last(versions(tmp_path / "plain", "none")[1]) == "1"
+    assert problem(tmp_path / "plain", "none", "v1").startswith("DIR: not in a Git repository, so there is no 'v1'")
 
 
 @pytest.mark.parametrize("words", [("", None), ("HEAD", "")])

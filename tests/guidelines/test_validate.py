@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import signal
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -113,6 +114,11 @@ def cli(suite: Path, *arguments: str, status: int = 0) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
 def runs_of(suite: Path) -> dict[bool, list[Run]]:
     """By whether they confirm."""
     found: dict[bool, list[Run]] = {False: [], True: []}
@@ -180,9 +186,57 @@ def test_what_flips_is_asked_again_and_only_that_counts(
     assert model.total == total, "a run that confirms is never taken for the screening of as many trials"
 
 
-def test_asking_and_grading_by_different_machines(suite: Path, model: Model, tmp_path_factory: Any) -> None:
+def given(stub: Provider) -> Counter[str]:
+    """By what requests were given: no guidelines, those of HEAD, or those of the working tree."""
+    texts = [json.dumps(body["messages"]) for body in stub.requests]
+    return Counter("none" if "Be brief" not in text else "new" if "mended" in text else "old" for text in texts)
+
+
+def test_none_is_no_guidelines_at_all(suite: Path, stub: Provider, model: Model, golden: Golden) -> None:
+    """Models are asked as `no_guidelines` asks them, and all else is as for any change."""
+    dry, _ = cli(suite, "none", *WORDS, "--dry-run")
+    assert dry.startswith("Screening: 8 calls, usually $") and model.total == 0
+    out, _ = cli(suite, "none", *WORDS, "-y", "--fail-on-regression", status=4)
+    assert given(stub) == {"none": 4 + 15, "new": 4 + 15}
+    golden("validate-guidelines-none.txt", settled(out))
+    experiments = {(r.plan.experiment, r.plan.guidelines) for own in runs_of(suite).values() for r in own}
+    assert experiments == {("no_guidelines", None), ("default", FILE)}
+
+    # The same command again asks nobody, and neither does a run without guidelines, which has the same prompt.
+    found = json.loads(cli(suite, "none", *WORDS, "--json")[0])
+    markdown, _ = cli(suite, "none..", *WORDS, "--format", "markdown")
+    assert command(suite, "run", "-m", "model", "-e", "no_guidelines").returncode == 0
+    assert model.total == 38 and found["models"][0]["verdict"] == "mixed"
+    nothing = {"commit": None, "path": None, "exists": False, "guidelines_sha256": None, "tokens": 0}
+    assert found["before"] == {"revision": "none", **nothing} and found["rules"] == found["sections"] == []
+    assert f"\n`{FILE}`, no guidelines → `working tree` · experiment `default`\n" in markdown
+    assert markdown.endswith("#### Rules: all 3 added.\n")
+
+    write_files(suite, {".gitignore": ".cache\n.env\n"})
+    git(suite, "config", "user.name", "Test")
+    git(suite, "config", "user.email", "test@example.org")
+    assert "Committed to main" in cli(suite, "none", *WORDS, "--commit")[0]
+    subject = git(suite, "log", "-1", "--format=%s")
+    assert re.fullmatch(r"chore\(runs\): validate guidelines none\.\.[0-9a-f]{8}, stub/model: mixed", subject)
+
+    # What was found is on record, and `diff-guidelines` shows it.
+    (record,) = [folder.read() for folder in validations(RunStore(suite / "runs"))]
+    assert record and record.before.guidelines is None and record.before.guidelines_sha256 is None
+    assert record.after.guidelines == FILE and record.experiment == "default"
+    shown = json.loads(command(suite, "diff-guidelines", "none", "--json").stdout)
+    assert [(c["model"], c["verdict"]) for c in shown["confirmed"]] == [("stub/model", "mixed")]
+
+    # What was asked without guidelines is used again, on whichever side it stands.
+    back, _ = cli(suite, "HEAD", "none", *WORDS, "--dry-run")
+    assert back.startswith("Screening: 4 calls, ")
+    cli(suite, "HEAD", "none", *WORDS, "-y")
+    assert given(stub) == {"none": 4 + 15, "new": 4 + 15, "old": 4}
+
+
+@pytest.mark.parametrize("base", ["HEAD", "none"])
+def test_asking_and_grading_by_different_machines(base: str, suite: Path, model: Model, tmp_path_factory: Any) -> None:
     """Each gets the files of the repository, and what the one before it handed over."""
-    words, before = ["HEAD", *WORDS, "-y", "--budget", "5", "--only"], suite
+    words, before = [base, *WORDS, "-y", "--budget", "5", "--only"], suite
     asked = []
     for stage in ("ask", "grade", "ask", "grade"):
         machine = tmp_path_factory.mktemp(stage)
@@ -247,17 +301,20 @@ def test_who_is_asked_may_refuse(suite: Path, model: Model, invoke: Invoke, monk
     assert model.total == 0 and not (suite / "runs").exists()
 
 
-def test_interrupted_in_either_round_nothing_is_paid_twice(suite: Path, stub: Provider, model: Model) -> None:
+@pytest.mark.parametrize("base", ["HEAD", "none"])
+def test_interrupted_in_either_round_nothing_is_paid_twice(
+    base: str, suite: Path, stub: Provider, model: Model
+) -> None:
     stub.pause = 0.01
     for sent in (2, 4 + 5):
-        process = start(suite, "validate-guidelines", "HEAD", *WORDS, "-y", "-c", "first")
+        process = start(suite, "validate-guidelines", base, *WORDS, "-y", "-c", "first")
         deadline = time.monotonic() + patience.seconds(60)
         while len(stub.requests) < sent and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.005)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=patience.seconds(60))
         assert process.returncode == 130 and "the same command resumes it" in err, err
-    cli(suite, "HEAD", *WORDS, "-y", "-c", "first")
+    cli(suite, base, *WORDS, "-y", "-c", "first")
     assert len(stub.finished) == 4 + 20
     runs = runs_of(suite)
     assert len(runs[True]) == 10 and not ids(runs[False]) & ids(runs[True])
@@ -271,6 +328,9 @@ def test_what_cannot_be_validated(suite: Path, invoke: Invoke, model: Model) -> 
 
     assert "-m reference: gets no guidelines; name a model of models.yaml" in says("HEAD", "-m", "reference", "-y")
     assert "no such model; did you mean 'model'?" in says("HEAD", "-m", "modle", "-y")
+    assert "-m reference: gets no guidelines; name a model of models.yaml" in says("none", "-m", "reference", "-y")
+    one_hunk = says("none", "-m", "model", "--each-hunk", "-y")
+    assert one_hunk == "error: --each-hunk: against `none`, all guidelines are one hunk; leave it out\n"
     assert invoke("validate-guidelines", "HEAD", cwd=suite).status == 2
     write_files(suite, {FILE: ONE.replace("000-first/000-eval", "x/y")})
     # Whatever the texts.
@@ -282,6 +342,10 @@ def test_what_cannot_be_validated(suite: Path, invoke: Invoke, model: Model) -> 
     assert markdown.startswith("### Guidelines: no change for models\n")
     (suite / FILE).unlink()
     assert f"{FILE}: not in working tree; name a revision that has it" in says("HEAD", "-m", "model")
+    assert f"{FILE}: not in working tree; name a revision that has it" in says("none", "-m", "model")
+    write_files(suite, {FILE: "<!-- Nothing yet. -->\n"})
+    empty = invoke("validate-guidelines", "none", "-m", "model", cwd=suite)
+    assert empty.status == 0 and empty.out.endswith("No change for models: the guidelines are empty.\n")
     assert model.total == 0
 
 

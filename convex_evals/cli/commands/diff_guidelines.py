@@ -80,13 +80,15 @@ def diff_guidelines(ctx: click.Context, options: DiffGuidelinesOptions, grading:
     """Show what changed in the guidelines from BASE to HEAD, and how that affected each model.
 
     BASE and HEAD are Git revisions; HEAD defaults to the working tree. `main...` is the commit where this branch left
-    main. Nothing is checked out. A run belongs to the guidelines whose hash it recorded. If a side has no runs, the
-    command that makes them is shown, with its cost. What `cli validate-guidelines` confirmed of the same change comes
-    first; where it was not validated, the command that does so on the evals that the changed rules name is shown.
+    main, `none` is no guidelines at all. Nothing is checked out. A run belongs to the guidelines whose hash it
+    recorded. If a side has no runs, the command that makes them is shown, with its cost. What `cli validate-guidelines`
+    confirmed of the same change comes first; where it was not validated, the command that does so on the evals that the
+    changed rules name is shown.
 
     \b
     Examples:
       cli diff-guidelines HEAD~1
+      cli diff-guidelines none HEAD
       cli diff-guidelines main... -m claude-sonnet-5 --fail-on-regression
       cli diff-guidelines v1.2 v1.3 --format markdown --pages https://example.org/evals/
       cli diff-guidelines HEAD --run --budget 5

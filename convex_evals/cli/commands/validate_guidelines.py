@@ -121,12 +121,14 @@ def validate_guidelines(ctx: click.Context, options: ValidateGuidelinesOptions, 
     reported at most once in twenty times.
     Calls and dollars are shown before they are spent. Repeat the command to resume after an interruption; nothing is
     paid for twice. BASE and HEAD are as for `cli diff-guidelines`, which shows the verdict from then on: it is a file,
-    beside all runs of the validation, in one folder for each model, which no list of runs looks into.
+    beside all runs of the validation, in one folder for each model, which no list of runs looks into. With `none` as
+    BASE, the question is whether guidelines help at all.
 
     \b
     Examples:
       cli validate-guidelines HEAD -m claude-sonnet-5 -c queries --dry-run
       cli validate-guidelines HEAD -m claude-sonnet-5 -c queries
+      cli validate-guidelines none HEAD -m claude-sonnet-5 --budget 20
       cli validate-guidelines main... -m gpt-5 -m claude-sonnet-5 --budget 20 -y --fail-on-regression
       cli validate-guidelines main... -m gpt-5 -f pagination -y --budget 5 --commit --push
       cli validate-guidelines HEAD~1 HEAD -m gpt-5 --trials 1 --confirm 8 --each-hunk
