@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from convex_evals.analysis.compare.silent import Silence, silence
 from convex_evals.errors import UserError
 from convex_evals.guidelines.confirmed_tables import trials
 from convex_evals.guidelines.revisions import Version, differ
@@ -39,6 +40,11 @@ class Confirmed:
     def evals(self) -> frozenset[str]:
         """That were screened."""
         return frozenset((*self.record.evals, *self.record.unchanged))
+
+    @property
+    def silence(self) -> Silence | None:
+        """Why nothing was found: none of a side's trials was scored; None where something was."""
+        return None if self.evals else silence(self.record.left_out.values())
 
     def said_of(self, eval_id: str) -> str:
         """What the new trials of one eval say; empty where it was not screened."""

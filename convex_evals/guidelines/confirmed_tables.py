@@ -85,30 +85,34 @@ def rests_on(found: Confirmation) -> str:
     return "; ".join(parts)
 
 
-def confirmed_section(found: Sequence[tuple[str, Confirmation]]) -> Section:
-    """By model, above what only compares runs."""
+def confirmed_section(found: Sequence[tuple[str, Confirmation]], silent: str | None) -> Section:
+    """By model, above what only compares runs; `silent` is the line about models that nothing was found of."""
     rows = [row(model, one) for model, one in found]
     return Section.of(
         "Confirmed by new trials (cli validate-guidelines):",
-        Table.of(text_columns(HEADER, left=(0, 1)), rows),
+        Table.of(text_columns(HEADER, left=(0, 1)), rows) if rows else None,
         *(f"{model}: {verdict_line(one)}" for model, one in found),
+        silent,
     )
 
 
-def confirmed_markdown(found: Sequence[tuple[str, Confirmation]]) -> str:
-    answers = [f"- **{inline(f'{model}: {verdict_line(one)}')}**" for model, one in found[:MOST]]
-    table = markdown_table(HEADER, [marked_row(model, one) for model, one in found], range(2, 8))
-    return "\n\n".join(["#### Confirmed by new trials (`cli validate-guidelines`)", table, "\n".join(answers)])
+def confirmed_markdown(found: Sequence[tuple[str, Confirmation]], silent: str | None) -> str:
+    lines = [*(f"{model}: {verdict_line(one)}" for model, one in found[:MOST]), *([silent] if silent else [])]
+    rows = [marked_row(model, one) for model, one in found]
+    table = [markdown_table(HEADER, rows, range(2, 8))] if rows else []
+    answers = "\n".join(f"- **{inline(line)}**" for line in lines)
+    return "\n\n".join(["#### Confirmed by new trials (`cli validate-guidelines`)", *table, answers])
 
 
-def heading(verdicts: Sequence[Conclusion]) -> str:
-    """The verdicts of all models, the worst first."""
+def heading(verdicts: Sequence[Conclusion], silent: int = 0) -> str:
+    """The verdicts of all models, the worst first, and how many models there is nothing to say of."""
     order = [Conclusion.REGRESSED, Conclusion.MIXED, Conclusion.IMPROVED]
     found = [v for v in [*order, *(v for v in Conclusion if v not in order)] if v in verdicts]
     words = [f"{MARKS.get(v, _OTHER_MARK)} {v.words}" for v in found]
-    if len(verdicts) == 1:
+    if len(verdicts) == 1 and not silent:
         return words[0]
-    return ", ".join(f"{word} ({verdicts.count(v)})" for v, word in zip(found, words, strict=True))
+    counts = [f"{word} ({verdicts.count(v)})" for v, word in zip(found, words, strict=True)]
+    return ", ".join([*counts, *([f"{_OTHER_MARK} no scored trial ({silent})"] if silent else [])])
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> str:

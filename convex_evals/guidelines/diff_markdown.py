@@ -66,9 +66,9 @@ def to_markdown(report: DiffReport, links: PageLinks | None = None) -> str:
     page.add(_title(report))
     if links:
         page.add(links.line())
-    confirmed = [(c.model, c.confirmation) for c in report.confirmed]
-    if confirmed and not page.add(confirmed_markdown(confirmed)):
-        page.left_out["confirmed verdicts"] = len(confirmed)
+    confirmed = [(c.model, c.confirmation) for c in report.validated]
+    if report.confirmed and not page.add(confirmed_markdown(confirmed, report.unvalidated_line)):
+        page.left_out["confirmed verdicts"] = len(report.confirmed)
     _add_verdicts(page, report)
     _add_gaps(page, report)
     _add_rules(page, report)
@@ -116,8 +116,11 @@ def change(report: DiffReport) -> str:
 
 
 def _add_verdicts(page: _Page, report: DiffReport) -> None:
-    models = report.effect.models
+    models = report.models
+    silent = inline(report.silent_line) if report.silent_line else ""
     if not models:
+        if silent:
+            page.add(silent)
         return
     if report.confirmed:
         page.add(WEAKER)
@@ -131,6 +134,8 @@ def _add_verdicts(page: _Page, report: DiffReport) -> None:
     notes = [f"{judged}Detects: the points that would have been found four times out of five.", *report.advice]
     notes += ["A is before, B is after.", *report.model_notes] if report.model_notes else []
     page.add(page.add_some("notes", [f"- {inline(note)}" for note in notes], 0.1, "\n"))
+    if silent:
+        page.add(silent)
 
 
 def _row(found: ModelEffect, links: PageLinks | None) -> str:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from convex_evals.analysis.compare import paired_to_data, to_data
+from convex_evals.analysis.compare.silent import Silence, silences, silent_line
 from convex_evals.analysis.compare.tables import left_out_line, unscored_line
 from convex_evals.guidelines.confirmed_tables import heading
 from convex_evals.guidelines.diff import ChangeKind, GuidelineDiff, RuleChange, diff_guidelines
@@ -74,6 +75,30 @@ class DiffReport:
         """Whether the prompt around the guidelines is another one, so that runs differ by more than these."""
         return self.before.prompt != self.after.prompt
 
+    @cached_property
+    def silent(self) -> dict[str, Silence]:
+        """Models with runs on both sides, of which a side has no scored trial."""
+        return silences({m.model: m.comparison for m in self.effect.models})
+
+    @property
+    def models(self) -> list[ModelEffect]:
+        """All others."""
+        return [m for m in self.effect.models if m.model not in self.silent]
+
+    @property
+    def silent_line(self) -> str | None:
+        return silent_line(self.silent, "before", "after")
+
+    @property
+    def validated(self) -> list[Confirmed]:
+        """Those of which something was scored on both sides."""
+        return [c for c in self.confirmed if not c.silence]
+
+    @property
+    def unvalidated_line(self) -> str | None:
+        """The others, in one line."""
+        return silent_line({c.model: c.silence for c in self.confirmed if c.silence}, "before", "after")
+
     @property
     def summary(self) -> str:
         """How the rules changed, in one line."""
@@ -103,10 +128,12 @@ class DiffReport:
         if not (self.effect.models or self.confirmed):
             return "" if self.diff.same_for_models else "no model has runs with both versions"
         counts = Counter(m.paired.verdict for m in self.deciding)
-        compared = ", ".join(f"{counts[v]} {v.words}" for v in ORDER if counts[v])
+        words = [f"{counts[v]} {v.words}" for v in ORDER if counts[v]]
+        compared = ", ".join([*words, *([f"{len(self.silent)} without a scored trial"] if self.silent else [])])
         if not self.confirmed:
             return compared
-        validated = f"validated: {heading([c.confirmation.verdict for c in self.confirmed])}"
+        verdicts = [c.confirmation.verdict for c in self.validated]
+        validated = f"validated: {heading(verdicts, len(self.confirmed) - len(verdicts))}"
         return f"{validated}; compared: {compared}" if compared else validated
 
     @property
@@ -117,7 +144,7 @@ class DiffReport:
             validated.setdefault(one.model, set()).update(one.evals)
         return [
             m
-            for m in self.effect.models
+            for m in self.models
             if m.model not in validated or not validated[m.model].issuperset(p.eval for p in m.comparison.pairs)
         ]
 
@@ -130,7 +157,7 @@ class DiffReport:
 
     @property
     def several(self) -> bool:
-        return len(self.effect.models) > 1
+        return len(self.models) > 1
 
     @property
     def notes(self) -> list[str]:
@@ -144,7 +171,7 @@ class DiffReport:
     def model_notes(self) -> list[str]:
         """What else there is to know of the models' runs, a line for all models alike; A is before, B after."""
         found: dict[str, list[str]] = {}
-        for model in self.effect.models:
+        for model in self.models:
             of = model.comparison
             lost = unscored_line("A", of.a_unscored), unscored_line("B", of.b_unscored), left_out_line(of.left_out)
             for line in [*of.notes, *filter(None, lost)]:
@@ -154,15 +181,15 @@ class DiffReport:
     @property
     def advice(self) -> list[str]:
         """What would tell more, where a verdict says that too little was seen; a line for all models alike."""
-        unclear = [m for m in self.effect.models if m.paired.verdict is Conclusion.UNDERPOWERED]
+        unclear = [m for m in self.models if m.paired.verdict is Conclusion.UNDERPOWERED]
         trials = [f"{m.model} {m.paired.more_trials}" for m in unclear if m.paired.more_trials is not None]
         evals = [m.model for m in unclear if m.paired.more_trials is None]
         few = [
             f"{m.model} {m.paired.differing}"
-            for m in self.effect.models
+            for m in self.models
             if m.paired.verdict is Conclusion.TOO_FEW and m.paired.evals
         ]
-        none = [m.model for m in self.effect.models if not m.paired.evals]
+        none = [m.model for m in self.models if not m.paired.evals]
         wanted = f"{RELEVANT * 100:.0f} points"
         lines = [
             (f"To detect {wanted} it takes about so many more trials per eval", trials),

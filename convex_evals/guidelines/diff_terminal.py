@@ -62,12 +62,12 @@ def _title(report: DiffReport) -> str:
 
 def _effect(report: DiffReport) -> Iterator[str | Table | Section]:
     if report.confirmed:
-        yield confirmed_section([(c.model, c.confirmation) for c in report.confirmed])
-    if report.effect.models:
+        yield confirmed_section([(c.model, c.confirmation) for c in report.validated], report.unvalidated_line)
+    if report.models:
         if report.confirmed:
             yield WEAKER
-        yield Table.of(_MODELS, [_row(m) for m in report.effect.models])
-        judged = f"p and verdicts are corrected for {len(report.effect.models)} models; " if report.several else ""
+        yield Table.of(_MODELS, [_row(m) for m in report.models])
+        judged = f"p and verdicts are corrected for {len(report.models)} models; " if report.several else ""
         yield "\n".join(
             [
                 f"{judged}detects: the points that would have been found four times out of five",
@@ -75,6 +75,8 @@ def _effect(report: DiffReport) -> Iterator[str | Table | Section]:
                 *_model_notes(report),
             ]
         )
+    if report.silent_line:
+        yield report.silent_line
     for gap in report.gaps:
         who = ", ".join(gap.models)
         yield f"{' '.join(filter(None, gap.what))}: {who}\n  {gap.command}\n  {gap.price}"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from convex_evals.analysis.compare.silent import Silence, silences, silent_line
 from convex_evals.guidelines.confirmation import Answered
 from convex_evals.guidelines.confirmed_tables import (
     HEADER,
@@ -49,12 +51,23 @@ class ValidationReport:
     def to_section(self) -> Section:
         if not self.answers:
             return apart(changes_text(self.diff))
-        return apart(changes_text(self.diff), *self._answers(), *self._hunks(), "\n".join(self.verdicts))
+        return apart(changes_text(self.diff), *self._answers(), *self._hunks(), "\n".join(self.verdicts()))
+
+    @cached_property
+    def silent(self) -> dict[str, Silence]:
+        """Models of which a side has no scored trial."""
+        return silences({a.screened.model: a.screened.comparison for a in self.answers})
 
     @property
-    def verdicts(self) -> list[str]:
-        """The answer, a line for each model."""
-        return [f"{a.screened.model}: {verdict_line(a.confirmation)}" for a in self.answers]
+    def told(self) -> list[Answered]:
+        """The answers about all others."""
+        return [a for a in self.answers if a.screened.model not in self.silent]
+
+    def verdicts(self, most: int | None = None) -> list[str]:
+        """The answer, a line for each model, of `most` models; one for all of which nothing was scored."""
+        silent = silent_line(self.silent, "before", "after")
+        told = [f"{a.screened.model}: {verdict_line(a.confirmation)}" for a in self.told]
+        return [*told[:most], *([silent] if silent else [])]
 
     @property
     def recipe(self) -> str:
@@ -74,11 +87,11 @@ class ValidationReport:
     def notes(self) -> list[str]:
         """How to read the tables."""
         found = ["Points are of all screened evals, p of all new trials together; what did not flip is unchanged."]
-        if len(self.answers) > 1:
-            found += [f"p and verdicts are corrected for all {len(self.answers)} models and their evals."]
+        if len(self.told) > 1:
+            found += [f"p and verdicts are corrected for all {len(self.told)} models and their evals."]
         if self._of_one_day:
             found += ["All rounds are of one day: what a day does to one side alone is not told from the guidelines."]
-        for a in self.answers:
+        for a in self.told:
             lost = len(a.screened.comparison.left_out)
             found += [f"{a.screened.model}: {lost} evals could not be compared."] if lost else []
             new = len(a.confirmation.flipped) - len(a.confirmation.evals)
@@ -87,8 +100,9 @@ class ValidationReport:
 
     def _answers(self) -> Iterator[str | Section | Table]:
         yield self.recipe
-        yield Section.of(Table.of(text_columns(HEADER, left=(0, 1)), [_row(a) for a in self.answers]), *self.notes)
-        for a in self.answers:
+        if self.told:
+            yield Section.of(Table.of(text_columns(HEADER, left=(0, 1)), [_row(a) for a in self.told]), *self.notes)
+        for a in self.told:
             if a.confirmation.evals:
                 asked = Column("eval", f"{a.screened.model}: asked again")
                 columns = [Column("model", None), asked, *text_columns(LINES_HEADER, left=(3,))]
@@ -102,25 +116,30 @@ class ValidationReport:
         if not self.hunk_answers:
             yield "The one hunk is the whole change: its verdict is that of the change."
             return
-        rows = [[f"hunk {a.screened.question.hunk}", *_row(a), _names(a.confirmation)] for a in self.hunk_answers]
+        rows = [[f"hunk {a.screened.question.hunk}", *_row(a), _names(a.confirmation)] for a in self._told_of_hunks]
         columns = text_columns(["hunk", *HEADER, "confirmed evals"], left=(0, 1, 2, 9))
         yield Section.of(Table.of(columns, rows), self._together)
 
     @property
+    def _told_of_hunks(self) -> list[Answered]:
+        return [a for a in self.hunk_answers if a.screened.model not in self.silent]
+
+    @property
     def _together(self) -> str:
-        return f"p and verdicts of hunks are corrected for all {len(self.hunk_answers)} of them and their evals."
+        return f"p and verdicts of hunks are corrected for all {len(self._told_of_hunks)} of them and their evals."
 
     def to_markdown(self) -> str:
         """At most 60,000 bytes, the verdict first."""
         if not self.answers:
             return f"### Guidelines: no change for models\n\n{self._title()}\n\n{changes_markdown(self.diff, LIMIT)}\n"
-        verdicts = heading([a.confirmation.verdict for a in self.answers])
+        verdicts = heading([a.confirmation.verdict for a in self.told], len(self.silent))
         parts = [f"### Guidelines, validated: {verdicts}", self._title(), inline(self.recipe)]
-        parts += ["\n".join(f"- **{inline(line)}**" for line in self.verdicts[:MOST])]
-        parts.append(markdown_table(HEADER, [_marked(a) for a in self.answers], range(2, 8)))
-        parts.append("\n".join(f"- {inline(note)}" for note in self.notes[:MOST]))
+        parts += ["\n".join(f"- **{inline(line)}**" for line in self.verdicts(MOST))]
+        if self.told:
+            parts.append(markdown_table(HEADER, [_marked(a) for a in self.told], range(2, 8)))
+            parts.append("\n".join(f"- {inline(note)}" for note in self.notes[:MOST]))
         parts += self._markdown_hunks()
-        for a in self.answers:
+        for a in self.told:
             if a.confirmation.evals:
                 body = markdown_table(["asked again", *LINES_HEADER], _lines(a), range(1, 4))
                 found = a.confirmation
@@ -142,7 +161,7 @@ class ValidationReport:
         if not self.hunk_answers:
             yield "The one hunk is the whole change: its verdict is that of the change."
             return
-        rows = [[f"hunk {a.screened.question.hunk}", *_marked(a), _names(a.confirmation)] for a in self.hunk_answers]
+        rows = [[f"hunk {a.screened.question.hunk}", *_marked(a), _names(a.confirmation)] for a in self._told_of_hunks]
         yield markdown_table(["hunk", *HEADER, "confirmed evals"], rows, range(3, 9))
         yield self._together
 

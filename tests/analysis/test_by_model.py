@@ -60,6 +60,21 @@ def test_several_models_are_several_questions(suite: Path, invoke: Invoke) -> No
     assert among == pytest.approx(3 * alone)
 
 
+def test_models_without_a_scored_trial_are_on_one_line(suite: Path, invoke: Invoke) -> None:
+    for model in ("acme/d", "acme/e"):
+        for experiment in ("no_guidelines", "default"):
+            outcomes = dict.fromkeys(EVALS, "p" if (model, experiment) == ("acme/e", "default") else "u")
+            make_run(suite / "runs", outcomes, model=model, experiment=experiment, run_id=f"lost-{experiment}")
+    words = ("compare", "experiment=no_guidelines,runs=all", "experiment=default,runs=all", "--by-model")
+    out = invoke(*words).out
+    assert out.startswith("improved: 1 of 2 models; too few to tell: 1\n")
+    assert out.count("acme/d") == 1 and "No scored trial of: acme/d (timeout); acme/e (A: timeout)\n" in out
+    found = json.loads(invoke(*words, "--json").out)["models"]
+    assert [each["model"] for each in found] == ["acme/a", "acme/b", "acme/d", "acme/e"]
+    alone = invoke("compare", "model=acme/d,experiment=default,runs=all", words[1], "--by-model").out
+    assert alone.startswith("No scored trial of: acme/d (timeout)\n") and "verdict" not in alone
+
+
 def test_no_model_in_common_is_one_line(suite: Path, invoke: Invoke) -> None:
     done = invoke("compare", "model=acme/a", "model=acme/b", "--by-model")
     assert done.status == 1 and "have no model in common; leave out --by-model to compare them" in done.err

@@ -262,6 +262,16 @@ def test_runs_that_were_graded_again(tmp_path: Path) -> None:
     assert pairs_by_eval(sides(a, b)) == {"a/x": (2, 2, 2, 2)}
 
 
+def test_what_is_scored_on_neither_side_says_so(tmp_path: Path) -> None:
+    a = make_run(tmp_path, {"a/x": "uu", "a/y": "", "a/z": "p"}, run_id="a", complete=False)
+    b = make_run(tmp_path, {"a/x": "u", "a/y": "", "a/z": ""}, run_id="b", complete=False)
+    assert reasons(sides(a, b)) == {
+        "a/x": "no scored trial in A and B (3 x timeout)",
+        "a/y": "not done in A and B",
+        "a/z": "not done in B",
+    }
+
+
 def test_runs_that_are_not_complete_or_synthetic(tmp_path: Path) -> None:
     a = make_run(tmp_path, {"a/x": "p", "a/y": "p"}, model="reference/answers", synthetic=True)
     b = make_run(tmp_path, {"a/x": "f", "a/y": ""}, run_id="b", complete=False)

@@ -315,8 +315,25 @@ def test_what_is_in_no_pair_is_said(form: str, suite: Path, invoke: Invoke) -> N
     ran(suite, ONE, "p")
     ran(suite, TWO, "u")
     out = invoke("diff-guidelines", "HEAD", "--format", form, cwd=suite).out
-    assert "No eval was scored on both sides under the same rules: stub/model" in out and " 0.0 " not in out
-    assert "Fewer than six" not in out and "2 evals are in no pair: no scored trial in B (1 x timeout) (2)" in out
+    assert "No scored trial of: stub/model (after: timeout)" in out and "Fewer than six" not in out
+
+
+@pytest.mark.parametrize("form", ["terminal", "markdown"])
+def test_models_without_a_scored_trial_are_on_one_line(form: str, suite: Path, invoke: Invoke) -> None:
+    for model, before, after in (("a", "p", "f"), ("b", "uu", "uu"), ("c", "uu", "uu"), ("d", "pp", "uu")):
+        ran(suite, ONE, before, model=f"acme/{model}")
+        ran(suite, TWO, after, model=f"acme/{model}", complete=model != "c")
+    out = invoke("diff-guidelines", "HEAD", "--format", form, cwd=suite).out
+    assert out.count("No scored trial of: acme/b, acme/c (timeout); acme/d (after: timeout)\n") == 1
+    assert not re.search("^.*(tell .*acme/[bcd]|pair: no scored|not complete|corrected for).*$", out, re.MULTILINE)
+    assert re.search("too few to tell( [|])? +acme/a ", out)
+    if form == "markdown":
+        assert out.startswith("### Guidelines: 1 too few to tell, 3 without a scored trial\n")
+    assert [m["model"] for m in data_of(suite, invoke)["models"]] == ["acme/a", "acme/b", "acme/c", "acme/d"]
+    shutil.rmtree(suite / "runs" / "acme" / "a")
+    out = invoke("diff-guidelines", "HEAD", "--format", form, cwd=suite).out
+    assert "No scored trial of: acme/b, acme/c (timeout); acme/d (after: timeout)\n" in out and "tell" not in out
+    assert out.startswith("### Guidelines: 3 without a scored trial\n") == (form == "markdown")
 
 
 KEY = {"grading_key": "9" * 64}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,8 @@ def documented() -> dict[tuple[str, str], tuple[str, int]]:
     return {(whole, evals): (verdict, int(status)) for whole, evals, verdict, status in rows}
 
 
-def validation(rows: list[Row], **changes: object) -> ValidationRecord:
-    screen = [EvalPair(e, 3 * (n >= len(rows)), 3, 3, 3) for n, e in enumerate(EVALS)]
+def validation(rows: list[Row], *, screened: int = len(EVALS), **changes: Any) -> ValidationRecord:
+    screen = [EvalPair(e, 3 * (n >= len(rows)), 3, 3, 3) for n, e in enumerate(EVALS[:screened])]
     again = [EvalPair(e, a, 10, b, 10) for e, (a, b) in zip(EVALS, rows, strict=False)]
     return make_validation(screen, again, **changes)
 
@@ -77,7 +78,7 @@ def changed(tmp_path: Path) -> Path:
     return write_files(tmp_path, {FILE: TWO})
 
 
-def write(suite: Path, rows: list[Row], **changes: object) -> Path:
+def write(suite: Path, rows: list[Row], **changes: Any) -> Path:
     side = {"guidelines": FILE, "prompt_sha256": None}
     sides = {
         name: {**side, "guidelines_sha256": guidelines_sha256(text)} for name, text in (("before", ONE), ("after", TWO))
@@ -160,6 +161,21 @@ def test_a_damaged_verdict_is_one_line(change: dict[str, Any], says: str, change
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     result = invoke("diff-guidelines", "HEAD", cwd=changed)
     assert result.status == 1 and says in result.err and result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("form", ["terminal", "markdown"])
+def test_validated_models_without_a_scored_trial_are_on_one_line(form: str, changed: Path, invoke: Invoke) -> None:
+    write(changed, [BETTER])
+    for model in ("acme/b", "acme/c"):
+        lost = dict.fromkeys(EVALS, "no scored trial in A and B (3 x auth)")
+        write(changed, [], model=model, left_out=lost, screened=0)
+    out = invoke("diff-guidelines", "HEAD", "--format", form, cwd=changed).out
+    assert out.count("No scored trial of: acme/b, acme/c (auth)") == 1 and "too few" not in out
+    if form == "markdown":
+        assert out.startswith("### Guidelines: validated: 🟢 improved (1), ⚪ no scored trial (2)\n")
+    shutil.rmtree(changed / "runs" / "acme" / "model-1")
+    out = invoke("diff-guidelines", "HEAD", "--format", form, cwd=changed).out
+    assert "No scored trial of: acme/b, acme/c (auth)" in out and "verdict " not in out
 
 
 def test_another_prompt_is_another_change(changed: Path, invoke: Invoke) -> None:

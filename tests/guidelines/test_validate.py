@@ -320,6 +320,26 @@ def test_interrupted_in_either_round_nothing_is_paid_twice(
     assert len(runs[True]) == 10 and not ids(runs[False]) & ids(runs[True])
 
 
+def test_a_model_without_a_scored_trial_is_one_line(suite: Path, stub: Provider) -> None:
+    """Others are judged as if it had not been there."""
+    listed = (suite / "models.yaml").read_text()
+    more = listed.replace("models:\n", "").replace("stub/model", "stub/lost").replace("openai/model", "openai/lost")
+    write_files(suite, {"models.yaml": listed + more})
+    stub.behave = lambda n, body: "malformed" if body["model"] == "lost" else "ok"
+    words = ["HEAD", *WORDS, "-m", "lost", "-f", "first/000", "-y"]
+    for _ in range(3):
+        out, _ = cli(suite, *words, status=6)
+    assert out.count("stub/lost") == 1 and out.endswith("\nNo scored trial of: stub/lost (malformed)\n")
+    assert "corrected for all" not in out and "\nstub/model: " in out
+    markdown, _ = cli(suite, *words, "--format", "markdown", status=6)
+    assert markdown.count("stub/lost") == 1 and "\n- **No scored trial of: stub/lost (malformed)**\n" in markdown
+    assert markdown.splitlines()[0].endswith(" (1), ⚪ no scored trial (1)")
+    assert [m["model"] for m in json.loads(cli(suite, *words, "--json", status=6)[0])["models"]] == [
+        "stub/model",
+        "stub/lost",
+    ]
+
+
 def test_what_cannot_be_validated(suite: Path, invoke: Invoke, model: Model) -> None:
     def says(*words: str) -> str:
         result = invoke("validate-guidelines", *words, cwd=suite)

@@ -9,6 +9,7 @@ from typing import Any
 
 from convex_evals.analysis.compare.comparison import Comparison, compare
 from convex_evals.analysis.compare.sides import Side
+from convex_evals.analysis.compare.silent import Silence, silences, silent_line
 from convex_evals.analysis.compare.tables import models_table
 from convex_evals.analysis.compare.to_data import paired_to_data
 from convex_evals.analysis.compare.words import advice
@@ -26,15 +27,26 @@ class ByModel:
     b: Side
     models: dict[str, Comparison]
     judged: dict[str, Paired]  # by model
+    silent: dict[str, Silence]  # models without a scored trial on a side, which get no row
     alone: tuple[str, ...]  # models of one side
+
+    @property
+    def shown(self) -> dict[str, Paired]:
+        return {model: one for model, one in self.judged.items() if model not in self.silent}
+
+    @property
+    def _silent_line(self) -> str | None:
+        return silent_line(self.silent, "A", "B")
 
     @property
     def conclusion(self) -> str:
         """`improved: 3 of 5 models; no difference shown: 2`"""
-        found = Counter(one.verdict for one in self.judged.values())
+        found = Counter(one.verdict for one in self.shown.values())
         named = [(verdict, found[verdict]) for verdict in Conclusion if found[verdict]]
+        if not named:
+            return self._silent_line or ""
         (first, n), *rest = named
-        whole = f"{first.words}: {n} of {counted(len(self.judged), 'model')}"
+        whole = f"{first.words}: {n} of {counted(len(self.shown), 'model')}"
         return "; ".join([whole, *(f"{verdict.words}: {n}" for verdict, n in rest)])
 
     def to_section(self) -> Section:
@@ -42,15 +54,16 @@ class ByModel:
         return Section.of(
             self.conclusion,
             f"A is {self.a.label}, B is {self.b.label}",
-            models_table(self.judged),
-            "(p and verdicts are corrected for the number of models)" if len(self.judged) > 1 else None,
+            models_table(self.shown) if self.shown else None,
+            "(p and verdicts are corrected for the number of models)" if len(self.shown) > 1 else None,
             *self._advice(),
+            self._silent_line if self.shown else None,
             *(f"note: {note}" for note in notes),
             f"On one side only: {', '.join(self.alone)}" if self.alone else None,
         )
 
     def _advice(self) -> Iterator[str]:
-        for model, one in self.judged.items():
+        for model, one in self.shown.items():
             if told := advice(one):
                 yield f"{model}: {told}"
 
@@ -77,7 +90,7 @@ def compare_models(a: Side, b: Side) -> ByModel:
         raise UserError(f"{a.label} and {b.label} have no model in common; leave out --by-model to compare them")
     models = {model: compare(_of_model(a, model), _of_model(b, model)) for model in both}
     judged = family({model: found.paired for model, found in models.items()})
-    return ByModel(a, b, models, judged, tuple(sorted(names[0] ^ names[1])))
+    return ByModel(a, b, models, judged, silences(models), tuple(sorted(names[0] ^ names[1])))
 
 
 def _of_model(side: Side, model: str) -> Side:

@@ -128,9 +128,8 @@ def _match(a: Side, b: Side, eval_id: str) -> Match | LeftOut:
         if eval_id not in other.planned:
             return LeftOut(eval_id, f"only in {side}")
     sides = [_graded(side, eval_id) for side in (a, b)]
-    for name, by_key in zip("AB", sides, strict=True):
-        if not by_key:
-            return LeftOut(eval_id, f"not done in {name}")
+    if undone := [name for name, by_key in zip("AB", sides, strict=True) if not by_key]:
+        return LeftOut(eval_id, f"not done in {' and '.join(undone)}")
     common = _common(*sides)
     if common is None:
         return LeftOut(eval_id, _why_not(eval_id, *sides))
@@ -140,10 +139,10 @@ def _match(a: Side, b: Side, eval_id: str) -> Match | LeftOut:
         one, two = one.without(shared), two.without(shared)
         if not (one.replies and two.replies):
             return LeftOut(eval_id, "the same replies on both sides")
-    for name, graded in (("A", one), ("B", two)):
-        if not graded.scored:
-            reasons = ", ".join(f"{n} x {why}" for why, n in sorted(graded.unscored.items()))
-            return LeftOut(eval_id, f"no scored trial in {name} ({reasons})")
+    if unscored := {name: graded.unscored for name, graded in (("A", one), ("B", two)) if not graded.scored}:
+        lost = sum(unscored.values(), Counter[str]())
+        reasons = ", ".join(f"{n} x {why}" for why, n in sorted(lost.items()))
+        return LeftOut(eval_id, f"no scored trial in {' and '.join(unscored)} ({reasons})")
     return Match(eval_id, one, two, len(shared))
 
 
