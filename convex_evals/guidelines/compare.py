@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from convex_evals.suite.suite import load_suite
 if TYPE_CHECKING:
     from convex_evals.grading.sandbox.choice import Containment
     from convex_evals.runs.execute import Work
+    from convex_evals.runs.plan import RunRequest
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,16 @@ class VersionComparison:
         confirmed = find_confirmed(store, before, after, self.experiment, slugs)
         gaps: Sequence[Gap] = ()
         if effect.lacks:
+            from convex_evals.runs.costs import left_to_ask
             from convex_evals.runs.request import make_resolver
+            from convex_evals.store.reuse import EarlierRuns
+
+            def left(request: RunRequest) -> Mapping[str, int]:
+                return left_to_ask(request, EarlierRuns(store, request.solver.model, self.workspace.journal_dir))
 
             resolver = make_resolver(self.workspace, Budget(self.budget))
             named = {e for change in changes(before, after).changes for e in change.evals}
-            gaps = find_gaps(effect.lacks, self.experiment, self.workspace, evals, named, resolver, self.where)
+            gaps = find_gaps(effect.lacks, self.experiment, self.workspace, evals, named, resolver, left, self.where)
         report = DiffReport.of(self.experiment, before, after, effect, evals, gaps)
         models = slugs or [*(m.model for m in effect.models), *(lack.model for lack in effect.lacks)]
         options = replace(self.where, experiments=named_experiment(self.experiment))

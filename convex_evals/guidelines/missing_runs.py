@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ class Gap:
     command: str
     requests: tuple[RunRequest, ...]  # of the models that can be asked here
     problems: tuple[str, ...]  # why others cannot
+    left: tuple[Mapping[str, int], ...]  # trials of each request that no earlier run has, by eval
     unpaired: bool = False  # there are runs, which make no pair with those of the other side
 
     @property
@@ -44,14 +45,14 @@ class Gap:
         """None where no model can be asked here."""
         from convex_evals.runs.costs import estimate, total
 
-        return total(map(estimate, self.requests)) if self.requests else None
+        return total(map(estimate, self.requests, self.left)) if self.requests else None
 
     @property
     def price(self) -> str:
         """Calls and dollars, in words."""
         if self.estimate is None:
             return "; ".join(self.problems)
-        return "; ".join([f"{self.estimate.words}, before reuse of earlier replies", *self.problems])
+        return "; ".join([self.estimate.words, *self.problems])
 
     def to_data(self) -> dict[str, Any]:
         found = self.estimate
@@ -74,12 +75,14 @@ def find_gaps(
     suite_evals: Sequence[str],
     named: Collection[str],
     resolver: Callable[[RunOptions], Resolved],
+    left: Callable[[RunRequest], Mapping[str, int]],
     where: RunOptions,
 ) -> list[Gap]:
-    """What to run, models that lack the same together; `resolver` says what is asked of one of them.
+    """What to run, models that lack the same together.
 
-    The evals are those that are `named` by the changed rules, or all: what an earlier run happened to choose says
-    nothing of the change. `where` has the options about folders, which every command that is proposed shares.
+    `resolver` says what is asked of one of them, and `left` how much of that no earlier run has, by eval. The evals are
+    those that are `named` by the changed rules, or all: what an earlier run happened to choose says nothing of the
+    change. `where` has the options about folders, which every command that is proposed shares.
     """
     grouped: dict[tuple[RunOptions, bool], list[Lack]] = {}
     for lack in lacks:
@@ -87,10 +90,16 @@ def find_gaps(
         options = replace(options, trials=lack.other.plan.trials if lack.other else TRIALS)
         chosen = [e for e in suite_evals if e in named] or suite_evals
         grouped.setdefault((options.choosing(chosen, suite_evals), lack.unpaired), []).append(lack)
-    return [_gap(options, unpaired, group, resolver) for (options, unpaired), group in grouped.items()]
+    return [_gap(options, unpaired, group, resolver, left) for (options, unpaired), group in grouped.items()]
 
 
-def _gap(options: RunOptions, unpaired: bool, lacks: Sequence[Lack], resolver: Callable[[RunOptions], Resolved]) -> Gap:
+def _gap(
+    options: RunOptions,
+    unpaired: bool,
+    lacks: Sequence[Lack],
+    resolver: Callable[[RunOptions], Resolved],
+    left: Callable[[RunRequest], Mapping[str, int]],
+) -> Gap:
     models = tuple(lack.model for lack in lacks)
     requests: list[RunRequest] = []
     problems: list[str] = []
@@ -103,4 +112,5 @@ def _gap(options: RunOptions, unpaired: bool, lacks: Sequence[Lack], resolver: C
             requests += resolved.requests
             problems += resolved.skipped
     command = replace(options, models=models).command()
-    return Gap(lacks[0].version, models, command, tuple(requests), tuple(dict.fromkeys(problems)), unpaired)
+    unasked = tuple(left(request) for request in requests)
+    return Gap(lacks[0].version, models, command, tuple(requests), tuple(dict.fromkeys(problems)), unasked, unpaired)

@@ -482,3 +482,25 @@ def test_the_benchmark_runs() -> None:
     # A busy machine may miss a target; that the exit code says so is what counts here.
     assert done.returncode == (0 if all(report["met"].values()) else 1), done.stderr
     assert (report["commits"], report["results"], report["compared"]) == (5, 480, 6)
+
+
+@pytest.mark.full
+@pytest.mark.grading
+@pytest.mark.usefixtures("toolchain")
+def test_what_was_asked_before_is_in_no_price(suite: Path) -> None:
+    with serve(Provider(reply="There is nothing to write.\n" * 20)) as stub:
+        write_files(suite, {"models.yaml": models_yaml(stub.url), ".env": "STUB_KEY=key"})
+        words = ["diff-guidelines", "HEAD", "-m", "model", "--format", "json"]
+        assert [gap["calls"] for gap in json.loads(command(suite, *words).stdout)["missing"]] == [3, 3]
+        asked = command(suite, "run", "-m", "model", "-f", EVAL, "--trials", "2", "--only", "ask")
+        assert asked.returncode == 0 and len(stub.requests) == 2
+        (gap,) = json.loads(command(suite, *words).stdout)["missing"]
+        assert gap["calls"] == 2
+        part = [*shlex.split(gap["command"])[1:], "--trials", "1", "--only", "ask"]
+        assert command(suite, *part).returncode == 0 and len(stub.requests) == 3
+        # Neither is graded, so they make no pair; to run both commands asks for nothing again.
+        gaps = json.loads(command(suite, *words).stdout)["missing"]
+        assert [(gap["calls"], gap["usual_usd"]) for gap in gaps] == [(0, 0), (0, 0)]
+        for gap in gaps:
+            assert command(suite, *shlex.split(gap["command"])[1:]).returncode == 0
+        assert len(stub.requests) == 3 and json.loads(command(suite, *words).stdout)["missing"] == []
