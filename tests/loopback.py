@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
+import socket
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -18,6 +20,18 @@ class _Server(ThreadingHTTPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
+
+
+def two_free_ports() -> int:
+    """The first of two that follow each other and are free, none that a system gives to who asks for any."""
+    while True:
+        port = random.randrange(20_000, 32_000, 2)
+        with (
+            suppress(OSError),
+            socket.create_server(("127.0.0.1", port)),
+            socket.create_server(("127.0.0.1", port + 1)),
+        ):
+            return port
 
 
 @contextmanager

@@ -23,6 +23,7 @@ import pytest
 
 from tests import patience
 from tests.conftest import ROOT, clean_environment
+from tests.loopback import two_free_ports
 from tests.processes import processes_with
 from tests.publish.publications import Home, make_home
 
@@ -108,10 +109,10 @@ def test_publishing_to_this_machine_needs_nothing_else(home: Home) -> None:
 
 def test_whoever_asks_is_answered_from_the_first_moment_on(home: Home) -> None:
     """A page that is open while the leaderboard starts waits, with and without data; it is not told of an error."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    port = two_free_ports()
+    url = f"http://127.0.0.1:{port}"
     for _ in range(2):
-        process = start(home, "leaderboard", "serve", "--port", url.rpartition(":")[2])
+        process = start(home, "leaderboard", "serve", "--port", str(port))
         try:
             assert _first_answer(process, url)["value"] == []
         finally:
