@@ -136,7 +136,9 @@ def lead(rows: Sequence[Row]) -> str:
         return ""
     rate = best[0].standing.rate
     near = [row for row in rows if row not in best and row.standing.ranks[0] == 1]
-    names = " and ".join(row.name for row in best[:3])
+    more = [f"{len(best) - 2} others"] if len(best) > 3 else []
+    *first, last = [row.name for row in (best[:2] if more else best)] + more
+    names = f"{', '.join(first)} and {last}" if first else last
     around = f"{percent(rate)} (95 % interval {ends(rate.interval)})"
     front = f"{names} {'leads' if len(best) == 1 else 'lead'} with {around}"
     if len(rows) == len(best):
