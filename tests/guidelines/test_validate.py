@@ -260,6 +260,14 @@ def test_asking_and_grading_by_different_machines(base: str, suite: Path, model:
     assert settled(again) == settled(out) and model.total == 38
 
 
+def test_what_got_no_reply_is_told_by_who_asks(suite: Path, stub: Provider) -> None:
+    """And by its exit code: a workflow must not think that all was asked."""
+    stub.behave = lambda n, body: "context" if "Task 0." in json.dumps(body) else "ok"
+    _, err = cli(suite, "HEAD", *WORDS, "-y", "--only", "ask", status=6)
+    assert "incomplete: 2 of 8 trials have no reply (2 x context_overflow)" in err
+    assert "the rest is for the same command with --only grade" in err
+
+
 def test_each_hunk_alone(suite: Path, model: Model, golden: Golden) -> None:
     out, _ = cli(suite, "HEAD", *WORDS, "--each-hunk", "-y", "-c", "first")
     golden("validate-guidelines-hunks.txt", settled(out))

@@ -164,7 +164,7 @@ def validate_guidelines(ctx: click.Context, options: ValidateGuidelinesOptions, 
     except _OnlyPriced:
         return ExitCode.OK
     if found is None:
-        return ExitCode.OK if runner.hands_over else runner.exit_code or ExitCode.INCOMPLETE
+        return runner.exit_code or (ExitCode.OK if runner.hands_over else ExitCode.INCOMPLETE)
     print_result(options.form, found.to_section(), found.to_data, found.to_markdown)
     for line in delivery.deliver_validations(found.written) if delivery else ():
         say(line, err=options.form != DEFAULT)
