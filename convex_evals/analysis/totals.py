@@ -57,12 +57,17 @@ def rate_cells(rate: Rate) -> list[Cell]:
     return [Cell(percent(rate), rate.pass_rate), Cell(shown, shown), *(Cell("", end) for end in machines)]
 
 
-def category_table(summary: Summary) -> Table:
-    """Pass rates by category, the whole at the end, as `all`."""
+def parts_of(summary: Summary) -> list[tuple[str, CategorySummary, Rate]]:
+    """The categories with their names and pass rates, the whole at the end, as `all`."""
     whole = CategorySummary(**{name: getattr(summary, name) for name in CategorySummary.model_fields})
-    identity = [summary.run_id, summary.model, summary.experiment]
     parts = [(name, part, summary.rate(name)) for name, part in sorted(summary.categories.items())]
-    parts.append(("all", whole, summary.rate()))
+    return [*parts, ("all", whole, summary.rate())]
+
+
+def category_table(summary: Summary) -> Table:
+    """Pass rates by category, the whole at the end."""
+    identity = [summary.run_id, summary.model, summary.experiment]
+    parts = parts_of(summary)
     return Table.of(
         [*_IDENTITY, Column("category", "category"), *_COUNTS, *rate_columns(rate for *_, rate in parts), *_SPENT],
         [[*identity, name, *_cells(part, rate)] for name, part, rate in parts],
@@ -138,8 +143,7 @@ def run_to_data(run: Run, summary: Summary | None) -> dict[str, Any]:
 
 def pass_rates(summary: Summary) -> dict[str, Any]:
     """Rate and 95 % intervals of each category and of `all`."""
-    found = {name: rate_to_data(summary.rate(name)) for name in summary.categories}
-    return {**found, "all": rate_to_data(summary.rate())}
+    return {name: rate_to_data(rate) for name, _, rate in parts_of(summary)}
 
 
 def rate_to_data(rate: Rate) -> dict[str, Any]:

@@ -179,6 +179,16 @@ def runs_dir_option(command: F) -> F:
     )(command)
 
 
+def only_experiment_option(command: F) -> F:
+    return click.option(
+        "-e",
+        "--experiment",
+        callback=read_name,
+        metavar="NAME",
+        help="Only this experiment. Default: all, one after the other.",
+    )(command)
+
+
 def site_address(ctx: click.Context, option: click.Parameter, url: str | None) -> str | None:
     """Where `cli site` stands, with a slash at its end. The callback of an option."""
     if url is None:

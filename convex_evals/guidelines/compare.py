@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from convex_evals.config import Workspace
@@ -23,7 +24,6 @@ from convex_evals.suite.suite import load_suite
 if TYPE_CHECKING:
     from convex_evals.grading.sandbox.choice import Containment
     from convex_evals.runs.execute import Work
-    from convex_evals.runs.plan import RunRequest
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,8 @@ class VersionComparison:
         if effect.lacks:
             from convex_evals.runs.costs import left_to_ask
             from convex_evals.runs.request import make_resolver
-            from convex_evals.store.reuse import EarlierRuns
 
-            def left(request: RunRequest) -> Mapping[str, int]:
-                return left_to_ask(request, EarlierRuns(store, request.solver.model, self.workspace.journal_dir))
-
+            left = partial(left_to_ask, store=store, workspace=self.workspace)
             resolver = make_resolver(self.workspace, Budget(self.budget))
             named = {e for change in changes(before, after).changes for e in change.evals}
             gaps = find_gaps(effect.lacks, self.experiment, self.workspace, evals, named, resolver, left, self.where)

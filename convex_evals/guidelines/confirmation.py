@@ -26,7 +26,6 @@ from convex_evals.runs.plan import RunRequest, keys_of
 from convex_evals.runs.request import Resolved, make_resolver
 from convex_evals.stats import Confirmation, EvalPair, confirm, flipped
 from convex_evals.store.journal import Journal
-from convex_evals.store.reuse import EarlierRuns
 from convex_evals.store.run import Run
 from convex_evals.store.runs import RunStore
 from convex_evals.store.validations import ValidationFolder, find_validation
@@ -206,7 +205,7 @@ class Rounds:
 
     def _left(self, request: RunRequest) -> dict[str, int]:
         """Trials of each eval that no run and no journal has."""
-        return left_to_ask(request, EarlierRuns(self.store, request.solver.model, self.workspace.journal_dir))
+        return left_to_ask(request, self.store, self.workspace)
 
     def _left_of_run(self, request: RunRequest) -> dict[str, int]:
         """The same of a fresh run, which takes nothing from others."""

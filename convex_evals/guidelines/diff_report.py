@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def changes(before: Version, after: Version) -> GuidelineDiff:
-    """What changed from one to the other; against no guidelines at all, no rule did by itself."""
+    """Return what changed, without single rules where one side has no guidelines at all: then all of them did."""
     found = diff_guidelines(before.text or "", after.text or "")
     return replace(found, changes=(), sections=()) if before.bare or after.bare else found
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from convex_evals.config import Workspace
 from convex_evals.models.attempts import longer
 from convex_evals.models.budget import Budget
 from convex_evals.models.price import Tariff
@@ -19,6 +20,7 @@ from convex_evals.store.batches import BatchFolder
 from convex_evals.store.journal import Journal
 from convex_evals.store.reuse import EarlierRuns
 from convex_evals.store.run import Run
+from convex_evals.store.runs import RunStore
 from convex_evals.suite.prompt import Prompt
 from convex_evals.text import plural
 
@@ -78,8 +80,9 @@ def estimate(request: RunRequest, left: Mapping[str, int] | None = None) -> Esti
     return total([own, _of_opinions(request.judge.solver, tokens, usual_reply, limits[-1])])
 
 
-def left_to_ask(request: RunRequest, earlier: EarlierRuns) -> dict[str, int]:
-    """Count the trials of each eval that no run and no journal has."""
+def left_to_ask(request: RunRequest, store: RunStore, workspace: Workspace) -> dict[str, int]:
+    """Count the trials of each eval that no run of the store and no journal has."""
+    earlier = EarlierRuns(store, request.solver.model, workspace.journal_dir)
     trials = range(1, request.trials + 1)
     return {e: sum(not earlier.is_settled(e, n, key) for n in trials) for e, key in keys_of(request).items()}
 

@@ -202,7 +202,7 @@ def test_none_is_no_guidelines_at_all(suite: Path, stub: Provider, model: Model,
     experiments = {(r.plan.experiment, r.plan.guidelines) for own in runs_of(suite).values() for r in own}
     assert experiments == {("no_guidelines", None), ("default", FILE)}
 
-    # The same command again asks nobody, and neither does a run without guidelines, which has the same prompt.
+    # The same command again asks for nothing, and neither does a run without guidelines: its prompts are the same.
     found = json.loads(cli(suite, "none", *WORDS, "--json")[0])
     markdown, _ = cli(suite, "none..", *WORDS, "--format", "markdown")
     assert command(suite, "run", "-m", "model", "-e", "no_guidelines").returncode == 0

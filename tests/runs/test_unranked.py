@@ -76,4 +76,4 @@ def test_what_is_minted_of_a_part_is_ranked(suite: Path, stub: Provider, invoke:
     assert invoke(*RUN, "-f", "000-eval").status == 0
     assert standings(invoke) == []
     assert invoke("benchmark", "mint", "small", "--from", "last").status == 0
-    assert standings(invoke) == ["stub/model"], "whoever names it means it"
+    assert standings(invoke) == ["stub/model"], "a minted benchmark ranks it"

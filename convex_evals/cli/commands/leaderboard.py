@@ -11,11 +11,11 @@ import click
 from convex_evals.cli.numbers import WholeNumber
 from convex_evals.cli.options import (
     collect,
+    only_experiment_option,
     output_option,
     own_home,
     print_lines,
     print_result,
-    read_name,
     runs_dir_option,
     suite_path,
     tell_left_out,
@@ -45,13 +45,7 @@ class LeaderboardOptions:
 
 
 @click.group(invoke_without_command=True)
-@click.option(
-    "-e",
-    "--experiment",
-    callback=read_name,
-    metavar="NAME",
-    help="Only this experiment. Default: all, one after the other.",
-)
+@only_experiment_option
 @click.option("-b", "--benchmark", metavar="NAME", help="Rank the runs of this benchmark.")
 @click.option("--shared", nargs=2, metavar="NAME NAME", help="Rank by the evals that two benchmarks share.")
 @click.option(

@@ -8,6 +8,7 @@ import click
 
 from convex_evals.cli.options import (
     filter_options,
+    only_experiment_option,
     output_option,
     print_result,
     read_name,
@@ -22,13 +23,7 @@ from convex_evals.cli.options import (
 @click.option(
     "-m", "--model", callback=read_name, metavar="MODEL", help="Only this model. Default: all that are ranked."
 )
-@click.option(
-    "-e",
-    "--experiment",
-    callback=read_name,
-    metavar="NAME",
-    help="Only this experiment. Default: all, one after the other.",
-)
+@only_experiment_option
 @runs_dir_option
 @output_option
 @click.pass_context

@@ -281,12 +281,11 @@ def _print_estimate(requests: list[RunRequest], options: RunOptions, workspace: 
 def _left(part: RunRequest, options: RunOptions, workspace: Workspace) -> Mapping[str, int]:
     """The trials of each eval for which a model would be asked."""
     from convex_evals.runs.costs import left_to_ask
-    from convex_evals.store.reuse import EarlierRuns
     from convex_evals.store.runs import RunStore
 
     if options.fresh or part.solver.synthetic:
         return {e.id: part.trials for e in part.evals}
-    return left_to_ask(part, EarlierRuns(RunStore(workspace.runs_dir), part.solver.model, workspace.journal_dir))
+    return left_to_ask(part, RunStore(workspace.runs_dir), workspace)
 
 
 def _dollars(amount: float | None) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from convex_evals.records import CategorySummary, Counts, EvalSummary, Outcome, Summary, TrialGrade
+from convex_evals.analysis.totals import parts_of
+from convex_evals.records import Counts, EvalSummary, Outcome, Summary, TrialGrade
 from convex_evals.render.verdicts import headline
 from convex_evals.reports.build import run_facts
 from convex_evals.reports.failure_groups import FailureGroup, groups_of, patterns
@@ -17,7 +18,6 @@ from convex_evals.runs.status import Status, status_of
 from convex_evals.site import urls
 from convex_evals.site.html import Page
 from convex_evals.site.library import Entry, Library
-from convex_evals.stats import Rate
 from convex_evals.store.journal import Journal
 from convex_evals.store.summary import why_unscored
 
@@ -103,7 +103,7 @@ def _context(library: Library, entry: Entry, summary: Summary | None, status: St
         "status": status,
         "facts": list(run_facts(entry.plan, summary)),
         "lines": lines,
-        "categories": _categories(summary),
+        "categories": parts_of(summary),
         "steps": _steps(groups),
         "patterns": [(p, _places(entry, p)) for p in shared],
         "single": single,
@@ -119,12 +119,6 @@ def _lines(entry: Entry, summary: Summary) -> Iterator[EvalLine]:
         own = summary.evals.get(eval_id)
         imperfect = own and (own.counts.failed or own.counts.unscored)
         yield EvalLine(eval_id, own, entry.run.grade_file(eval_id, own.grade).trials if own and imperfect else ())
-
-
-def _categories(summary: Summary) -> list[tuple[str, CategorySummary, Rate]]:
-    whole = CategorySummary(**{name: getattr(summary, name) for name in CategorySummary.model_fields})
-    found = [(name, part, summary.rate(name)) for name, part in sorted(summary.categories.items())]
-    return [*found, ("all", whole, summary.rate())]
 
 
 def _steps(groups: Sequence[FailureGroup]) -> Mapping[str, int]:
