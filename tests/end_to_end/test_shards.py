@@ -137,7 +137,7 @@ def cli(cwd: Path, *arguments: str, status: int = 0) -> Any:
 
 def facts(summary: dict[str, Any]) -> dict[str, Any]:
     """Without what a clock measured."""
-    measured = ("generation_ms", "grading_ms", "first_token_ms")
+    measured = ("generation_ms", "grading_ms", "first_token_ms", "replies_ms")
     parts = {
         key: {name: {k: v for k, v in part.items() if k not in measured} for name, part in summary[key].items()}
         for key in ("evals", "categories")
