@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, settings, strategies
 
 from convex_evals.cli import app
 from convex_evals.config import cache_dir
@@ -50,6 +50,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "tier", max_examples=tier.examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
     settings.load_profile("tier")
+    # Compiles what Hypothesis imports late, before other threads compile, too: CPython 3.11 may fail then (gh-106905).
+    strategies.from_regex("a").validate()
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
