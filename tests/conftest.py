@@ -50,7 +50,11 @@ def pytest_configure(config: pytest.Config) -> None:
         "tier", max_examples=tier.examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow]
     )
     settings.load_profile("tier")
-    # Compiles what Hypothesis imports late, before other threads compile, too: CPython 3.11 may fail then (gh-106905).
+
+
+@pytest.hookimpl(trylast=True)  # Hypothesis warns of strategies before its own hook
+def pytest_sessionstart() -> None:
+    """Compile what Hypothesis imports late, before other threads compile, too: CPython 3.11 may fail (gh-106905)."""
     strategies.from_regex("a").validate()
 
 
