@@ -8,6 +8,7 @@ import re
 import stat
 import unicodedata
 import warnings
+from collections.abc import Sequence
 from datetime import UTC
 from pathlib import Path
 
@@ -106,6 +107,12 @@ def counted(number: int, noun: str, nouns: str | None = None) -> str:
 def plural(number: int, noun: str) -> str:
     """The form of a noun, that takes an `s`, behind this number."""
     return noun if number == 1 else f"{noun}s"
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def capitalized(text: str) -> str:

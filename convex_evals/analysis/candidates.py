@@ -110,7 +110,11 @@ class Candidate:
             return "of other evals"
         if own != asked:
             return "with verdicts of other graders (`cli regrade` judges them again)"
-        given = other.guidelines_sha256 if isinstance(other, Benchmark) else other.data.get("guidelines_sha256")
+        given = (
+            other.experiments[self.experiment].guidelines_sha256
+            if isinstance(other, Benchmark)
+            else other.data.get("guidelines_sha256")
+        )
         what = "guidelines" if self.data.get("guidelines_sha256") != given else "prompt or settings"
         return f"with other {what}"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from convex_evals.analysis.totals import rate_cells, rate_columns, rate_to_data
 from convex_evals.records import RunPlan, Summary
-from convex_evals.records.benchmark import BenchmarkHead
+from convex_evals.records.benchmark import BenchmarkHead, by_id
 from convex_evals.render.model import Cell, Column, Row, Section, Table, apart
 from convex_evals.render.numbers import dollars
 from convex_evals.store.runs import RunStore
@@ -59,7 +59,7 @@ class History:
 def read_history(
     store: RunStore, slug: str, experiment: str | None = None, minted: Sequence[BenchmarkHead] = ()
 ) -> History:
-    """The runs of the model `slug`, oldest first, under all experiments or one."""
+    """The runs of the model `slug`, oldest first, under all experiments or one; `minted`, newest first."""
     points, incomplete = [], 0
     asked = [run for run in store.of_model(slug) if experiment in (None, run.plan.experiment)]
     for run, summary in store.with_summaries(reversed(asked)):
@@ -67,7 +67,7 @@ def read_history(
             incomplete += 1
         else:
             points.append(Point(run.plan, summary))
-    return History(points, incomplete, {each.id: each.name for each in minted})
+    return History(points, incomplete, {own: heads[0].name for own, heads in by_id(minted).items()})
 
 
 def history_section(slug: str, history: History) -> Section:

@@ -22,6 +22,7 @@ from convex_evals.records import RunPlan, Summary
 from convex_evals.records.benchmark import Benchmark, BenchmarkHead
 from convex_evals.store.benchmarks import BenchmarkFolder
 from convex_evals.store.runs import RunStore
+from convex_evals.text import listed
 
 LATEST = 10
 
@@ -50,20 +51,39 @@ class Ranker:
         rankings = [self._one(name, own, minted) for name, own in _by_experiment(self._found.runs)]
         return self._board([each for each in rankings if each.standings])
 
-    def of(self, benchmark: BenchmarkHead) -> Leaderboard:
-        """The ranking of exactly this one."""
-        self._read([benchmark.experiment])
-        return self._board([self._under(benchmark, self._found.runs)])
+    def of(self, benchmark: BenchmarkHead, experiment: str | None = None) -> Leaderboard:
+        """The rankings of exactly this one, under each of its experiments or one of them.
 
-    def shared(self, first: Benchmark, second: Benchmark) -> Leaderboard:
-        """The ranking over the evals that two benchmarks judge alike. Raises `UserError` where they ask otherwise."""
+        Those without a run are left out; without any run at all, one without standings is returned. Raises `UserError`
+        for an experiment that it does not have.
+        """
+        names = sorted(_chosen(benchmark, experiment), key=_order)
+        self._read(names)
+        runs = dict(_by_experiment(self._found.runs))
+        rankings = [self._under(benchmark, name, runs.get(name, [])) for name in names]
+        ranked = [each for each in rankings if each.standings]
+        if ranked and len(ranked) < len(rankings):
+            empty = listed([each.experiment for each in rankings if not each.standings])
+            self._notes.append(f"{benchmark.name}: no run yet under {empty}.")
+        return self._board(ranked or rankings[:1])
+
+    def shared(self, first: Benchmark, second: Benchmark, experiment: str | None = None) -> Leaderboard:
+        """The rankings over the evals that two benchmarks judge alike, under the experiments that both ask alike.
+
+        Raises `UserError` where there are no such evals, or no such experiment.
+        """
+        names, notes = _asked_alike(first, second, experiment)
         only = shared_evals(first, second)
-        self._read([first.experiment])
-        ids = {first.id, second.id}
+        self._read(names)
+        self._notes += notes
         why = f"of neither {first.name} nor {second.name}"
+        ids = first.ids | second.ids
         self._found.keep(lambda run: None if run.benchmark in ids else why)
-        standings, plan = self._rank(self._found.runs, only)
-        return self._board([Ranking(first.experiment, standings, plan=plan, shared=(first, second))])
+        rankings = []
+        for name, runs in _by_experiment(self._found.runs):
+            standings, plan = self._rank(runs, only)
+            rankings.append(Ranking(name, standings, plan=plan, shared=(first, second)))
+        return self._board(rankings)
 
     def newest_verdicts(self, experiment: str | None = None) -> VerdictBoard:
         """What each model's runs say last, whatever their benchmark: a matrix compares models eval by eval."""
@@ -89,20 +109,21 @@ class Ranker:
     def _one(self, experiment: str, own: list[Candidate], minted: Sequence[BenchmarkHead]) -> Ranking:
         """The ranking of one experiment, by the newest of `minted` that has runs."""
         ids = {run.benchmark for run in own}
-        possible = [each for each in minted if each.experiment == experiment]
-        chosen = next((each for each in possible if each.id in ids), None)
+        possible = [each for each in minted if experiment in each.experiments]
+        chosen = next((each for each in possible if each.experiments[experiment].id in ids), None)
         newer = [each.name for each in possible[: possible.index(chosen) if chosen else None]]
         if newer:
             instead = chosen.name if chosen else "what most models ran"
             self._notes.append(f"{experiment}: no run of {' or '.join(newer)} yet, so {instead} is ranked.")
-        return self._under(chosen, own) if chosen else self._most_run(experiment, own)
+        return self._under(chosen, experiment, own) if chosen else self._most_run(experiment, own)
 
-    def _under(self, minted: BenchmarkHead, own: Sequence[Candidate]) -> Ranking:
-        alike = [run for run in own if run.benchmark == minted.id]
+    def _under(self, minted: BenchmarkHead, experiment: str, own: Sequence[Candidate]) -> Ranking:
+        benchmark = minted.experiments[experiment].id
+        alike = [run for run in own if run.benchmark == benchmark]
         example = alike[0] if alike else self.benchmarks.read(minted.name)
-        self._leave_out_others(own, minted.id, example)
+        self._leave_out_others(own, benchmark, example)
         standings, plan = self._rank(alike)
-        return Ranking(minted.experiment, standings, minted.id, minted, plan)
+        return Ranking(experiment, standings, benchmark, minted, plan)
 
     def _most_run(self, experiment: str, own: Sequence[Candidate]) -> Ranking:
         usual = []
@@ -170,17 +191,8 @@ class Ranker:
 
 
 def shared_evals(first: Benchmark, second: Benchmark) -> frozenset[str]:
-    """The evals whose verdicts mean the same in both.
-
-    Raises `UserError` where there are none, or where models are asked otherwise.
-    """
-    other = asked_otherwise(first, second)
+    """The evals whose verdicts mean the same in both. Raises `UserError` where there are none."""
     names = f"{first.name} {second.name}"
-    if other:
-        raise UserError(
-            f"--shared {names}: models are asked with another {' and '.join(other)}, so the scores cannot be compared; "
-            f"`cli benchmark diff {names}` says more"
-        )
     found = frozenset(e for e, own in first.evals.items() if e in second.evals and own == second.evals[e])
     if not found:
         raise UserError(
@@ -189,12 +201,45 @@ def shared_evals(first: Benchmark, second: Benchmark) -> frozenset[str]:
     return found
 
 
-def _by_experiment(runs: Sequence[Candidate]) -> list[tuple[str, list[Candidate]]]:
+def _asked_alike(first: Benchmark, second: Benchmark, experiment: str | None) -> tuple[list[str], list[str]]:
+    """The experiments under which both ask alike, and a line on each of the others.
+
+    Raises `UserError` where there are none, or one of them does not have `experiment`.
+    """
+    both = {name for each in (first, second) for name in _chosen(each, experiment)}
+    other = {name: words for name, words in asked_otherwise(first, second).items() if name in both}
+    alike = sorted(both - other.keys(), key=_order)
+    notes = [f"{name}: not comparable, for it is {words}." for name, words in sorted(other.items())]
+    if not alike:
+        names = f"{first.name} {second.name}"
+        why = "; ".join(f"{name} is {words}" for name, words in sorted(other.items()))
+        raise UserError(
+            f"--shared {names}: under no experiment are models asked alike, so the scores cannot be compared: {why}; "
+            f"`cli benchmark diff {names}` says more"
+        )
+    return alike, notes
+
+
+def _chosen(benchmark: BenchmarkHead, experiment: str | None) -> list[str]:
+    """Its experiments, or this one of them. Raises `UserError`."""
+    if experiment is not None and experiment not in benchmark.experiments:
+        raise UserError(
+            f"{benchmark.name}: has no experiment {experiment[:60]}; it has: {', '.join(benchmark.experiments)}"
+        )
+    return [experiment] if experiment else list(benchmark.experiments)
+
+
+def _order(experiment: str) -> tuple[bool, str]:
     """The default experiment first, then by name."""
+    return experiment != "default", experiment
+
+
+def _by_experiment(runs: Sequence[Candidate]) -> list[tuple[str, list[Candidate]]]:
+    """In their order."""
     found: dict[str, list[Candidate]] = {}
     for run in runs:
         found.setdefault(run.experiment, []).append(run)
-    return sorted(found.items(), key=lambda pair: (pair[0] != "default", pair[0]))
+    return sorted(found.items(), key=lambda pair: _order(pair[0]))
 
 
 def _most_common(runs: Sequence[Candidate]) -> Candidate:

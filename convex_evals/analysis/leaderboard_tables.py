@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from convex_evals.analysis.candidates import DRAFT, Unranked, reasons
+from convex_evals.analysis.gains import Gain
 from convex_evals.analysis.ranking import PROVISIONAL, Leaderboard, Ranking, Standing
 from convex_evals.analysis.totals import rate_cells, rate_columns, rate_to_data
 from convex_evals.render.model import Cell, Column, Row, Section, Table, apart
 from convex_evals.render.numbers import dollars, duration, percent
+from convex_evals.text import listed
 
 _BEFORE_RATES = (
     Column("benchmark", None),
@@ -48,11 +50,12 @@ _UNRANKED = (
 )
 
 
-def leaderboard_section(board: Leaderboard, *, everything: bool = False) -> Section:
-    """A table for each ranking, and what is in none of them: how many runs, or all of them."""
+def leaderboard_section(board: Leaderboard, found: Sequence[Gain] = (), *, everything: bool = False) -> Section:
+    """A table for each ranking and each gain, and what is in none of them: how many runs, or all of them."""
     parts: list[str | Section] = [_ranking(ranking) for ranking in board.rankings if ranking.standings]
-    lines = (line for ranking in board.rankings for line in (*_provisional(ranking), *_missing(ranking)))
-    notes = [*board.notes, *dict.fromkeys(lines)]
+    parts += [each.to_section() for each in found]
+    provisional = (line for ranking in board.rankings for line in _provisional(ranking))
+    notes = [*board.notes, *dict.fromkeys(provisional), *_missing(board.rankings)]
     if everything and board.unranked:
         rows = [_unranked_row(each) for each in board.unranked]
         return apart(*parts, *notes, Section.of(Table.of(_UNRANKED, rows), heading="Not ranked"))
@@ -73,14 +76,16 @@ def _provisional(ranking: Ranking) -> list[str]:
     return [f"* Provisional: fewer than {PROVISIONAL} scored trials."] if ranking.provisional else []
 
 
-def _missing(ranking: Ranking) -> list[str]:
-    """Curated models without a run."""
-    missing = ranking.without_run
-    return (
-        [f"Curated, but without a run of {ranking.minted.name}: {', '.join(missing)}."]
-        if missing and ranking.minted
-        else []
-    )
+def _missing(rankings: Sequence[Ranking]) -> list[str]:
+    """Curated models without a run: a line for each benchmark, and for experiments that lack the same models."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for ranking in rankings:
+        if ranking.minted and ranking.without_run:
+            found.setdefault((ranking.minted.name, ", ".join(ranking.without_run)), []).append(ranking.experiment)
+    return [
+        f"Curated, but without a run of {name} under {listed(experiments)}: {models}."
+        for (name, models), experiments in found.items()
+    ]
 
 
 def not_ranked(unranked: Sequence[Unranked]) -> list[str]:
@@ -96,11 +101,12 @@ def not_ranked(unranked: Sequence[Unranked]) -> list[str]:
     return lines
 
 
-def leaderboard_to_data(board: Leaderboard, *, everything: bool = False) -> dict[str, Any]:
+def leaderboard_to_data(board: Leaderboard, found: Sequence[Gain] = (), *, everything: bool = False) -> dict[str, Any]:
     """What the tables say, in full precision."""
     data = {
         "standings": [_to_data(ranking, s) for ranking in board.rankings for s in ranking.standings],
         "benchmarks": [_benchmark_to_data(ranking) for ranking in board.rankings],
+        "gains": [each.to_data() for each in found],
         "left_out": reasons(board.unranked),
         "notes": list(board.notes),
     }
@@ -168,9 +174,10 @@ def _benchmark_to_data(ranking: Ranking) -> dict[str, Any]:
         "experiment": ranking.experiment,
         "id": ranking.benchmark,
         "name": ranking.minted.name if ranking.minted else None,
+        "version": ranking.minted.version if ranking.minted else None,
         "shared": [one.name for one in ranking.shared] if ranking.shared else None,
         "evals": ranking.standings[0].evals if ranking.standings else None,
-        "guidelines_sha256": own.guidelines_sha256 if own else None,
+        "guidelines_sha256": ranking.guidelines_sha256,
         "backend": own.backend.kind if own and own.backend else None,
         "models_without_run": ranking.without_run,
     }

@@ -126,7 +126,7 @@ class Ranking:
     experiment: str
     standings: Sequence[Standing]  # best first
     benchmark: str | None = None  # the id of what all runs are of; None where they need not be of the same
-    minted: BenchmarkHead | None = None  # of that id
+    minted: BenchmarkHead | None = None  # of which the experiment has that id
     plan: RunPlan | None = None  # of a run that is ranked
     shared: tuple[Benchmark, Benchmark] | None = None  # whose common evals count
 
@@ -147,25 +147,37 @@ class Ranking:
         return any(standing.provisional for standing in self.standings)
 
     @property
+    def guidelines_sha256(self) -> str | None:
+        """Of what the models were given; None where that is nothing, or no model is ranked."""
+        own = self.minted.experiments[self.experiment] if self.minted else self.plan
+        return own.guidelines_sha256 if own else None
+
+    @property
     def words(self) -> str:
         """What people read: how many evals, which guidelines and backend, and the benchmark's id."""
         own = self.minted or self.plan
         if own is None or not self.standings:
             return ""
+        given = self.guidelines_sha256
         evals = counted(self.standings[0].evals, "eval")
         if self.shared:
             both = " and ".join(f"{each.name} ({len(each.evals)})" for each in self.shared)
             evals = f"{evals} that {both} share"
-        given = f"guidelines {own.guidelines_sha256[:8]}" if own.guidelines_sha256 else "no guidelines"
-        identity = f" (benchmark {self.benchmark[:8]})" if self.benchmark else ""
+        asked = f"guidelines {given[:8]}" if given else "no guidelines"
+        known_as = self.minted.version if self.minted else self.benchmark
+        identity = f" (benchmark {known_as[:8]})" if known_as else ""
         if own.backend is None:
-            return f"{counted(self.standings[0].evals, 'session')}, {given}{identity}"
-        return f"{evals}, {given}, {own.backend.kind} backend{identity}"
+            return f"{counted(self.standings[0].evals, 'session')}, {asked}{identity}"
+        return f"{evals}, {asked}, {own.backend.kind} backend{identity}"
+
+    @property
+    def name(self) -> str:
+        """`default`, or `default, v1`."""
+        return f"{self.experiment}, {self.minted.name}" if self.minted else self.experiment
 
     @property
     def heading(self) -> str:
-        name = f"{self.experiment}, {self.minted.name}" if self.minted else self.experiment
-        return f"{name}: {self.words}" if self.words else name
+        return f"{self.name}: {self.words}" if self.words else self.name
 
 
 @dataclass(frozen=True)

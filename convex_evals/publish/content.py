@@ -11,6 +11,7 @@ from convex_evals.errors import UserError
 from convex_evals.models.catalog import Catalog
 from convex_evals.models.faults import Fault
 from convex_evals.publish.bundles import EvalSource, zip_reply
+from convex_evals.publish.versions import BenchmarkVersion
 from convex_evals.records import Generation, Outcome, RunPlan, StepOutcome, StepResult, Verdict
 from convex_evals.records.publication import run_text
 from convex_evals.store.run import Run
@@ -93,7 +94,7 @@ class TrialContent:
     trial: int
     evals: Mapping[str, EvalContent]
     sources: Mapping[str, EvalSource]
-    benchmark: str | None
+    version: BenchmarkVersion
 
     @property
     def text(self) -> str:
@@ -111,7 +112,7 @@ class TrialContent:
                 "provider": provider(self.plan),
                 "runId": self.text,
                 "plannedEvals": sorted(self.plan.evals),
-                "benchmarkVersion": self.benchmark,
+                "benchmarkVersion": self.version.sent,
                 "experiment": self.experiment,
             }
         )
@@ -150,10 +151,10 @@ def model_there(plan: RunPlan, catalog: Catalog) -> dict[str, Any]:
     )
 
 
-def read_trial(run: Run, trial: int, sources: Mapping[str, EvalSource], benchmark: str | None) -> TrialContent:
+def read_trial(run: Run, trial: int, sources: Mapping[str, EvalSource], version: BenchmarkVersion) -> TrialContent:
     """Raises `UserError` where an eval has no such trial, or its reply is no longer here."""
     evals = {eval_id: _read_eval(run, eval_id, trial) for eval_id in run.plan.evals}
-    return TrialContent(run.plan, trial, evals, sources, benchmark)
+    return TrialContent(run.plan, trial, evals, sources, version)
 
 
 def _read_eval(run: Run, eval_id: str, trial: int) -> EvalContent:

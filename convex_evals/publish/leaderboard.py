@@ -133,8 +133,16 @@ class LeaderboardApi:
         return self._text(self._get(answer, "storageId", "upload", (str,)), "upload", ".storageId")
 
     async def versions(self, experiment: str | None) -> Any:
-        """The benchmarks that were minted, in whatever shape a deployment tells them."""
-        return await self._query("runs:leaderboardVersions", {"experiment": experiment} if experiment else {})
+        """The benchmarks that were minted, in whatever shape a deployment tells them.
+
+        None where it refuses an experiment, which it may not know.
+        """
+        if experiment is None:
+            return await self._query("runs:leaderboardVersions", {})
+        try:
+            return await self.client.query("runs:leaderboardVersions", {"experiment": experiment})
+        except FunctionFailedError:
+            return None
 
     async def name_benchmark(self, version: str, name: str) -> None:
         """Name a minted benchmark for people; deployments of others may have no names."""

@@ -13,6 +13,7 @@ from convex_evals.publish.ledger import Ledger
 from convex_evals.publish.published import Published
 from convex_evals.publish.trial import How, TrialPublisher, hidden
 from convex_evals.publish.trial_runs import RunError
+from convex_evals.publish.versions import BenchmarkVersion
 from convex_evals.records.publication import PublishedTrial, run_text
 from convex_evals.store.run import Run
 
@@ -24,10 +25,9 @@ _DIFFERENCES: Mapping[How, str] = {
 }
 
 
-def contents_of(run: Run, sources: Sources) -> list[TrialContent]:
+def contents_of(run: Run, sources: Sources, version: BenchmarkVersion) -> list[TrialContent]:
     """Return all trials of a run. Raises `UserError`."""
-    benchmark = run.benchmark
-    return [read_trial(run, n, sources, benchmark) for n in range(1, run.plan.trials + 1)]
+    return [read_trial(run, n, sources, version) for n in range(1, run.plan.trials + 1)]
 
 
 async def unplanned(

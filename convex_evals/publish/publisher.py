@@ -17,17 +17,19 @@ from convex_evals.publish import probes
 from convex_evals.publish.assets import Assets
 from convex_evals.publish.bundles import EvalSource, open_suite, read_source
 from convex_evals.publish.client import ConvexClient
-from convex_evals.publish.content import model_there
+from convex_evals.publish.content import TrialContent, model_there
 from convex_evals.publish.deployments import Deployment
 from convex_evals.publish.leaderboard import LeaderboardApi
-from convex_evals.publish.ledger import is_settled, open_ledger, was_published
+from convex_evals.publish.ledger import Ledger, is_settled, open_ledger, was_published
 from convex_evals.publish.locks import locked
-from convex_evals.publish.mint import mint_missing, not_counted
+from convex_evals.publish.mint import mint_missing, not_counted, shown_of
 from convex_evals.publish.planning import Sources, contents_of, preview_run, unplanned
 from convex_evals.publish.published import Published
 from convex_evals.publish.refusals import Head, open_head, refuse_unguarded, why_not
 from convex_evals.publish.trial import TrialPublisher
 from convex_evals.publish.trial_runs import RunError
+from convex_evals.publish.versions import BenchmarkVersions
+from convex_evals.records.benchmark import BenchmarkHead
 from convex_evals.render.terminal import Display
 from convex_evals.store.benchmarks import BenchmarkFolder
 from convex_evals.store.run import Run
@@ -60,6 +62,7 @@ class Publisher:
     display: Display
     store: RunStore  # its runs are what is chosen from
     _begin: float = field(default_factory=time.monotonic)
+    _settled: list[tuple[Run, Ledger]] = field(default_factory=list)  # of which nothing is to be sent
 
     async def publish(self) -> list[Published]:
         """All chosen runs, oldest first; what would become of them, or whether they are there, where nothing is sent.
@@ -71,6 +74,7 @@ class Publisher:
         found = self._chosen()
         work = [each for each in found if each.is_open]
         if not work:
+            self._say_what_is_older([])
             return found
         sources = self._sources(work)
         async with ConvexClient(self.deployment, self.options.concurrency, probes.PATIENCE) as client:
@@ -78,15 +82,14 @@ class Publisher:
             await probes.probe(board)
             work = await self._known(work, board)
             if not self.options.sends:
+                await self._mint(work, board)
                 await self._preview(work, board, sources)
                 await self._say_what_counts(work, board)
                 return found
             with locked(self.workspace, self.deployment):
                 for each in work:
                     each.ledger = open_ledger(each.run, self.deployment)  # another may have been at it until now
-                if self.options.mint:
-                    minted = await mint_missing([each.run for each in work], board, self.workspace.home)
-                    self.display.note(f"minted there: {', '.join(minted) or 'nothing that was not'}")
+                await self._mint(work, board)
                 await self._settle(work)
                 await self._send(work, board, sources)
             await self._say_what_counts(work, board)
@@ -94,8 +97,27 @@ class Publisher:
 
     async def _say_what_counts(self, work: Sequence[Published], board: LeaderboardApi) -> None:
         if not self.options.verify:
-            for line in await not_counted([each.run for each in work], board, self.workspace.home):
+            for line in await not_counted([each.run for each in work], board, self._versions):
                 self.display.warn(line)
+        self._say_what_is_older(work)
+
+    def _say_what_is_older(self, work: Sequence[Published]) -> None:
+        published = [*self._settled, *((each.run, each.ledger) for each in work if each.ledger)]
+        for line in self._versions.older(published):
+            self.display.warn(line)
+
+    async def _mint(self, work: Sequence[Published], board: LeaderboardApi) -> None:
+        """Mint what has to be, where that is asked for; say what would be, where nothing is sent."""
+        if self.options.mint:
+            dry_run = not self.options.sends
+            runs = [each.run for each in work]
+            minted = await mint_missing(runs, board, self._folder, self._tell_shown, dry_run=dry_run)
+            verb = "would be minted" if dry_run else "minted"
+            self.display.note(f"{verb} there: {', '.join(minted) or 'nothing that was not'}")
+
+    def _tell_shown(self, head: BenchmarkHead) -> None:
+        for line in shown_of(head, self.store, self.deployment):
+            self.display.note(line)
 
     async def _known(self, work: Sequence[Published], board: LeaderboardApi) -> list[Published]:
         """Those whose experiment the deployment knows. Raises `UserError` for a named run."""
@@ -139,16 +161,24 @@ class Publisher:
         return found
 
     @cached_property
-    def _minted(self) -> frozenset[str]:
-        """The ids of all benchmarks that have a name here."""
-        return frozenset(head.id for head in BenchmarkFolder(self.workspace.home).heads())
+    def _folder(self) -> BenchmarkFolder:
+        return BenchmarkFolder(self.workspace.home)
+
+    @cached_property
+    def _versions(self) -> BenchmarkVersions:
+        return BenchmarkVersions(self._folder.heads())
+
+    def _contents(self, run: Run, sources: Mapping[Path, Sources]) -> list[TrialContent]:
+        """What is there under an older version is sent again where the run is named."""
+        newest = self.options.repair and bool(self.options.names)
+        return contents_of(run, sources[run.folder], self._versions.of(run, newest=newest))
 
     def _why_unranked(self, run: Run) -> str | None:
         """Why a run stands beside those that can be compared; None where a minted benchmark ranks it."""
         summary = run.summary()
         if summary and summary.elsewhere:
             return f"was asked at {summary.elsewhere[0]}, under a provider's name, so nothing ranks it; --all sends it"
-        if run.benchmark in self._minted:
+        if self._versions.head(run):
             return None
         return (
             f"is of no minted benchmark, so nothing ranks it; `cli benchmark mint NAME --from {run.plan.run_id}` mints "
@@ -162,6 +192,7 @@ class Publisher:
             if self.options.verify and not self.options.names and not was_published(ledger):
                 return None
             if not self.options.names and is_settled(run, ledger, again=self.options.repair or self.options.verify):
+                self._settled.append((run, ledger))
                 return None
             refused = why_not(run, head)
             if not (refused or self.options.names or self.options.all or was_published(ledger)):
@@ -189,7 +220,7 @@ class Publisher:
         assets = Assets(board)
         for each in work:
             try:
-                await self._one(each, board, assets, catalog, sources[each.run.folder], pace)
+                await self._one(each, board, assets, catalog, sources, pace)
             except RunError as error:
                 each.failed = str(error)
 
@@ -197,7 +228,7 @@ class Publisher:
         """Say of each trial what would be done, with every check that comes before it is done."""
         for number, each in enumerate(work, 1):
             self._preparing("looking at the deployment", number, len(work))
-            contents = contents_of(each.run, sources[each.run.folder])
+            contents = self._contents(each.run, sources)
             await preview_run(each, board, contents, repair=self.options.repair, verify=self.options.verify)
 
     async def _one(
@@ -206,12 +237,12 @@ class Publisher:
         board: LeaderboardApi,
         assets: Assets,
         catalog: Catalog,
-        sources: Sources,
+        sources: Mapping[Path, Sources],
         pace: _Pace,
     ) -> None:
         run, ledger = each.run, each.ledger
         assert ledger is not None
-        contents = contents_of(run, sources)
+        contents = self._contents(run, sources)
         model = await board.ensure_model(model_there(run.plan, catalog))
         ledger.write(*await unplanned(run, ledger, board, model, repair=self.options.repair))
         senders = []

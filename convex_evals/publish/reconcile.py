@@ -62,7 +62,7 @@ def other_result(content: TrialContent, found: FoundRun) -> str | None:
 
 def other_benchmark(content: TrialContent, found: FoundRun) -> str | None:
     """How a run of this trial is not the one that is published; None where it is."""
-    if found.benchmark not in (None, content.benchmark):  # not every deployment tells it
+    if found.benchmark is not None and found.benchmark not in content.version.accepted:  # not every deployment tells it
         return "it is of another benchmark"
     return None if found.experiment == content.experiment else "it is of another experiment"
 

@@ -42,10 +42,13 @@ class TrialPublisher:
     told: Callable[[], None] = lambda: None  # called when an eval is complete there
     outputs: Outputs = field(init=False)
     runs: TrialRuns = field(init=False)
+    _version: str = field(init=False)  # that the run there has, as far as the deployment tells it
 
     def __post_init__(self) -> None:
         self.outputs = Outputs(self.board, self.content)
         self.runs = TrialRuns(self.board, self.content, self.model, self.repair, self.outputs)
+        known = self.ledger.trial(self.content.trial)
+        self._version = (known and known.version) or self.content.version.sent
 
     @property
     def _url(self) -> str:
@@ -61,7 +64,7 @@ class TrialPublisher:
             completed = await self._complete(run_id)
             if completed != "never":
                 await self.runs.delete_others(run_id)
-                self._note("published", run_id)
+                self._note("published", run_id, version=self._version)
                 return "completed" if how == "was there" and completed == "now" else how
             await self._delete(run_id)
         raise RunError(
@@ -161,6 +164,7 @@ class TrialPublisher:
                 self._note("started", own[0].id)
                 return own[0].id
             self._note("starting", after=listed[0].id if listed else None)
+            self._version = self.content.version.sent
             try:
                 run_id = await self.board.start_run(self.content.start(self.model))
                 self._note("started", run_id)
@@ -186,6 +190,7 @@ class TrialPublisher:
             found = await self.runs.run(run_id)
             if found is None:
                 raise RunError(f"{self._url}: its run {run_id} ({self.content.text}) is gone; was it deleted there?")
+            self._version = found.benchmark or self._version
             now = compare(self.content, found)
             if now.fault is not None:
                 return "never"
@@ -253,8 +258,9 @@ class TrialPublisher:
         state: State,
         run_id: str | None = None,
         after: str | None = None,
+        version: str | None = None,
     ) -> None:
-        now = PublishedTrial(trial=self.content.trial, state=state, id=run_id, after=after)
+        now = PublishedTrial(trial=self.content.trial, state=state, id=run_id, version=version, after=after)
         if self.ledger.trial(self.content.trial) != now:
             self.ledger.write(now)
 

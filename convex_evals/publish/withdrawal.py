@@ -19,6 +19,7 @@ from convex_evals.publish.published import Published
 from convex_evals.publish.refusals import refuse_unguarded
 from convex_evals.publish.trial import How, hidden
 from convex_evals.publish.trial_runs import RunError, TrialRuns
+from convex_evals.publish.versions import BenchmarkVersion
 from convex_evals.records.publication import PublishedTrial
 from convex_evals.render.terminal import Display
 from convex_evals.store.run import Run
@@ -61,7 +62,7 @@ class Withdrawal:
                 each.trials[number] = await self._trial(run, number, ledger, board, model)
 
     async def _trial(self, run: Run, number: int, ledger: Ledger, board: LeaderboardApi, model: str | None) -> How:
-        content = TrialContent(run.plan, number, {}, {}, run.benchmark)
+        content = TrialContent(run.plan, number, {}, {}, BenchmarkVersion(run.benchmark, frozenset()))
         there = [] if model is None else await _runs_there(content, ledger, board, model)
         if self.dry_run:
             return "would be withdrawn" if there else "was not there"

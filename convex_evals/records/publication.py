@@ -30,6 +30,9 @@ class PublishedTrial(Record):
     id: Line | None = Field(
         default=None, description="id of its run there; null while `planned` or `starting`, and once `withdrawn`"
     )
+    version: Line | None = Field(
+        default=None, description="benchmark version that it was sent with; null until it is `published`"
+    )
     after: Line | None = Field(
         default=None, description="newest run of the model there before `starting`: what was started since is newer"
     )

@@ -1,4 +1,4 @@
-"""Benchmarks from the suite as it stands, or from what a run recorded."""
+"""Benchmarks from the suite as it stands, or from what runs recorded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from convex_evals.config import Workspace
 from convex_evals.errors import UserError
 from convex_evals.grading.sandbox.choice import REVIEWED
 from convex_evals.grading.setup import ready_service
-from convex_evals.records.benchmark import Benchmark, BenchmarkEval, benchmark_id
+from convex_evals.records.benchmark import Benchmark, BenchmarkEval, BenchmarkExperiment, benchmark_id
 from convex_evals.records.grading_inputs import GradingInputs
 from convex_evals.records.names import is_benchmark_name
 from convex_evals.render.terminal import Display
@@ -30,10 +30,10 @@ def refuse_bad_name(name: str) -> None:
 
 
 async def mint_suite(
-    name: str, experiment: str, models: Sequence[str], workspace: Workspace, display: Display
+    name: str, experiments: Sequence[str], models: Sequence[str], workspace: Workspace, display: Display
 ) -> Benchmark:
-    """The suite of now under one experiment. Raises `UserError` where it has changes that are not committed."""
-    asked = asked_under(experiment, workspace)
+    """The suite of now under these experiments. Raises `UserError` where it has changes that are not committed."""
+    asked = [asked_under(experiment, workspace) for experiment in dict.fromkeys(experiments)]
     evals = load_suite(workspace.suite).evals
     refuse_incomplete(evals)
     commit = clean_commit(workspace.suite)
@@ -51,8 +51,34 @@ async def mint_suite(
     return _benchmark(name, asked, commit, models, today.inputs)
 
 
-def mint_run(name: str, models: Sequence[str], run: Run) -> Benchmark:
-    """What a run was of, by its plan. Raises `UserError` where it says nothing of how models do."""
+def mint_runs(name: str, models: Sequence[str], runs: Sequence[Run]) -> Benchmark:
+    """What runs were of, by their plans.
+
+    Raises `UserError` where one says nothing of how models do, and where they are not of the same evals and graders.
+    """
+    first, *others = runs
+    inputs, asked = _recorded(first), {first.plan.experiment: _asked(first)}
+    for run in others:
+        if _recorded(run) != inputs:
+            raise UserError(
+                f"{run.plan.run_id}: is of other evals or graders than {first.plan.run_id}; mint it under another name"
+            )
+        own = _asked(run)
+        if asked.setdefault(own.experiment, own) != own:
+            raise UserError(
+                f"{run.plan.run_id}: was asked otherwise under {own.experiment} than another of these runs; mint it "
+                "under another name"
+            )
+    return _benchmark(name, list(asked.values()), first.plan.suite_commit, models, inputs)
+
+
+def _asked(run: Run) -> Asked:
+    plan = run.plan
+    return Asked(plan.experiment, plan.guidelines, plan.guidelines_sha256, plan.prompt_sha256, plan.settings_sha256)
+
+
+def _recorded(run: Run) -> dict[str, GradingInputs]:
+    """By eval. Raises `UserError` for a run that no score can be compared with."""
     plan = run.plan
     if plan.synthetic:
         raise UserError(f"{plan.run_id}: asked no model, so nothing is compared with it; name another run")
@@ -61,18 +87,21 @@ def mint_run(name: str, models: Sequence[str], run: Run) -> Benchmark:
     summary = run.summary()
     if summary is not None and summary.benchmark != benchmark_id(plan):
         raise UserError(f"{plan.run_id}: was graded again since it was planned; mint the suite itself, without --from")
-    asked = Asked(plan.experiment, plan.guidelines, plan.guidelines_sha256, plan.prompt_sha256, plan.settings_sha256)
     inputs = {e: GradingInputs.recorded(plan, e) for e in plan.evals}
     odd = next((e for e, own in inputs.items() if own.key() != plan.evals[e].grading_key), None)
     if odd is not None:
         raise UserError(
             f"{run.folder / 'run.json'}: {odd} has another grading key than its inputs; restore it from Git"
         )
-    return _benchmark(name, asked, plan.suite_commit, models, inputs)
+    return inputs
 
 
 def _benchmark(
-    name: str, asked: Asked, commit: str | None, models: Sequence[str], inputs: Mapping[str, GradingInputs]
+    name: str,
+    asked: Sequence[Asked],
+    commit: str | None,
+    models: Sequence[str],
+    inputs: Mapping[str, GradingInputs],
 ) -> Benchmark:
     any_of_them = next(iter(inputs.values()))
     evals = {
@@ -86,15 +115,21 @@ def _benchmark(
         )
         for e, own in inputs.items()
     }
+    experiments = {
+        each.experiment: BenchmarkExperiment(
+            id="0" * 64,
+            guidelines=each.guidelines,
+            guidelines_sha256=each.guidelines_sha256,
+            prompt_sha256=each.prompt_sha256,
+            settings_sha256=each.settings_sha256,
+        )
+        for each in asked
+    }
     found = Benchmark(
         name=name,
-        id="0" * 64,
+        version="0" * 64,
         date=datetime.now(UTC).date().isoformat(),
-        experiment=asked.experiment,
-        guidelines=asked.guidelines,
-        guidelines_sha256=asked.guidelines_sha256,
-        prompt_sha256=asked.prompt_sha256,
-        settings_sha256=asked.settings_sha256,
+        experiments=experiments,
         suite_commit=commit,
         grading_protocol=any_of_them.grading_protocol,
         backend=any_of_them.backend,
@@ -103,4 +138,4 @@ def _benchmark(
         models=tuple(dict.fromkeys(models)),
         evals=evals,
     )
-    return found.model_copy(update={"id": found.derived_id()})
+    return found.with_ids()

@@ -54,7 +54,7 @@ class Wanted:
         if newest.guidelines_sha256 != self.guidelines_sha256:
             found.append(f"the guidelines have changed to {(self.guidelines_sha256 or 'none')[:8]}")
         head = self.benchmark
-        if head and newest.date <= head.date and benchmark_id(newest) != head.id:
+        if head and newest.date <= head.date and benchmark_id(newest) not in head.ids:
             found.append(f"benchmark {head.name} was minted ({head.date})")
         return tuple(found)
 
@@ -138,7 +138,7 @@ def _first_runs(histories: Mapping[tuple[str, str], RunsOf]) -> Mapping[str, dat
 def _wanted(workspace: Workspace, name: str) -> Wanted:
     where = workspace.config.experiment(name).guidelines
     text = guidelines_text(where, workspace.suite, given=False) if where else None
-    heads = (head for head in BenchmarkFolder(workspace.home).heads() if head.experiment == name)
+    heads = (head for head in BenchmarkFolder(workspace.home).heads() if name in head.experiments)
     return Wanted(None if text is None else guidelines_sha256(text), next(heads, None))
 
 

@@ -230,9 +230,9 @@ class Library:
     def ranking(self, experiment: str) -> Ranking | None:
         return next((r for r in self.board.rankings if r.experiment == experiment), None)
 
-    def ranking_by(self, benchmark: BenchmarkHead) -> Ranking:
-        board = self.keep(("benchmark", benchmark.name), lambda: self._ranker().of(benchmark))
-        return board.rankings[0]
+    def board_by(self, benchmark: BenchmarkHead) -> Leaderboard:
+        """The rankings of a minted benchmark; one without standings where none of its experiments has a run."""
+        return self.keep(("benchmark", benchmark.name), lambda: self._ranker().of(benchmark))
 
     def _ranker(self, latest: int = 10) -> Ranker:
         known = [(e.run, e.summary) for e in self.entries]

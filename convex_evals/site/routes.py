@@ -75,6 +75,11 @@ ROUTES = (
         lambda library: (urls.leaderboard_by(head.name) for head in library.minted),
     ),
     Route(
+        r"benchmarks/(?P<name>[^/]+)/(?P<experiment>[^/]+)\.html",
+        lambda library, found: leaderboard.benchmark_page(library, found["name"], found["experiment"]),
+        leaderboard.other_places,
+    ),
+    Route(
         r"models/(?P<provider>[^/]+)/(?P<model>[^/]+)\.html",
         _model,
         lambda library: map(urls.model, library.slugs.values()),

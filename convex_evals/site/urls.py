@@ -29,8 +29,9 @@ def leaderboard_of(experiment: str) -> str:
     return f"leaderboards/{experiment}.html"
 
 
-def leaderboard_by(benchmark: str) -> str:
-    return f"benchmarks/{benchmark}.html"
+def leaderboard_by(benchmark: str, experiment: str = "") -> str:
+    """Of its first experiment, or of this other one."""
+    return f"benchmarks/{benchmark}{experiment and '/'}{experiment}.html"
 
 
 def model(slug: str) -> str:

@@ -53,15 +53,15 @@ class BenchmarkFolder:
         self._refuse_unknown(name)
         found = self._parse(name, Benchmark)
         odd = next((e for e, own in found.evals.items() if found.inputs(e).key() != own.grading_key), None)
-        if odd is not None or found.id != found.derived_id():
-            what = f"{odd} has other fingerprints than its grading key" if odd else "its id is not that of the rest"
+        if odd is not None or found != found.with_ids():
+            what = f"{odd} has other fingerprints than its grading key" if odd else "its ids are not those of the rest"
             raise UserError(f"{self.path(name)}: was edited: {what}; restore the file from Git")
         return found
 
     def write(self, benchmark: Benchmark) -> Path:
-        """Raises `UserError` where one has this name, or is the same."""
+        """Raises `UserError` where one has this name, or all that it has."""
         self.refuse_taken(benchmark.name)
-        same = next((each for each in self.heads() if each.id == benchmark.id), None)
+        same = next((each for each in self.heads() if benchmark.ids <= each.ids), None)
         if same is not None:
             raise UserError(f"{benchmark.name}: nothing has changed since {same.name} was minted; use that")
         path = self.path(benchmark.name)

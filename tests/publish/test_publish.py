@@ -488,4 +488,4 @@ def test_a_deployment_that_lists_no_benchmarks(home: Home, invoke: Invoke) -> No
         settings = {"url": url, "token_env": TOKEN_ENV}
         (home.folder / "convex-evals.yaml").write_text(json.dumps({"deployments": {NAME: settings}}))
         result = invoke("benchmark", "publish", "v1")
-    assert result.status == 1 and "Could not find public function" in result.err and result.err.count("\n") == 1
+    assert result.status == 1 and "Could not find public function" in only_error(result.err)

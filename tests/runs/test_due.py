@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from convex_evals.records.benchmark import BenchmarkHead, benchmark_id
+from convex_evals.records.benchmark import BenchmarkExperiment, BenchmarkHead, benchmark_id
 from convex_evals.runs.costs import Estimate
 from convex_evals.runs.schedule import Wanted
 from convex_evals.runs.shard import shards_for
@@ -179,7 +179,9 @@ def test_a_plan_of_named_models_has_no_budget(invoke: Invoke, suite: Path) -> No
 )
 def test_a_benchmark_that_was_minted_since(day: str, is_same: bool, changes: tuple[str, ...]) -> None:
     newest = make_plan(date="2026-11-20")
-    known = {"name": "v2", "date": day, "id": benchmark_id(newest) if is_same else "f" * 64}
+    own = {"id": benchmark_id(newest) if is_same else "f" * 64}
+    asked = BenchmarkExperiment.model_construct(**own)  # type: ignore[arg-type]
+    known = {"name": "v2", "date": day, "experiments": {"default": asked}}
     head = BenchmarkHead.model_construct(**known)  # type: ignore[arg-type]
     assert Wanted(newest.guidelines_sha256, head).changes(newest) == changes
 

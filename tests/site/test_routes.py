@@ -10,12 +10,16 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 
+from convex_evals.config import open_workspace
+from convex_evals.runs.mint import mint_runs
 from convex_evals.site import urls
 from convex_evals.site.assets import CONTENT_TYPES
 from convex_evals.site.html import Rendition, render
 from convex_evals.site.library import Library
 from convex_evals.site.routes import ROUTES, find_page
+from convex_evals.store.benchmarks import BenchmarkFolder
 from tests.conftest import ROOT
+from tests.factories import make_eval
 from tests.site.made import EVALS, make_library
 
 GOLDEN = ROOT / "tests/golden/pages"
@@ -149,6 +153,31 @@ def text_of(library: Library, place: str) -> str:
     """What people read of it, on one line."""
     text = re.sub(r"<script.*?</script>|<[^>]*>", " ", html(library, place).partition("<main")[2], flags=re.DOTALL)
     return " ".join(text.split())
+
+
+def test_a_minted_benchmark_has_a_page_for_each_of_its_experiments(tmp_path: Path) -> None:
+    from tests.cli.test_benchmark import EVALS, run_of
+
+    for eval_id in EVALS:
+        make_eval(tmp_path, eval_id)
+    told = run_of(tmp_path, "p p f", run_id="told", model="acme/one", guidelines_sha256="a" * 64)
+    bare = run_of(tmp_path, "p f f", run_id="bare", model="acme/one", experiment="no_guidelines")
+    BenchmarkFolder(tmp_path).write(mint_runs("v0", [], [bare]))
+    BenchmarkFolder(tmp_path).write(mint_runs("v1", [], [told, bare]))
+    library = Library(open_workspace(None, None, tmp_path), live=False)
+    assert {place for place in places(library) if "benchmarks/" in place} == {
+        *("benchmarks/v1.html", "benchmarks/v1/no_guidelines.html", "benchmarks/v0.html")
+    }
+    for place, rate, others in (
+        ("benchmarks/v1.html", "acme/one 67%", {"v1/no_guidelines.html", "v0.html"}),
+        ("benchmarks/v1/no_guidelines.html", "acme/one 33%", {"../v1.html", "../v0.html"}),
+        ("benchmarks/v0.html", "acme/one 33%", {"v1.html"}),
+    ):
+        assert rate in text_of(library, place), place
+        links = set(Parsed(html(library, place)).links())
+        assert {link for link in links if urljoin(place, link).startswith("benchmarks/")} >= others, (place, links)
+    assert "Guidelines gain" in text_of(library, "benchmarks/v1.html")
+    assert find_page(library, "benchmarks/v1/default.html") is find_page(library, "benchmarks/v1/nothing.html") is None
 
 
 def test_the_leaderboard_says_who_is_best_and_how_sure_that_is(library: Library) -> None:

@@ -13,11 +13,8 @@ from convex_evals.render.numbers import dollars, duration
 from convex_evals.stats import Conclusion, Flip, Paired, Surety
 from convex_evals.text import counted
 
-# Of one category: rates are shares of 1, a difference is B less A.
+# Of one category or model: rates are shares of 1, a difference is B less A.
 _PAIRED = (
-    Column("evals", "evals", right=True),
-    Column("a", "A", right=True),
-    Column("b", "B", right=True),
     Column("difference", "difference", right=True),
     Column(None, "95 % interval", right=True),
     Column("interval_low", None),
@@ -50,14 +47,20 @@ _RUNS = 3  # named of a side that has many
 
 def category_table(parts: Mapping[str, Paired], model: str | None = None) -> Table:
     """A row for each category; machines are told the model, where one is named."""
-    columns = [*_named(model), Column("category", "category"), *_PAIRED]
+    columns = [*_named(model), Column("category", "category"), *_paired("A", "B")]
     return Table.of(columns, [[*_name(model), name, *_cells(part)] for name, part in parts.items()])
 
 
-def models_table(parts: Mapping[str, Paired]) -> Table:
-    """A row for each model."""
-    columns = [Column("model", "model", is_id=True), *_PAIRED]
-    return Table.of(columns, [[name, *_cells(part)] for name, part in parts.items()])
+def models_table(parts: Mapping[str, Paired], names: tuple[str, str] | None = None) -> Table:
+    """A row for each model; machines are told the two sides, where they are named."""
+    named = [Column("before", None), Column("after", None)] if names else []
+    columns = [*named, Column("model", "model", is_id=True), *_paired(*(names or ("A", "B")))]
+    return Table.of(columns, [[*(names or ()), name, *_cells(part)] for name, part in parts.items()])
+
+
+def _paired(a: str, b: str) -> list[Column]:
+    rates = [Column("a", a, right=True), Column("b", b, right=True)]
+    return [Column("evals", "evals", right=True), *rates, *_PAIRED]
 
 
 def _named(model: str | None) -> list[Column]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,21 +12,27 @@ from convex_evals.cli.options import (
     output_option,
     print_lines,
     print_result,
-    read_name,
     read_names,
     runs_dir_option,
     suite_path,
     tell_left_out,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from convex_evals.config import Workspace
+    from convex_evals.records.benchmark import Benchmark
+    from convex_evals.store.runs import RunStore
+
 
 @click.group()
 def benchmark() -> None:
     """Name what scores are of: mint a benchmark, list, show and compare benchmarks.
 
-    A benchmark is what must be equal for two scores to stand in one table: evals with their tasks and graders,
-    guidelines, prompt, experiment and backend. Runs carry its id. `mint` gives it a name, in benchmarks/NAME.yaml,
-    and `cli leaderboard` ranks the runs of the newest one that has any.
+    A benchmark is what must be equal for two scores to stand in one table: evals with their tasks and graders, the
+    backend, and for each experiment its guidelines, prompt and settings. `mint` gives it a name, in
+    benchmarks/NAME.yaml, and `cli leaderboard` ranks the runs of the newest one that has any.
 
     \b
     Examples:
@@ -40,9 +47,11 @@ def benchmark() -> None:
 @click.option(
     "-e",
     "--experiment",
-    callback=read_name,
+    "experiments",
+    multiple=True,
+    callback=read_names,
     metavar="NAME",
-    help="How models are asked. Default: default, or that of the run.",
+    help="How models are asked; several with commas, or repeated. Default: all experiments.",
 )
 @click.option(
     "-m",
@@ -52,64 +61,84 @@ def benchmark() -> None:
     metavar="MODEL",
     help="Curated models, which should have a run; several with commas, or repeated.",
 )
-@click.option("--from", "source", metavar="RUN", help="Mint what this run was of, not the suite as it is now.")
+@click.option(
+    "--from",
+    "sources",
+    multiple=True,
+    metavar="RUN",
+    help="Mint what this run was of, not the suite as it is now; repeated, for a run of each experiment.",
+)
 @runs_dir_option
 @output_option
 @click.pass_context
 def mint(
     ctx: click.Context,
     name: str,
-    experiment: str | None,
+    experiments: tuple[str, ...],
     models: tuple[str, ...],
-    source: str | None,
+    sources: tuple[str, ...],
     runs_dir: Path | None,
     form: str,
 ) -> int:
-    """Write benchmarks/NAME.yaml: the suite as it is committed, under one experiment.
+    """Write benchmarks/NAME.yaml: the suite as it is committed, with its experiments.
 
-    It holds the fingerprints of each eval, the hash of the guidelines, and the curated models: `cli leaderboard` says
-    which of them have no run yet. A benchmark never changes; `cli benchmark diff` says what a later one changed.
+    It holds the fingerprints of each eval, what each experiment gives to models, and the curated models: `cli
+    leaderboard` says which of them have no run yet. A benchmark never changes; `cli benchmark diff` says what a later
+    one changed.
 
     \b
     Examples:
       cli benchmark mint v1 --models claude-sonnet-5,gpt-5
-      cli benchmark mint v1-bare -e no_guidelines
-      cli benchmark mint v0 --from default-1a2b3c4d
+      cli benchmark mint v2 -e default,no_guidelines
+      cli benchmark mint v0 --from default-1a2b3c4d --from no_guidelines-5e6f7a8b
     """
-    import asyncio
-
-    from convex_evals.analysis.benchmarks import benchmark_to_data, benchmarks_table, runs_by_benchmark
+    from convex_evals.analysis.benchmarks import benchmark_to_data, experiments_table, runs_by_id, runs_under
     from convex_evals.config import open_workspace
-    from convex_evals.models.catalog import find_model, load_catalog
-    from convex_evals.render.terminal import Display
-    from convex_evals.runs.mint import mint_run, mint_suite, refuse_bad_name
-    from convex_evals.runs.options import DEFAULT_EXPERIMENT
     from convex_evals.store.benchmarks import BenchmarkFolder
     from convex_evals.store.runs import RunStore
-    from convex_evals.text import counted
+    from convex_evals.text import counted, listed
 
-    if source and experiment:
+    if sources and experiments:
         raise click.UsageError("-e, --from: give only one of them; a run has its experiment")
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
-    folder, store = BenchmarkFolder(workspace.home), RunStore(workspace.runs_dir, left_out=[])
-    refuse_bad_name(name)
-    folder.refuse_taken(name)
-    slugs = [find_model(model, load_catalog(workspace.home)).slug for model in models]
-    if source:
-        found = mint_run(name, slugs, store.find(source))
-    else:
-        with Display() as display:
-            found = asyncio.run(mint_suite(name, experiment or DEFAULT_EXPERIMENT, slugs, workspace, display))
-    path = folder.write(found)
-    runs = runs_by_benchmark(store).get(found.id, 0)
+    store = RunStore(workspace.runs_dir, left_out=[])
+    found = _benchmark(workspace, store, name, models, sources, experiments)
+    path = BenchmarkFolder(workspace.home).write(found)
+    runs = runs_by_id(store)
+    total = sum(runs_under(found, runs).values())
     lines = [
-        f"{name} ({found.id[:8]}): {counted(len(found.evals), 'eval')} under {found.experiment}; "
-        f"{counted(runs, 'run')} of it so far.",
+        f"{name} ({found.version[:8]}): {counted(len(found.evals), 'eval')} under {listed([*found.experiments])}; "
+        f"{counted(total, 'run')} of it so far.",
         f"Written: {path}; commit it with `git add {path.relative_to(workspace.home)}`.",
     ]
-    table = benchmarks_table([found], {found.id: runs})
-    print_lines(form, lines, table, lambda: benchmark_to_data(found, runs))
+    print_lines(form, lines, experiments_table(found, runs), lambda: benchmark_to_data(found, runs))
     return tell_left_out(store)
+
+
+def _benchmark(
+    workspace: Workspace,
+    store: RunStore,
+    name: str,
+    models: Sequence[str],
+    sources: Sequence[str],
+    experiments: Sequence[str],
+) -> Benchmark:
+    """What `mint` writes: what runs were of, or the suite as it is. Raises `UserError`."""
+    import asyncio
+
+    from convex_evals.models.catalog import find_model, load_catalog
+    from convex_evals.render.terminal import Display
+    from convex_evals.runs.mint import mint_runs, mint_suite, refuse_bad_name
+    from convex_evals.store.benchmarks import BenchmarkFolder
+
+    refuse_bad_name(name)
+    BenchmarkFolder(workspace.home).refuse_taken(name)
+    slugs = [find_model(model, load_catalog(workspace.home)).slug for model in models]
+    if sources:
+        return mint_runs(name, slugs, store.find_all(sources))
+    with Display() as display:
+        chosen = experiments or tuple(workspace.config.experiments)
+        return asyncio.run(mint_suite(name, chosen, slugs, workspace, display))
 
 
 @benchmark.command(name="list")
@@ -124,7 +153,7 @@ def list_(ctx: click.Context, runs_dir: Path | None, form: str) -> int:
       cli benchmark list
       cli benchmark list --json
     """
-    from convex_evals.analysis.benchmarks import benchmark_to_data, benchmarks_table, runs_by_benchmark
+    from convex_evals.analysis.benchmarks import benchmark_to_data, benchmarks_table, runs_by_id
     from convex_evals.config import open_workspace
     from convex_evals.render.model import Section
     from convex_evals.store.benchmarks import BenchmarkFolder
@@ -134,10 +163,10 @@ def list_(ctx: click.Context, runs_dir: Path | None, form: str) -> int:
     folder = BenchmarkFolder(workspace.home)
     found = [folder.read(head.name) for head in folder.heads()]
     store = RunStore(workspace.runs_dir, left_out=[])
-    runs = runs_by_benchmark(store)
+    runs = runs_by_id(store)
     table = benchmarks_table(found, runs)
     section = Section.of(table if found else "No benchmark yet; `cli benchmark mint v1` names the suite as it is now.")
-    print_result(form, section, lambda: [benchmark_to_data(each, runs.get(each.id, 0)) for each in found])
+    print_result(form, section, lambda: [benchmark_to_data(each, runs) for each in found])
     return tell_left_out(store)
 
 
@@ -154,7 +183,7 @@ def show(ctx: click.Context, name: str, runs_dir: Path | None, form: str) -> int
       cli benchmark show v1
       cli benchmark show v1 --format csv
     """
-    from convex_evals.analysis.benchmarks import benchmark_section, benchmark_to_data, runs_by_benchmark
+    from convex_evals.analysis.benchmarks import benchmark_section, benchmark_to_data, runs_by_id
     from convex_evals.config import open_workspace
     from convex_evals.store.benchmarks import BenchmarkFolder
     from convex_evals.store.runs import RunStore
@@ -162,7 +191,7 @@ def show(ctx: click.Context, name: str, runs_dir: Path | None, form: str) -> int
     workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     found = BenchmarkFolder(workspace.home).read(name)
     store = RunStore(workspace.runs_dir, left_out=[])
-    runs = runs_by_benchmark(store).get(found.id, 0)
+    runs = runs_by_id(store)
     print_result(form, benchmark_section(found, runs), lambda: benchmark_to_data(found, runs))
     return tell_left_out(store)
 
@@ -194,37 +223,53 @@ def diff(ctx: click.Context, before: str, after: str, form: str) -> None:
 @benchmark.command()
 @click.argument("name", metavar="NAME")
 @deployment_option
+@click.option("--dry-run", is_flag=True, help="Only say what would be shown there.")
+@runs_dir_option
 @output_option
 @click.pass_context
-def publish(ctx: click.Context, name: str, to: str | None, form: str) -> None:
+def publish(ctx: click.Context, name: str, to: str | None, dry_run: bool, runs_dir: Path | None, form: str) -> int:
     """Mint a benchmark at a leaderboard deployment, too: only runs of minted benchmarks count there.
+
+    Deployments show the benchmark that was minted last, unless they are asked for another. So it is said first which
+    of its experiments have runs to be shown; `cli publish` sends them.
 
     \b
     Examples:
+      cli benchmark publish v1 --dry-run
       cli benchmark publish v1
       cli benchmark publish v1 --to prod --json
     """
     import asyncio
 
     from convex_evals.config import open_workspace
-    from convex_evals.publish.mint import publish_benchmark
+    from convex_evals.publish.mint import publish_benchmark, shown_of
     from convex_evals.publish.open_deployment import open_deployment
     from convex_evals.render.model import Column, Table
     from convex_evals.render.terminal import Display
     from convex_evals.runs.request import load_environment
     from convex_evals.store.benchmarks import BenchmarkFolder
+    from convex_evals.store.runs import RunStore
 
-    workspace = open_workspace(suite_path(ctx), None, Path.cwd())
+    workspace = open_workspace(suite_path(ctx), runs_dir, Path.cwd())
     found = BenchmarkFolder(workspace.home).read(name)
     load_environment(workspace.home)
+    store = RunStore(workspace.runs_dir, left_out=[])
 
-    async def mint() -> tuple[str, str]:
+    async def mint() -> tuple[str, str, list[str]]:
         with Display() as display:
             async with open_deployment(workspace.home, to, display.preparing, display.warn) as deployment:
-                return deployment.url, await publish_benchmark(found, deployment)
+                shown = shown_of(found, store, deployment)
+                for line in shown:
+                    display.note(line)
+                how, unknown = await publish_benchmark(found, deployment, dry_run=dry_run)
+                for line in unknown:
+                    display.warn(line)
+                return deployment.url, how, shown
 
-    url, how = asyncio.run(mint())
-    columns = [Column("name", "benchmark", is_id=True), Column("id", "id"), Column("how", "result")]
-    table = Table.of(columns, [[found.name, found.id, how]])
-    lines = [f"{name} ({found.id[:8]}) on {url}: {how}."]
-    print_lines(form, lines, table, lambda: {"name": name, "id": found.id, "url": url, "how": how})
+    url, how, shown = asyncio.run(mint())
+    columns = [Column("name", "benchmark", is_id=True), Column("version", "version"), Column("how", "result")]
+    table = Table.of(columns, [[found.name, found.version, how]])
+    lines = [f"{name} ({found.version[:8]}) on {url}: {how}."]
+    data = {"name": name, "version": found.version, "url": url, "how": how, "shown": shown}
+    print_lines(form, lines, table, lambda: data)
+    return tell_left_out(store)

@@ -23,6 +23,9 @@ from convex_evals.cli.options import (
 from convex_evals.cli.serving import until_stopped
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from convex_evals.analysis.gains import Gain
     from convex_evals.analysis.ranking import Leaderboard
     from convex_evals.config import Workspace
     from convex_evals.publish.local import Served
@@ -73,37 +76,40 @@ def leaderboard(ctx: click.Context, options: LeaderboardOptions) -> int:
     """Rank models by the pass rate of their latest complete runs, under each experiment.
 
     Only like is ranked with like, within one benchmark: the same evals, graders, guidelines, prompt and backend. It is
-    the newest one that `cli benchmark mint` named and that has runs, else the one that most models ran. Equal pass
-    rates share a rank; a reply that several runs used counts once. Never ranked, but counted with the reason:
+    the newest one that `cli benchmark mint` named and that has runs, else the one that most models ran. Below, each
+    experiment is compared with that without guidelines, model by model, over the evals that both judge alike. Equal
+    pass rates share a rank; a reply that several runs used counts once. Never ranked, but counted with the reason:
     synthetic and incomplete runs, drafts (uncommitted changes to the suite), and runs of other benchmarks.
 
     \b
     Examples:
       cli leaderboard
       cli leaderboard -e no_guidelines --json
-      cli leaderboard -b v1 --all
+      cli leaderboard -b v1 -e default --all
       cli leaderboard --shared v1 v2
       cli leaderboard --changes-since yesterday.json
       cli leaderboard serve
     """
     if ctx.invoked_subcommand is not None:
         return 0
+    from convex_evals.analysis.gains import gains
     from convex_evals.analysis.leaderboard_changes import changes, changes_section, read_positions
     from convex_evals.analysis.leaderboard_tables import leaderboard_to_data
     from convex_evals.config import open_workspace
     from convex_evals.store.runs import RunStore
 
-    if bool(options.benchmark) + bool(options.shared) + bool(options.experiment) > 1:
-        raise click.UsageError("-e, -b, --shared: give only one of them; a benchmark has its experiment")
+    if options.benchmark and options.shared:
+        raise click.UsageError("-b, --shared: give only one of them")
     workspace = open_workspace(suite_path(ctx), options.runs_dir, Path.cwd())
     store = RunStore(workspace.runs_dir, left_out=[])
     board = _board(workspace, store, options)
     if options.before:
-        found = changes(read_positions(options.before), board)
-        print_result(options.form, changes_section(found), lambda: [change.to_data() for change in found])
+        moved = changes(read_positions(options.before), board)
+        print_result(options.form, changes_section(moved), lambda: [change.to_data() for change in moved])
         return tell_left_out(store)
-    section = _section(board, workspace, options)
-    print_result(options.form, section, lambda: leaderboard_to_data(board, everything=options.everything))
+    found = list(gains(board, workspace.config.experiments))
+    section = _section(board, found, workspace, options)
+    print_result(options.form, section, lambda: leaderboard_to_data(board, found, everything=options.everything))
     return tell_left_out(store)
 
 
@@ -115,28 +121,26 @@ def _board(workspace: Workspace, store: RunStore, options: LeaderboardOptions) -
     drafts = not has_commits(workspace.suite)
     ranker = Ranker(store, workspace.config, BenchmarkFolder(workspace.home), drafts, options.latest)
     if options.shared:
-        board = ranker.shared(*map(ranker.benchmarks.read, options.shared))
+        first, second = map(ranker.benchmarks.read, options.shared)
+        board = ranker.shared(first, second, options.experiment)
     elif options.benchmark:
-        board = ranker.of(ranker.benchmarks.head(options.benchmark))
+        board = ranker.of(ranker.benchmarks.head(options.benchmark), options.experiment)
     else:
         board = ranker.all(options.experiment)
-    if not options.everything:
-        return board
-    named = board.rankings[0].experiment if options.benchmark or options.shared else options.experiment
-    return ranker.validating(board, named)
+    return ranker.validating(board, options.experiment) if options.everything else board
 
 
-def _section(board: Leaderboard, workspace: Workspace, options: LeaderboardOptions) -> Section:
+def _section(board: Leaderboard, found: Sequence[Gain], workspace: Workspace, options: LeaderboardOptions) -> Section:
     from convex_evals.analysis.leaderboard_tables import leaderboard_section
     from convex_evals.render.model import Section
 
-    section = leaderboard_section(board, everything=options.everything)
+    section = leaderboard_section(board, found, everything=options.everything)
     if any(ranking.standings for ranking in board.rankings):
         return section
     benchmark, experiment = options.benchmark, options.experiment
-    if experiment:
+    if experiment and not benchmark:
         workspace.config.experiment(experiment)  # runs may be older than the settings
-    under = f" of {benchmark}" if benchmark else f" under {experiment}" if experiment else ""
+    under = (f" of {benchmark}" if benchmark else "") + (f" under {experiment}" if experiment else "")
     how = "" if board.unranked else "`cli run -m MODEL` makes one, "
     none = f"No run to rank{under} in {workspace.runs_dir}; {how}`cli list` lists all."
     return Section.of(none, *section.parts)

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
+from convex_evals.analysis.pairing import counting_once, pairs
 from convex_evals.errors import UserError
 from convex_evals.guidelines.confirmed import Confirmed, find_confirmed
 from convex_evals.guidelines.coverage import Coverage, read_coverage
@@ -19,7 +20,6 @@ from convex_evals.inputs.suite_files import is_there, read_inside
 from convex_evals.site import urls
 from convex_evals.site.html import Page
 from convex_evals.site.library import Entry, Library
-from convex_evals.site.tallies import counting_once, pairs
 from convex_evals.stats import EvalPair, Paired, Rate, family, paired, pooled, total
 from convex_evals.vcs.git import open_checkout
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from convex_evals.analysis.gains import gain
 from convex_evals.analysis.leaderboard_tables import not_ranked
-from convex_evals.analysis.ranking import PROVISIONAL, Ranking, Standing
+from convex_evals.analysis.ranking import PROVISIONAL, Leaderboard, Ranking, Standing
 from convex_evals.records import Counts
 from convex_evals.render.numbers import ends, percent
 from convex_evals.site import urls
 from convex_evals.site.html import Page
 from convex_evals.site.library import Library
-from convex_evals.site.tallies import pairs
-from convex_evals.stats import Paired, paired
+from convex_evals.stats import Paired
+from convex_evals.text import listed
 
 BARE = "no_guidelines"
 GUIDED = "default"
@@ -48,20 +49,29 @@ class Row:
 
 def front_page(library: Library) -> Page:
     """That of the first experiment that is ranked."""
-    board = library.board
-    if not board.rankings:
-        return _page(library, urls.INDEX, None)
-    return _page(library, urls.INDEX, board.rankings[0])
+    return _page(library, urls.INDEX, library.board, next(iter(library.board.rankings), None))
 
 
 def experiment_page(library: Library, experiment: str) -> Page | None:
     found = library.ranking(experiment)
-    return None if found is None else _page(library, urls.leaderboard_of(experiment), found)
+    return None if found is None else _page(library, urls.leaderboard_of(experiment), library.board, found)
 
 
-def benchmark_page(library: Library, name: str) -> Page | None:
+def benchmark_page(library: Library, name: str, experiment: str = "") -> Page | None:
+    """That of its first experiment, or of this other one."""
     head = next((each for each in library.minted if each.name == name), None)
-    return None if head is None else _page(library, urls.leaderboard_by(name), library.ranking_by(head))
+    if head is None:
+        return None
+    board = library.board_by(head)
+    first, *others = board.rankings
+    found = next((each for each in others if each.experiment == experiment), None) if experiment else first
+    return None if found is None else _page(library, urls.leaderboard_by(name, experiment), board, found)
+
+
+def other_places(library: Library) -> Iterator[str]:
+    """The pages of minted benchmarks under all but their first experiments."""
+    for head in library.minted:
+        yield from (urls.leaderboard_by(head.name, each.experiment) for each in library.board_by(head).rankings[1:])
 
 
 def categories_of(standings: Iterable[Standing]) -> list[str]:
@@ -74,17 +84,21 @@ def category_counts(standing: Standing, category: str) -> Counts | None:
     return Counts.total(found) if found else None
 
 
-def _page(library: Library, place: str, ranking: Ranking | None) -> Page:
-    context = library.keep(("leaderboard", place), lambda: _context(library, place, ranking))
-    title = "Leaderboard" if ranking is None else f"Leaderboard: {ranking.heading.partition(':')[0]}"
+def _page(library: Library, place: str, board: Leaderboard, ranking: Ranking | None) -> Page:
+    context = library.keep(("leaderboard", place), lambda: _context(library, place, board, ranking))
+    title = "Leaderboard" if ranking is None else f"Leaderboard: {ranking.name}"
     return Page(place, "leaderboard", title, "Leaderboard", context, has_charts=ranking is not None)
 
 
-def _context(library: Library, place: str, ranking: Ranking | None) -> dict[str, Any]:
+def _context(library: Library, place: str, board: Leaderboard, ranking: Ranking | None) -> dict[str, Any]:
     standings = ranking.standings if ranking else []
     columns = categories_of(standings)
-    other = _beside(library, ranking)
-    rows = [_row(library, s, columns, ranking, other) for s in standings]
+    other = _beside(board, ranking)
+    gains: Mapping[str, Paired] = {}
+    if ranking and other:
+        bare, guided = (ranking, other) if ranking.experiment == BARE else (other, ranking)
+        gains = gain(bare, guided).models
+    rows = [_row(library, s, columns, other, gains) for s in standings]
     return {
         "ranking": ranking,
         "rows": rows,
@@ -93,39 +107,38 @@ def _context(library: Library, place: str, ranking: Ranking | None) -> dict[str,
         "lead": lead(rows),
         "k": ranking.trials if ranking else 1,
         "provisional": PROVISIONAL,
-        "switch": _switch(library, place),
+        "switch": _switch(library, place, board),
         "providers": sorted({row.provider for row in rows}),
         "tags": sorted({tag for row in rows for tag in row.tags}),
-        "notes": [*library.board.notes, *not_ranked(library.board.unranked), *library.left_out],
+        "notes": [*board.notes, *not_ranked(board.unranked), *library.left_out],
         "chart": _chart(rows),
         "runs_dir": library.workspace.runs_dir.name,
     }
 
 
-def _beside(library: Library, ranking: Ranking | None) -> Ranking | None:
+def _beside(board: Leaderboard, ranking: Ranking | None) -> Ranking | None:
     """With guidelines goes without, and the other way round."""
-    names = {GUIDED: BARE, BARE: GUIDED}
-    return library.ranking(names[ranking.experiment]) if ranking and ranking.experiment in names else None
+    name = {GUIDED: BARE, BARE: GUIDED}.get(ranking.experiment) if ranking else None
+    return next((each for each in board.rankings if each.experiment == name), None)
 
 
 def _row(
-    library: Library, standing: Standing, columns: Sequence[str], ranking: Ranking | None, other: Ranking | None
+    library: Library,
+    standing: Standing,
+    columns: Sequence[str],
+    other: Ranking | None,
+    gains: Mapping[str, Paired],
 ) -> Row:
     slug = standing.latest.model
     entry = library.catalog.get(slug)
     beside = next((s for s in other.standings if s.latest.model == slug), None) if other else None
-    gain: Paired | None = None
-    if beside and ranking:
-        bare, guided = (standing, beside) if ranking.experiment == BARE else (beside, standing)
-        found = pairs(bare.runs, guided.runs)
-        gain = paired(found) if found else None
     return Row(
         standing=standing,
         name=entry.name or slug if entry else slug,
         tags=tuple(entry.tags) if entry else (),
         categories=[category_counts(standing, name) for name in columns],
         other=beside.counts if beside else None,
-        gain=gain,
+        gain=gains.get(slug),
     )
 
 
@@ -137,8 +150,7 @@ def lead(rows: Sequence[Row]) -> str:
     rate = best[0].standing.rate
     near = [row for row in rows if row not in best and row.standing.ranks[0] == 1]
     more = [f"{len(best) - 2} others"] if len(best) > 3 else []
-    *first, last = [row.name for row in (best[:2] if more else best)] + more
-    names = f"{', '.join(first)} and {last}" if first else last
+    names = listed([row.name for row in (best[:2] if more else best)] + more)
     around = f"{percent(rate)} (95 % interval {ends(rate.interval)})"
     front = f"{names} {'leads' if len(best) == 1 else 'lead'} with {around}"
     if len(rows) == len(best):
@@ -173,9 +185,16 @@ def _chart(rows: Sequence[Row]) -> dict[str, Any] | None:
     return {"points": points} if len(points) > 1 else None
 
 
-def _switch(library: Library, place: str) -> list[tuple[str, str, bool]]:
-    """Experiments and minted benchmarks, each with its page, and whether that is this one."""
+def _switch(library: Library, place: str, board: Leaderboard) -> list[tuple[str, str, bool]]:
+    """Experiments and minted benchmarks, each with its page, and whether that is this one.
+
+    Of a benchmark whose page this is, all experiments that have runs.
+    """
     first = library.experiments[:1]
     found = [(name, urls.INDEX if [name] == first else urls.leaderboard_of(name)) for name in library.experiments]
-    found += [(head.name, urls.leaderboard_by(head.name)) for head in library.minted]
+    for head in library.minted:
+        found.append((head.name, urls.leaderboard_by(head.name)))
+        if board is not library.board and board.rankings[0].minted == head:
+            others = [each.experiment for each in board.rankings[1:]]
+            found += [(f"{head.name}, {name}", urls.leaderboard_by(head.name, name)) for name in others]
     return [(name, where, where == place) for name, where in found]
