@@ -1,6 +1,6 @@
 /**
  * Scores, which are computed when a run is complete, so that no query looks at runs. Only runs of a minted version count, with
- * as many evals as it has; a score is of the last ten.
+ * as many evals as it has; a score is of the last ten, all trials of a publisher's run together.
  */
 import { v, type Infer } from "convex/values";
 import { internal } from "./_generated/api";
@@ -15,8 +15,11 @@ export const ALL_VERSIONS = "all";
 export const DEFAULT_EXPERIMENT = "default";
 
 const COUNTED_RUNS = 10;
-/** Runs that are looked at to find those that count. */
-const READ_RUNS = 50;
+/** Runs that are looked at to find those that count, and the evals that they may have together: what one mutation reads. */
+const READ_RUNS = 200;
+const READ_EVALS = 50_000;
+/** Of `DATE/RUN/TRIAL`, which a publisher calls a trial: what the trials of its run share. */
+const OF_TRIAL = /^(\d{4}-\d\d-\d\d\/[^/]+)\/\d+$/;
 const RUNS_PER_BATCH = 50;
 /** Models of an experiment that are named. */
 const MOST_MODELS = 300;
@@ -34,24 +37,34 @@ export async function updateScores(ctx: MutationCtx, run: Doc<"runs">): Promise<
         .eq("benchmarkVersion", benchmarkVersion)
         .eq("visibility", "listed"),
     );
-  await setScore(ctx, run, benchmarkVersion, await counted(ctx, await own.order("desc").take(READ_RUNS)));
+  await setScore(ctx, run, benchmarkVersion, await counted(ctx, own.order("desc")));
   const all = ctx.db
     .query("runs")
     .withIndex("by_model_and_experiment", (q) =>
       q.eq("modelId", modelId).eq("experimentKey", experimentKey).eq("visibility", "listed"),
     );
-  await setScore(ctx, run, ALL_VERSIONS, await counted(ctx, await all.order("desc").take(READ_RUNS)));
+  await setScore(ctx, run, ALL_VERSIONS, await counted(ctx, all.order("desc")));
 }
 
-async function counted(ctx: MutationCtx, runs: readonly Doc<"runs">[]): Promise<ScoredRun[]> {
+/** Those of `runs`, newest first, that count. */
+async function counted(ctx: MutationCtx, runs: AsyncIterable<Doc<"runs">>): Promise<ScoredRun[]> {
   const found: ScoredRun[] = [];
+  const published = new Set<string>();
   const minted = new Map<string, number | null>();
-  for (const run of runs) {
+  let [read, evals] = [0, 0];
+  for await (const run of runs) {
     const version = run.benchmarkVersion;
-    if (version === undefined || !hasScore(run)) continue;
-    if (!minted.has(version)) minted.set(version, (await benchmarkOf(ctx, version))?.evalCount ?? null);
-    if (minted.get(version) === run.plannedEvals.length) found.push(run);
-    if (found.length === COUNTED_RUNS) break;
+    if (version !== undefined && hasScore(run)) {
+      if (!minted.has(version)) minted.set(version, (await benchmarkOf(ctx, version))?.evalCount ?? null);
+      if (minted.get(version) === run.plannedEvals.length) {
+        published.add(OF_TRIAL.exec(run.runId ?? "")?.[1] ?? run._id);
+        if (published.size > COUNTED_RUNS) break;
+        found.push(run);
+      }
+    }
+    read += 1;
+    evals += run.plannedEvals.length;
+    if (read >= READ_RUNS || evals >= READ_EVALS) break;
   }
   return found;
 }

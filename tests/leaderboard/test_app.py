@@ -114,6 +114,19 @@ def test_only_the_last_ten_runs_of_a_minted_version_count(board: Deployment) -> 
     assert board.query("runs:leaderboardScores", benchmarkVersion="never minted") == []
 
 
+@pytest.mark.full
+def test_the_trials_of_a_run_count_as_one_run(board: Deployment) -> None:
+    """As `cli leaderboard` pools them: the last ten runs with all of their trials."""
+    mint(board)
+    for trial in (1, 2):
+        send(board, "ffff", runId=f"2026-11-01/default-old/{trial}")
+    for n in range(10):
+        for trial, letters in enumerate(("pppp", "ppff"), 1):
+            send(board, letters, runId=f"2026-11-02/default-{n:08}/{trial}")
+    (score,) = board.query("runs:leaderboardScores")
+    assert (score["totalScore"], score["runCount"], score["passed"], score["scored"]) == (0.75, 20, 60, 80)
+
+
 def test_a_version_that_is_minted_after_its_runs_is_scored_then(board: Deployment) -> None:
     for n in range(3):
         send(board, model=f"acme/{n}", runId=str(n))
