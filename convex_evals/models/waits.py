@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 from convex_evals.models.faults import ProviderFault
@@ -71,6 +72,21 @@ class Waits:
             return f"{model}: no answer to {requests} for {rough_duration(now - min(w.since for w in waits))}"
         left = max(0.0, min(w.until for w in waits) - now)
         return f"{model}: {requests} failed ({fault}), sent again in {rough_duration(left)}"
+
+    @asynccontextmanager
+    async def told(self, show: Callable[[str | None], None]) -> AsyncIterator[None]:
+        """Call `show` with the line every second, for as long as the context is open."""
+
+        async def tell() -> None:
+            while True:
+                await asyncio.sleep(1)
+                show(self.line())
+
+        telling = asyncio.create_task(tell())
+        try:
+            yield
+        finally:
+            telling.cancel()
 
     @contextmanager
     def _noted(self, wait: _Wait) -> Iterator[None]:

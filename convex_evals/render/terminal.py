@@ -50,6 +50,7 @@ class Display:
                 BarColumn(bar_width=30),
                 MofNCompleteColumn(),
                 TimeElapsedColumn(),
+                _PROGRESS,
                 console=self.console,
                 transient=True,
             )
@@ -111,7 +112,7 @@ class Display:
 
     def waiting(self, line: str | None) -> None:
         """What is waited for, None for nothing: behind the progress, or once a minute on a line of its own."""
-        if self._live and self._items is not None:
+        if self._live:
             if (line or "") != self._waiting:
                 self._waiting = line or ""
                 self._redraw()
@@ -120,9 +121,10 @@ class Display:
             self._line(f"waiting: {line}")
 
     def _redraw(self) -> None:
-        assert self._live and self._items is not None
-        told = "; ".join(filter(None, (self._so_far, self._waiting)))
-        self._live.update(self._items, progress=_shown(told))
+        task = self._preparing if self._items is None else self._items
+        if self._live and task is not None:
+            told = "; ".join(filter(None, (self._so_far, self._waiting)))
+            self._live.update(task, progress=_shown(told))
 
     def note(self, message: str) -> None:
         """Say on a line of its own what is no reason to worry."""

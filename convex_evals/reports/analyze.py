@@ -54,8 +54,17 @@ def open_questions(report: Report) -> list[Failure]:
     return [f for f in report.failures if f.decided is None and f.proposed.by == BY_RULE]
 
 
-async def analyze(failures: Sequence[Failure], evals: Mapping[str, Item], solver: ModelSolver, tell: Tell) -> Analysis:
-    """Ask about each of `failures`, within the solver's budget. Never raises for what a provider or model does."""
+async def analyze(
+    failures: Sequence[Failure],
+    evals: Mapping[str, Item],
+    solver: ModelSolver,
+    tell: Tell,
+    waiting: Callable[[str | None], None],
+) -> Analysis:
+    """Ask about each of `failures`, within the solver's budget. Never raises for what a provider or model does.
+
+    `waiting` is told what requests wait for, None for nothing.
+    """
     found = Analysis()
     asked = solver.briefer(_MOST_OUTPUT)
 
@@ -79,7 +88,8 @@ async def analyze(failures: Sequence[Failure], evals: Mapping[str, Item], solver
             found.unasked.append(f"{failure.eval}: {why}")
         tell(failure, judgement)
 
-    await asyncio.gather(*(ask(n, f) for n, f in enumerate(failures, 1)))
+    async with solver.waits.told(waiting):
+        await asyncio.gather(*(ask(n, f) for n, f in enumerate(failures, 1)))
     return found
 
 

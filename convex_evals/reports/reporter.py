@@ -107,7 +107,7 @@ class Reporter:
             display.item("passed" if judgement else "unscored", failure.eval, 0, found)
 
         display.start(f"failures for {self.solver.model}", len(questions))
-        analysis = asyncio.run(analyze(questions, sources.items, self.solver, show))
+        analysis = asyncio.run(analyze(questions, sources.items, self.solver, show, display.waiting))
         self.problems += analysis.unasked
         return with_proposals(made, analysis.judgements)
 

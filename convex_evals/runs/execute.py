@@ -82,7 +82,7 @@ class Work(Ends):
             display.start("trials", self._progress.total)
             self._listen_to(requests)
             with first_ctrl_c(self._interrupt):
-                async with self._telling():
+                async with self.waits.told(self.display.waiting):
                     await self._all(groups, requests, service)
         if self.interrupted:
             raise KeyboardInterrupt
@@ -108,21 +108,6 @@ class Work(Ends):
                 if isinstance(solver, ModelSolver):
                     solver.following = Following(self.batch_wait_s, self.display.note, self.display.progress)
                     solver.waits = self.waits
-
-    @asynccontextmanager
-    async def _telling(self) -> AsyncIterator[None]:
-        """Show what requests wait for, every second."""
-
-        async def tell() -> None:
-            while True:
-                await asyncio.sleep(1)
-                self.display.waiting(self.waits.line())
-
-        telling = asyncio.create_task(tell())
-        try:
-            yield
-        finally:
-            telling.cancel()
 
     def _share(self, request: RunRequest) -> tuple[str, ...]:
         ids = [e.id for e in request.evals]

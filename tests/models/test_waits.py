@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import select
+
 import pytest
 
 from convex_evals.models.faults import Fault, ProviderFault
@@ -38,3 +42,22 @@ def test_off_a_terminal_it_is_a_line_a_minute(
         display.waiting(None)
         display.waiting("acme/x: no answer to 1 request for 1 min")
     assert capsys.readouterr().err == "waiting: acme/x: no answer to 1 request for 1 min\n"
+
+
+def test_on_a_terminal_it_stands_beside_what_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where only one thing is asked for."""
+    main, other = pty.openpty()
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TERM", "xterm")
+    with os.fdopen(other, "w") as stderr:
+        monkeypatch.setattr("sys.stderr", stderr)
+        with Display() as display:
+            display.preparing("asking acme/x", 0, 0)
+            display.waiting("no answer to 1 request for 30 s")
+            assert display._live is not None
+            display._live.refresh()
+            output = b""
+            while b"for 30 s" not in output and len(output) < 100_000 and select.select([main], [], [], 10)[0]:
+                output += os.read(main, 65536)
+            assert b"for 30 s" in output and b"asking acme/x" in output
+    os.close(main)

@@ -903,6 +903,17 @@ def test_a_model_proposes(suite: Path, invoke: Invoke) -> None:
         assert next(f for f in data["failures"] if f["eval"] == CRONS)["decided"]["classification"] == "model_fault"
 
 
+@pytest.mark.full
+def test_what_a_model_lets_wait_is_said(suite: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("convex_evals.render.terminal._WAITING_SECONDS", 0.0)
+    make_now(suite)
+    answer = json.dumps({"classification": "model_fault", "reason": "It is."})
+    with serve(Provider(reply=answer, behave=lambda n, body: "rate_limit" if n < 4 else "ok")) as provider:
+        models_yaml(suite, provider.url)
+        result = invoke("report", "last", "--analyze", "one")
+    assert result.status == 0 and "waiting: judge/one: " in result.err and "failed (rate_limit: " in result.err
+
+
 def test_a_model_within_a_budget(suite: Path, invoke: Invoke) -> None:
     make_now(suite)
     with serve(Provider(reply="I think it is the model's fault.")) as provider:

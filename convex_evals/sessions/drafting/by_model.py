@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -49,9 +49,17 @@ def prompt_for(draft: Draft, messages: Sequence[Message]) -> Prompt:
 
 
 async def drafted_by(
-    solver: ModelSolver, ev: Eval, session_id: str, draft: Draft, messages: Sequence[Message], home: Path
+    solver: ModelSolver,
+    ev: Eval,
+    session_id: str,
+    draft: Draft,
+    messages: Sequence[Message],
+    home: Path,
+    waiting: Callable[[str | None], None],
 ) -> ModelDraft:
     """Ask the model once. Its reply is kept below `home`: the same request is paid for once.
+
+    `waiting` is told what the request waits for, None for nothing.
 
     Raises `UserError` where no usable reply comes, and `ModelStopped`.
     """
@@ -59,7 +67,8 @@ async def drafted_by(
     key = sha256_parts([solver.model, repr(sorted(solver.inputs(ev, prompt).items())), prompt.text])
     log = ReplyFile(home / REPLIES / f"{session_id[:8]}-{key[:16]}.jsonl", home)
     try:
-        found = await solver.respond(Ask(ev, 1, key, prompt), log)
+        async with solver.waits.told(waiting):
+            found = await solver.respond(Ask(ev, 1, key, prompt), log)
     finally:
         log.close()
     generation = found.generation

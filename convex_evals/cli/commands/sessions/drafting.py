@@ -127,7 +127,7 @@ def _ask(
     with Display() as display:
         display.preparing(f"asking {solver.model}", 0, 0)
         try:
-            found = asyncio.run(drafted_by(solver, ev, session_id, draft, messages, workspace.home))
+            found = asyncio.run(drafted_by(solver, ev, session_id, draft, messages, workspace.home, display.waiting))
         except ModelStopped as stopped:
             raise UserError(str(stopped)) from None
     return found.draft, found.generation.cost_usd
