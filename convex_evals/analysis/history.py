@@ -75,7 +75,10 @@ def history_section(slug: str, history: History) -> Section:
     points = history.points
     notes = ["Synthetic: no model was asked."] if any(p.plan.synthetic for p in points) else []
     if len({p.summary.benchmark for p in points}) > 1:
-        notes.append("Only runs of the same benchmark can be compared: others had other evals, graders or guidelines.")
+        notes.append(
+            "Only runs of the same benchmark and experiment can be compared: others had other evals, graders or "
+            "guidelines."
+        )
     if history.incomplete:
         notes.append(f"Not complete, so not shown: {history.incomplete}; `cli list` shows them.")
     columns = [*_BEFORE_RATES, *rate_columns(p.summary.rate() for p in points), *_AFTER_RATES]

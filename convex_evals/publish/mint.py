@@ -68,10 +68,17 @@ async def mint_missing(
     return [head.name for head in heads]
 
 
-async def not_counted(runs: Sequence[Run], board: LeaderboardApi, versions: BenchmarkVersions) -> list[str]:
-    """Say which of these runs count in no score there, and what to do. Raises `UserError`."""
+async def not_counted(
+    runs: Sequence[Run], board: LeaderboardApi, versions: BenchmarkVersions, *, minting: bool
+) -> list[str]:
+    """Say which of these runs count in no score there, and what to do. Raises `UserError`.
+
+    Where `minting` is asked for, what has a name here is minted, or would be.
+    """
     lines = []
     for _, own, head in await _missing(runs, board, versions):
+        if head and minting:
+            continue
         name = head.name if head else "a benchmark without a name"
         how = "`cli publish --mint` mints it"
         if head is None:

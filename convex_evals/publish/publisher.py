@@ -97,7 +97,9 @@ class Publisher:
 
     async def _say_what_counts(self, work: Sequence[Published], board: LeaderboardApi) -> None:
         if not self.options.verify:
-            for line in await not_counted([each.run for each in work], board, self._versions):
+            for line in await not_counted(
+                [each.run for each in work], board, self._versions, minting=self.options.mint
+            ):
                 self.display.warn(line)
         self._say_what_is_older(work)
 

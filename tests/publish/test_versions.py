@@ -52,6 +52,7 @@ def test_all_experiments_are_sent_as_one_version(
     version = version_of("v1", invoke)
     dry = invoke("publish", "--mint", "--dry-run")
     assert "v1, default: 1 model, 1 run, 0 published" in dry.err and "would be minted there: v1" in dry.err
+    assert "in no score" not in dry.err
     assert dry.status == 0 and deployment.everything()["benchmarks"] == []
     sent = invoke("publish", "--mint")
     assert sent.status == 0 and "v1, no_guidelines: 1 model, 1 run, 0 published" in sent.err

@@ -25,7 +25,7 @@ from convex_evals.cli.options import output_option, print_result, read_name, run
 def history(ctx: click.Context, model: str, experiment: str | None, runs_dir: Path | None, form: str) -> int:
     """Show a model's pass rate over time, oldest run first, and which guidelines it was given.
 
-    Runs of the same benchmark can be compared; a benchmark that was not minted goes by its id.
+    Runs of the same benchmark and experiment can be compared; a benchmark that was not minted goes by its id.
 
     \b
     Examples:
