@@ -121,7 +121,7 @@ def _versions_of(run: Run, deployment: Deployment) -> set[str | None]:
 async def _missing(
     runs: Sequence[Run], board: LeaderboardApi, versions: BenchmarkVersions
 ) -> list[tuple[str, list[Run], BenchmarkHead | None]]:
-    """BenchmarkVersions that the deployment does not list, each with its runs and what it is called here."""
+    """Versions that the deployment does not list, each with its runs and what it is called here."""
     found: dict[str, list[Run]] = {}
     for run in runs:
         found.setdefault(versions.of(run).sent, []).append(run)

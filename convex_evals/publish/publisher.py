@@ -97,9 +97,9 @@ class Publisher:
 
     async def _say_what_counts(self, work: Sequence[Published], board: LeaderboardApi) -> None:
         if not self.options.verify:
-            for line in await not_counted(
-                [each.run for each in work], board, self._versions, minting=self.options.mint
-            ):
+            older = self._versions.is_older  # said of each in a line of its own
+            runs = [each.run for each in work if not (each.ledger and older(each.run, each.ledger))]
+            for line in await not_counted(runs, board, self._versions, minting=self.options.mint):
                 self.display.warn(line)
         self._say_what_is_older(work)
 
