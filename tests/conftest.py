@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import socket
 import subprocess
 import sys
@@ -11,8 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import hypothesis.internal
+import hypothesis.strategies._internal
 import pytest
-from hypothesis import HealthCheck, settings, strategies
+from hypothesis import HealthCheck, settings
 
 from convex_evals.cli import app
 from convex_evals.config import cache_dir
@@ -52,10 +56,12 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("tier")
 
 
-@pytest.hookimpl(trylast=True)  # Hypothesis warns of strategies before its own hook
+@pytest.hookimpl(trylast=True)  # Hypothesis warns of imports before its own hook
 def pytest_sessionstart() -> None:
-    """Compile what Hypothesis imports late, before other threads compile, too: CPython 3.11 may fail (gh-106905)."""
-    strategies.from_regex("a").validate()
+    """Import what Hypothesis imports late: CPython 3.11 may fail to compile in the middle of a test (gh-106905)."""
+    for package in (hypothesis.internal, hypothesis.strategies._internal):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(found.name)
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
