@@ -51,10 +51,10 @@ _NAMED = {
 }
 
 
-Models = Mapping[str, Mapping[str, int]]  # complete runs by the id that they carry, and by model
+RunCounts = Mapping[str, Mapping[str, int]]  # complete runs by the id that they carry, and by model
 
 
-def runs_by_id(store: RunStore) -> Models:
+def runs_by_id(store: RunStore) -> RunCounts:
     """How many complete runs of models there are."""
     found: dict[str, Counter[str]] = {}
     for run in read_candidates(store, None, drafts=True).runs:
@@ -62,12 +62,12 @@ def runs_by_id(store: RunStore) -> Models:
     return found
 
 
-def runs_under(each: BenchmarkHead, runs: Models) -> dict[str, int]:
+def runs_under(each: BenchmarkHead, runs: RunCounts) -> dict[str, int]:
     """How many there are of a benchmark, by its experiments."""
     return {name: sum(runs.get(own.id, {}).values()) for name, own in each.experiments.items()}
 
 
-def benchmarks_table(found: Sequence[Benchmark], runs: Models) -> Table:
+def benchmarks_table(found: Sequence[Benchmark], runs: RunCounts) -> Table:
     """A row for each, newest first."""
     return Table.of(_LIST, [_row(each, sum(runs_under(each, runs).values())) for each in found])
 
@@ -79,7 +79,7 @@ def _row(each: Benchmark, runs: int) -> Row:
     ]
 
 
-def benchmark_section(each: Benchmark, runs: Models) -> Section:
+def benchmark_section(each: Benchmark, runs: RunCounts) -> Section:
     """What it is of, its experiments, and its evals with the beginnings of their fingerprints."""
     lines = [f"{name}: {value}" for name, value in _facts(each).items()]
     rows: list[Row] = [
@@ -96,12 +96,12 @@ def benchmark_section(each: Benchmark, runs: Models) -> Section:
     )
 
 
-def experiments_table(each: BenchmarkHead, runs: Models) -> Table:
+def experiments_table(each: BenchmarkHead, runs: RunCounts) -> Table:
     """A row for each experiment: what models are given, and how many have run it."""
     return Table.of(_EXPERIMENTS, [_experiment_row(name, own, runs) for name, own in each.experiments.items()])
 
 
-def _experiment_row(name: str, own: BenchmarkExperiment, runs: Models) -> Row:
+def _experiment_row(name: str, own: BenchmarkExperiment, runs: RunCounts) -> Row:
     given = f"{own.guidelines_sha256[:8]} {own.guidelines or ''}".rstrip() if own.guidelines_sha256 else "none"
     by_model = runs.get(own.id, {})
     return [
@@ -119,7 +119,7 @@ def _facts(each: Benchmark) -> dict[str, str]:
     }
 
 
-def benchmark_to_data(each: Benchmark, runs: Models) -> dict[str, Any]:
+def benchmark_to_data(each: Benchmark, runs: RunCounts) -> dict[str, Any]:
     """All of it, and how many complete runs each experiment has."""
     return {**each.model_dump(mode="json", by_alias=True), "runs": runs_under(each, runs)}
 

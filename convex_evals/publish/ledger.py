@@ -29,6 +29,11 @@ class Ledger:
         """Whether a publisher ended in the middle of a trial."""
         return any(t.state in ("starting", "started", "deleting") for t in self.record.trials)
 
+    @property
+    def versions(self) -> set[str]:
+        """The benchmark versions under which trials are there, as far as they are known."""
+        return {trial.version for trial in self.record.trials if trial.version}
+
     def trial(self, number: int) -> PublishedTrial | None:
         return next((t for t in self.record.trials if t.trial == number), None)
 

@@ -47,6 +47,7 @@ async def publish_benchmark(benchmark: Benchmark, deployment: Deployment, *, dry
 async def mint_missing(
     runs: Sequence[Run],
     board: LeaderboardApi,
+    versions: BenchmarkVersions,
     folder: BenchmarkFolder,
     tell: Callable[[BenchmarkHead], None],
     *,
@@ -56,8 +57,7 @@ async def mint_missing(
 
     `tell` is called before each.
     """
-    missing = await _missing(runs, board, BenchmarkVersions(folder.heads()))
-    heads = [head for version, _, head in missing if head]
+    heads = [head for _, head in await _missing(runs, board, versions) if head]
     if heads:
         await probes.probe(board, "admin")
     for head in heads:
@@ -76,7 +76,7 @@ async def not_counted(
     Where `minting` is asked for, what has a name here is minted, or would be.
     """
     lines = []
-    for _, own, head in await _missing(runs, board, versions):
+    for own, head in await _missing(runs, board, versions):
         if head and minting:
             continue
         name = head.name if head else "a benchmark without a name"
@@ -110,23 +110,23 @@ def _shown(benchmark: BenchmarkHead, runs: Sequence[Run], deployment: Deployment
     return f"{counted(len(models), 'model')}, {counted(len(runs), 'run')}, {', '.join(words)}"
 
 
-def _versions_of(run: Run, deployment: Deployment) -> set[str | None]:
+def _versions_of(run: Run, deployment: Deployment) -> set[str]:
     """Under which its trials were published; none where its ledger cannot be read, which `cli publish` says."""
     try:
-        return {t.version for t in open_ledger(run, deployment).record.trials if t.state == "published"}
+        return open_ledger(run, deployment).versions
     except UserError:
         return set()
 
 
 async def _missing(
     runs: Sequence[Run], board: LeaderboardApi, versions: BenchmarkVersions
-) -> list[tuple[str, list[Run], BenchmarkHead | None]]:
-    """Versions that the deployment does not list, each with its runs and what it is called here."""
+) -> list[tuple[list[Run], BenchmarkHead | None]]:
+    """The runs of each version that the deployment does not list, and what it is called here."""
     found: dict[str, list[Run]] = {}
     for run in runs:
         found.setdefault(versions.of(run).sent, []).append(run)
     return [
-        (version, own, versions.head(own[0]))
+        (own, versions.head(own[0]))
         for version, own in found.items()
         if not await _is_minted(version, {run.plan.experiment for run in own}, board)
     ]

@@ -113,7 +113,7 @@ class Publisher:
         if self.options.mint:
             dry_run = not self.options.sends
             runs = [each.run for each in work]
-            minted = await mint_missing(runs, board, self._folder, self._tell_shown, dry_run=dry_run)
+            minted = await mint_missing(runs, board, self._versions, self._folder, self._tell_shown, dry_run=dry_run)
             verb = "would be minted" if dry_run else "minted"
             self.display.note(f"{verb} there: {', '.join(minted) or 'nothing that was not'}")
 
@@ -170,10 +170,10 @@ class Publisher:
     def _versions(self) -> BenchmarkVersions:
         return BenchmarkVersions(self._folder.heads())
 
-    def _contents(self, run: Run, sources: Mapping[Path, Sources]) -> list[TrialContent]:
+    def _contents(self, run: Run, sources: Sources) -> list[TrialContent]:
         """What is there under an older version is sent again where the run is named."""
         newest = self.options.repair and bool(self.options.names)
-        return contents_of(run, sources[run.folder], self._versions.of(run, newest=newest))
+        return contents_of(run, sources, self._versions.of(run, newest=newest))
 
     def _why_unranked(self, run: Run) -> str | None:
         """Why a run stands beside those that can be compared; None where a minted benchmark ranks it."""
@@ -222,7 +222,7 @@ class Publisher:
         assets = Assets(board)
         for each in work:
             try:
-                await self._one(each, board, assets, catalog, sources, pace)
+                await self._one(each, board, assets, catalog, sources[each.run.folder], pace)
             except RunError as error:
                 each.failed = str(error)
 
@@ -230,7 +230,7 @@ class Publisher:
         """Say of each trial what would be done, with every check that comes before it is done."""
         for number, each in enumerate(work, 1):
             self._preparing("looking at the deployment", number, len(work))
-            contents = self._contents(each.run, sources)
+            contents = self._contents(each.run, sources[each.run.folder])
             await preview_run(each, board, contents, repair=self.options.repair, verify=self.options.verify)
 
     async def _one(
@@ -239,7 +239,7 @@ class Publisher:
         board: LeaderboardApi,
         assets: Assets,
         catalog: Catalog,
-        sources: Mapping[Path, Sources],
+        sources: Sources,
         pace: _Pace,
     ) -> None:
         run, ledger = each.run, each.ledger

@@ -52,14 +52,13 @@ class BenchmarkVersions:
         found: dict[tuple[str, str], list[str]] = {}
         for run, ledger in published:
             now = self.of(run).sent
-            for there in sorted(_there(ledger) - {now}):
+            for there in sorted(ledger.versions - {now}):
                 found.setdefault((there, now), []).append(run.plan.run_id)
         return [self._line(*key, runs) for key, runs in found.items()]
 
     def is_older(self, run: Run, ledger: Ledger) -> bool:
         """Whether all that is there of a run is there under older versions."""
-        there = _there(ledger)
-        return bool(there) and self.of(run).sent not in there
+        return bool(ledger.versions) and self.of(run).sent not in ledger.versions
 
     def _line(self, there: str, now: str, runs: Sequence[str]) -> str:
         names = ", ".join(runs[:_NAMED]) + and_more(len(runs) - _NAMED)
@@ -68,8 +67,3 @@ class BenchmarkVersions:
             f"{counted(len(runs), 'run')} of {self.name(now)} {are} there as {self.name(there)}: {names}; "
             f"`cli publish --repair RUN` sends one again as {self.name(now)}"
         )
-
-
-def _there(ledger: Ledger) -> set[str]:
-    """The versions under which trials of a run are there."""
-    return {t.version for t in ledger.record.trials if t.version}

@@ -140,6 +140,7 @@ class Measurement:
     judge: ModelJudge
     rubric: str | None  # where it stands
     tell: Callable[[int, int], None] = lambda done, total: None
+    waiting: Callable[[str | None], None] = lambda line: None  # told what requests wait for, None for nothing
     stopped: list[str] = field(default_factory=list)  # why not all was asked, each reason once
     cost_usd: float = 0.0
 
@@ -168,7 +169,8 @@ class Measurement:
             self.tell(done, len(left))
 
         try:
-            await asyncio.gather(*(one(reply) for reply in left))
+            async with self.judge.solver.waits.told(self.waiting):
+                await asyncio.gather(*(one(reply) for reply in left))
         finally:
             file = JudgeFile(
                 model=self.judge.model, judge_sha256=self.judge.sha256, rubric=self.rubric, opinions=opinions

@@ -12,7 +12,6 @@ from convex_evals.cli.options import output_option, own_workspace, print_result,
 from convex_evals.render.output import complain
 
 if TYPE_CHECKING:
-    from convex_evals.records.judge import JudgeFile
     from convex_evals.render.model import Row, Section
     from convex_evals.sessions.agreement import Measured, Measurement
 
@@ -61,14 +60,13 @@ def judge(ctx: click.Context, model: str, budget: float, rubric: str | None, for
         )
     with Display() as display:
         measurement = Measurement(
-            store.root, found, rubric, lambda done, total: display.preparing(f"asking {found.model}", done, total)
+            store.root,
+            found,
+            rubric,
+            lambda done, total: display.preparing(f"asking {found.model}", done, total),
+            display.waiting,
         )
-
-        async def ask() -> JudgeFile:
-            async with found.solver.waits.told(display.waiting):
-                return await measurement.ask(replies)
-
-        opinions = asyncio.run(ask())
+        opinions = asyncio.run(measurement.ask(replies))
     result = measured(found, replies, opinions)
     print_result(form, _section(measurement, result), lambda: _data(measurement, result))
     for line in measurement.stopped:
