@@ -260,7 +260,7 @@ def _deepen(revision: str) -> str:
 
 
 def _merge_base(checkout: Checkout, revisions: Revisions, one: str, other: str) -> str:
-    found = checkout.merge_base(one, other)
+    found = checkout.repo.fork(one, other)
     if found is not None:
         return found
     head = revisions.head or "HEAD"

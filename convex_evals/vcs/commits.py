@@ -16,9 +16,9 @@ from pathlib import Path
 from convex_evals.errors import UserError
 from convex_evals.inputs.confined import TEMPORARY
 from convex_evals.text import and_more, spelled_out
-from convex_evals.vcs.git import working_tree
+from convex_evals.vcs.git import located
 from convex_evals.vcs.git_command import GitFailed
-from convex_evals.vcs.plumbing import Files, Plumbing
+from convex_evals.vcs.plumbing import Files, OwnRepo
 
 _TRIES = 40
 _LONGEST_PAUSE = 3.0  # seconds
@@ -51,7 +51,7 @@ class Pushed:
 class Branch:
     """The checked-out branch of a repository, and the one at a remote that it is pushed to."""
 
-    root: Path
+    repo: OwnRepo
     name: str
     remote: str | None
     upstream: str
@@ -73,11 +73,11 @@ class Branch:
         for attempt in range(_TRIES):
             time.sleep(random.uniform(0, min(_LONGEST_PAUSE, 0.1 * 2**attempt)) if attempt else 0)
             try:
-                theirs = self._git.fetch(self._remote, self.upstream)
+                theirs = self.repo.fetch(self._remote, self.upstream)
                 made = self._on_top(theirs, committed, replaceable)
                 if made is None:
                     return Pushed(False, self._follow(committed.commit, theirs))
-                self._git.push(made, self._remote, self.upstream)
+                self.repo.push(made, self._remote, self.upstream)
                 return Pushed(True, self._follow(committed.commit, made))
             except GitFailed as error:
                 if _LOST_RACE.search(str(error)):
@@ -94,8 +94,8 @@ class Branch:
         )
 
     @property
-    def _git(self) -> Plumbing:
-        return Plumbing(self.root)
+    def root(self) -> Path:
+        return Path(self.repo.working_dir)
 
     @property
     def _remote(self) -> str:
@@ -105,7 +105,7 @@ class Branch:
     def _files(self, folders: Sequence[Path]) -> Files:
         roots = [self.inside(folder) for folder in folders]
         paths = sorted(path for folder in roots for path in self._below(self.root / folder))
-        return Files(self._git.store(paths), tuple(roots))
+        return Files(self.repo.stored(paths), tuple(roots))
 
     def _below(self, folder: Path) -> Iterator[str]:
         """Files below `folder`, relative to the top. Raises `UserError` for what git would follow or misread."""
@@ -126,20 +126,21 @@ class Branch:
             raise UserError(f"{folder}: not in the repository {self.root}; commit it there, by --runs-dir") from None
 
     def _commit(self, files: Files, message: str) -> Committed:
-        head = self._git.revision("HEAD")
-        tree = self._git.tree(head, files)
-        if head and tree == self._git.revision("HEAD^{tree}"):
+        head = self.repo.newest("HEAD")
+        tree = self.repo.with_files(head, files)
+        if head and tree == self.repo.named(head).tree.hexsha:
             return Committed(head, files, message, False)
-        commit = self._git.commit_tree(tree, head, message)
-        self._git.stage(files)
-        self._git.move_branch(self.name, head, commit, "commit: results")
+        commit = self.repo.commit_tree(tree, head, message)
+        files.stage(self.repo.git)
+        self.repo.move_branch(self.name, head, commit, "commit: results")
         return Committed(commit, files, message, True)
 
     def _on_top(self, theirs: str | None, committed: Committed, replaceable: frozenset[str]) -> str | None:
         """A commit with the files that has `theirs` as its parent; None where they are all there."""
-        if theirs is None or (committed.new and self._git.revision(f"{committed.commit}^") == theirs):
+        ours = self.repo.named(committed.commit)
+        if theirs is None or (committed.new and theirs in [parent.hexsha for parent in ours.parents]):
             return committed.commit
-        there = self._git.blobs(theirs, committed.files.folders)
+        there = self.repo.blobs(theirs, committed.files.folders)
         other = [p for p, blob in committed.files.blobs.items() if there.get(p, blob) != blob]
         fixed = [p for p in other if p.rpartition("/")[2] not in replaceable]
         if fixed:
@@ -148,26 +149,26 @@ class Branch:
                 f"{and_more(len(fixed) - 1)}: another process did the same work; "
                 "results are never changed, so remove yours and `git pull`, or give another --run-id"
             )
-        tree = self._git.tree(theirs, committed.files)
-        if tree == self._git.revision(f"{theirs}^{{tree}}"):
+        tree = self.repo.with_files(theirs, committed.files)
+        if tree == self.repo.named(theirs).tree.hexsha:
             return None
-        return self._git.commit_tree(tree, theirs, committed.message)
+        return self.repo.commit_tree(tree, theirs, committed.message)
 
     def _follow(self, local: str, pushed: str | None) -> str | None:
         """Move the local branch to what was pushed, where nothing of the user's is lost or in the way by it."""
         if pushed is None or local == pushed:
             return None
-        base = self._git.merge_base(local, pushed)
+        base = self.repo.fork(local, pushed)
         if base == pushed:
             return None
-        own = self._git.changed(base, local) if base else None
-        if own is None or own & self._git.changed(local, pushed):
+        own = self.repo.changed(base, local) if base else None
+        if own is None or own & self.repo.changed(local, pushed):
             return f"{self.name} has commits of its own; `git pull --rebase` joins them with what was pushed"
         try:
-            self._git.switch_files(local, pushed)
+            self.repo.switch_files(local, pushed)
         except GitFailed:
             return f"{self.name} stays behind: your uncommitted changes are in the way; `git pull --rebase` later"
-        self._git.move_branch(self.name, local, pushed, "results pushed")
+        self.repo.move_branch(self.name, local, pushed, "results pushed")
         return None
 
 
@@ -178,36 +179,35 @@ def open_branch(folder: Path, *, push: bool) -> Branch:
     than after it.
     """
     there = next(p for p in [folder.absolute(), *folder.absolute().parents] if p.is_dir())
-    root = _root(folder, there)
-    git = Plumbing(root)
-    name = git.ask("symbolic-ref", "-q", "--short", "HEAD")
+    repo = _open(folder, there)
+    root = repo.working_dir
+    name = repo.ask("symbolic_ref", "-q", "--short", "HEAD")
     if not name:
         raise UserError(f"{root}: no branch is checked out (detached HEAD); `git switch BRANCH` first")
     for who in ("GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"):
-        if not git.ask("var", who):
+        if not repo.ask("var", who):
             raise UserError(f"{root}: Git has no author to commit as; set `git config user.name` and `user.email`")
-    remote, upstream = _upstream(git, name)
+    remote, upstream = _upstream(repo, name)
     if push and remote is None:
         raise UserError(f"{root}: no remote to push to; `git remote add origin URL`, or leave out --push")
-    return Branch(root, name, remote, upstream)
+    return Branch(repo, name, remote, upstream)
 
 
-def _upstream(git: Plumbing, branch: str) -> tuple[str | None, str]:
+def _upstream(repo: OwnRepo, branch: str) -> tuple[str | None, str]:
     """Remote and branch that `branch` follows; where it follows none, `origin` or the only remote, and its own name."""
-    remotes = git.ask("remote").split()
-    configured = git.ask("config", "--get", f"branch.{branch}.remote")
+    remotes = repo.ask("remote").split()
+    configured = repo.ask("config", "--get", f"branch.{branch}.remote")
     if configured in remotes:
-        merge = git.ask("config", "--get", f"branch.{branch}.merge").removeprefix("refs/heads/")
+        merge = repo.ask("config", "--get", f"branch.{branch}.merge").removeprefix("refs/heads/")
         return configured, merge or branch
     if "origin" in remotes:
         return "origin", branch
     return (remotes[0] if len(remotes) == 1 else None), branch
 
 
-def _root(folder: Path, there: Path) -> Path:
-    """The top of the working tree that `there` is in."""
+def _open(folder: Path, there: Path) -> OwnRepo:
     try:
-        return working_tree(there)
+        return OwnRepo(located(there))
     except GitFailed as error:
         if "work tree" in str(error) or "bare repository" in str(error):
             what = "a repository without a working tree; use --runs-dir in a clone of it"

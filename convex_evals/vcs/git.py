@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from convex_evals.errors import UserError
 from convex_evals.text import decoded
 from convex_evals.vcs.git_command import GitFailed, read_git, read_git_text
-from convex_evals.vcs.git_folder import find_repository, read_plain
+from convex_evals.vcs.git_folder import GitFolders, find_repository, read_plain
 from convex_evals.vcs.git_owner import borrows_objects, refuse_borrowed
 from convex_evals.vcs.git_settings import refuse_outside_settings
 
+if TYPE_CHECKING:
+    from git import Commit
+
+    from convex_evals.vcs.objects import Repo
+
 LONGEST_TEXT = 8 * 1024 * 1024  # bytes of a file that is read from a commit
+_NAME = re.compile(r"[0-9a-f]{40}")  # of a commit
+# What GitPython raises for objects that git would not write.
+_FORGED = (AssertionError, LookupError, ValueError, OverflowError)
 _LONGEST_HEAD = 4_096  # bytes
 _AS_STORED = ("--no-ext-diff", "--no-textconv")
-
-
-_RESULTS = ("runs", ".cache", "reports", "benchmarks")  # folders that no input stands in
+_STATUS = ("status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=all")
+_NO_RESULTS = [f":(exclude,top){name}" for name in ("runs", ".cache", "reports", "benchmarks")]  # no input is there
 
 
 def clean_commit(folder: Path) -> str | None:
@@ -27,11 +36,10 @@ def clean_commit(folder: Path) -> str | None:
 
     Commits of results are none of it: processes that start before and after one name the same.
     """
-    results = [f":(exclude,top){name}" for name in _RESULTS]
-    where = ("--", str(folder.absolute()), *results)
+    where = ("--", str(folder.absolute()), *_NO_RESULTS)
     try:
         working_tree(folder)
-        if read_git(folder, "status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=all", *where):
+        if read_git(folder, *_STATUS, *where):
             return None
         return read_git_text(folder, "log", "-1", "--format=%H", "HEAD", *where) or None
     except GitFailed:
@@ -40,13 +48,9 @@ def clean_commit(folder: Path) -> str | None:
 
 def uncommitted(folder: Path) -> list[str]:
     """The files of `folder`, from the top of the repository, whose changes keep `clean_commit` from naming a commit."""
-    results = [f":(exclude,top){name}" for name in _RESULTS]
-    where = ("--", str(folder.absolute()), *results)
     try:
         working_tree(folder)
-        told = read_git_text(
-            folder, "status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=all", *where
-        )
+        told = read_git_text(folder, *_STATUS, "--", str(folder.absolute()), *_NO_RESULTS)
     except GitFailed:
         return []
     return [entry[3:] for entry in told.split("\0") if entry[2:3] == " "]
@@ -79,11 +83,11 @@ def working_tree(folder: Path) -> Path:
     A repository's own settings may place its working tree anywhere: it has to be where the repository is found.
     And what is found may be another repository, whose files would be read in its place.
     """
-    return _located(folder)[0]
+    return located(folder).top
 
 
-def _located(folder: Path) -> tuple[Path, Path]:
-    """The same, and the folder that has objects and branches."""
+def located(folder: Path) -> GitFolders:
+    """The same, with the repository."""
     folder = folder.resolve()
     found = find_repository(folder)
     refuse_outside_settings(found)
@@ -96,16 +100,7 @@ def _located(folder: Path) -> tuple[Path, Path]:
     )
     if (own, shared) != (found.own, found.shared):
         raise GitFailed(f"{top / '.git'}: git finds another repository, {own}; `git clone` makes one that is clear")
-    return top, shared
-
-
-@dataclass(frozen=True)
-class FileCommit:
-    """A commit in a file's history."""
-
-    commit: str
-    date: str  # YYYY-MM-DD, as the committer's clock had it
-    subject: str
+    return found
 
 
 @dataclass(frozen=True)
@@ -113,8 +108,22 @@ class Checkout:
     """A folder in a repository, to be looked at: nothing is checked out or written."""
 
     folder: Path
-    root: Path  # the top of its working tree
-    borrows: bool  # it takes objects from another repository
+    found: GitFolders
+
+    @property
+    def root(self) -> Path:
+        """The top of its working tree."""
+        return self.found.top
+
+    @cached_property
+    def repo(self) -> Repo:
+        from convex_evals.vcs.objects import Repo
+
+        return Repo(self.found)
+
+    @cached_property
+    def _borrows(self) -> bool:
+        return borrows_objects(self.found.shared)
 
     def run(self, *command: str) -> str:
         """What git prints. Raises `GitFailed`."""
@@ -131,20 +140,13 @@ class Checkout:
         try:
             found = self.run("rev-parse", "--verify", "-q", revision)
             commit = self.run("rev-parse", "--verify", "-q", f"{found}^{{commit}}")
-            return commit if not self.borrows or self._is_reachable(commit) else None
+            return commit if not self._borrows or self._is_reachable(commit) else None
         except GitFailed:
             return None
 
     def _is_reachable(self, commit: str) -> bool:
         contains = f"--contains={commit}"
-        return bool(self.run("for-each-ref", "--count=1", contains)) or self.merge_base(commit, "HEAD") == commit
-
-    def merge_base(self, one: str, other: str) -> str | None:
-        """The newest commit that both come from; None where there is none, or a shallow clone does not have it."""
-        try:
-            return self.run("merge-base", one, other)
-        except GitFailed:
-            return None
+        return bool(self.run("for-each-ref", "--count=1", contains)) or self.repo.fork(commit, "HEAD") == commit
 
     @cached_property
     def is_shallow(self) -> bool:
@@ -165,14 +167,16 @@ class Checkout:
 
     def text(self, commit: str, path: str) -> str | None:
         """The text of `path` in a commit, with LF line ends; None where it is not there. Raises `UserError`."""
-        inside = self.inside(path)
-        try:
-            blob = f"{commit}:{inside}"
-            size = int(self.run("cat-file", "-s", blob)) if inside else 0
-            data = read_git(self.folder, "cat-file", "blob", blob) if inside and size <= LONGEST_TEXT else None
-        except (GitFailed, ValueError):
+        name, inside = commit if _NAME.fullmatch(commit) else self.commit(commit), self.inside(path)
+        if name is None or inside is None:
             return None
-        if size > LONGEST_TEXT:
+        try:
+            found = self.repo.named(name).tree / inside
+            size = found.size if found.type == "blob" else None
+            data = found.data_stream.read() if size is not None and size <= LONGEST_TEXT else None
+        except (GitFailed, *_FORGED):
+            return None
+        if size and size > LONGEST_TEXT:
             raise UserError(f"{path}@{commit[:12]}: {size} bytes, more than {LONGEST_TEXT}; make it shorter")
         return None if data is None else decoded(data, f"{path}@{commit[:12]}").replace("\r\n", "\n")
 
@@ -194,17 +198,16 @@ class Checkout:
             at = end + 1 + size + 1
         return found
 
-    def history(self, path: str, most: int) -> list[FileCommit]:
+    def history(self, path: str, most: int) -> list[Commit]:
         """The newest commits that changed `path`, which is relative to the folder, the newest first."""
         inside = self.inside(path)
         if inside is None:
             return []
-        fields = "--format=%H%x00%cs%x00%s"
         try:
-            lines = self.run("log", fields, f"--max-count={most}", "--", str(self.root / inside)).splitlines()
-        except GitFailed:
+            found = self.repo.iter_commits("HEAD", str(self.root / inside), max_count=most)
+            return [commit for commit in found if commit.committed_datetime]  # read here: forged ones fail
+        except (GitFailed, *_FORGED):
             return []
-        return [FileCommit(*line.split("\0", 2)) for line in lines if line.count("\0") >= 2]
 
     def earlier_path(self, path: str, commit: str, until: str | None) -> str | None:
         """What the file that is `path` in `until` (None: here and now) was called in `commit`, by git's detection."""
@@ -229,12 +232,11 @@ class Checkout:
 def open_checkout(folder: Path, purpose: str) -> Checkout:
     """The repository that `folder` stands in. Raises `UserError`, with what it was needed for."""
     try:
-        root, shared = _located(folder)
+        return Checkout(folder, located(folder))
     except GitFailed as error:
         if "not a git repository" in str(error):
             raise UserError(f"{folder}: not in a Git repository, so {purpose}") from None
         raise UserError(f"{folder}: {str(error).partition(chr(10))[0]}; so {purpose}") from None
-    return Checkout(folder, root, borrows_objects(shared))
 
 
 def text_at(folder: Path, revision: str, path: str) -> str:
@@ -260,7 +262,7 @@ def changed_since(folder: Path, revision: str) -> frozenset[str]:
 def changed_on_branch(folder: Path, revision: str) -> frozenset[str]:
     """The same, compared with the commit where the checked-out branch left `revision`. Raises `UserError`."""
     checkout, commit = _since(folder, revision)
-    base = checkout.merge_base(commit, "HEAD")
+    base = checkout.repo.fork(commit, "HEAD")
     if base is None:
         deepen = "this clone is shallow; `git fetch --unshallow` fetches all of it" if checkout.is_shallow else None
         raise UserError(

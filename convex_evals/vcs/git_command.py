@@ -134,16 +134,14 @@ def read_git_alone(*command: str) -> bytes:
     return _run(Path("/"), _NO_COMMANDS, command, environment, b"", READ_SECONDS)
 
 
-def write_git(folder: Path, command: Sequence[str], stdin: str, own: Mapping[str, str]) -> str:
+def write_git(folder: Path, *command: str, stdin: bytes, own: Mapping[str, str]) -> bytes:
     """What a git command prints that changes a repository of the user's; `own` are variables of it.
 
     Raises `GitFailed`.
     """
     kept = re.compile(f"{_KEPT.pattern}|{_KEPT_TO_WRITE.pattern}")
     environment = _environment(kept, {"GIT_TERMINAL_PROMPT": "0", **own})
-    given = stdin.encode("utf-8", "surrogateescape")
-    out = _run(folder, _NO_COMMANDS, command, environment, given, WRITE_SECONDS, limited=False)
-    return out.decode("utf-8", "surrogateescape").removesuffix("\n")
+    return _run(folder, _NO_COMMANDS, command, environment, stdin, WRITE_SECONDS, limited=False)
 
 
 def _environment(kept: re.Pattern[str], own: Mapping[str, str]) -> dict[str, str]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
 from convex_evals.vcs.git_command import GitFailed, write_git
+from convex_evals.vcs.objects import Commands, Git, Repo
 
 _TOKENS = ("GH_TOKEN", "GITHUB_TOKEN")
 _LONGEST_COMPLAINT = 500  # characters
@@ -22,101 +24,92 @@ class Files:
     blobs: dict[str, str]
     folders: tuple[str, ...]  # all of `blobs` stand below these
 
-    @property
-    def index_info(self) -> str:
-        return "".join(f"100644 {blob}\t{path}\0" for path, blob in sorted(self.blobs.items()))
+    def stage(self, git: Git, index: Mapping[str, str] | None = None) -> None:
+        """Add them to the user's index, or to the one that the variables `index` name. What is staged stays so."""
+        lines = "".join(f"100644 {blob}\t{path}\0" for path, blob in sorted(self.blobs.items()))
+        git.update_index("--add", "-z", "--index-info", istream=BytesIO(os.fsencode(lines)), env=index)
 
 
-@dataclass(frozen=True)
-class Plumbing:
-    """What git does in one repository. Every method raises `GitFailed`, with one line, where it says nothing else."""
-
-    root: Path  # the top of its working tree
-
-    def run(self, *command: str, stdin: str = "", env: dict[str, str] | None = None) -> str:
-        """What git prints."""
+class _Writing(Commands):
+    def printed(self, words: Sequence[str], stdin: bytes, env: Mapping[str, str]) -> bytes:
+        # Of the keys that git does not see, those that its credential helpers look for.
+        tokens = {name: os.environ[name] for name in _TOKENS if name in os.environ}
         try:
-            return write_git(self.root, command, stdin, {**_tokens(), **(env or {})})
+            return write_git(Path(str(self.working_dir)), *words, stdin=stdin, own={**tokens, **env})
         except GitFailed as error:
             raise GitFailed(_complaint(str(error))) from None
 
-    def ask(self, *command: str) -> str:
+
+class OwnRepo(Repo):
+    """A repository of the user's. Every method raises `GitFailed`, with one line, where it says nothing else."""
+
+    GitCommandWrapperType = _Writing
+
+    def ask(self, command: str, *words: str) -> str:
         """What git prints; nothing where it fails."""
         try:
-            return self.run(*command)
+            return str(getattr(self.git, command)(*words))
         except GitFailed:
             return ""
 
-    def revision(self, name: str) -> str | None:
-        """The object that `name` means; None where it means none."""
-        return self.ask("rev-parse", "--verify", "-q", name) or None
+    def newest(self, name: str) -> str | None:
+        """The commit that a reference means; None where there is none."""
+        return self.ask("rev_parse", "--verify", "-q", name) or None
 
-    def merge_base(self, one: str, other: str) -> str | None:
-        """The newest commit that both come from; None where there is none."""
-        return self.ask("merge-base", one, other) or None
-
-    def store(self, paths: Sequence[str]) -> dict[str, str]:
+    def stored(self, paths: Sequence[str]) -> dict[str, str]:
         """Store files of the working tree, as they are; the names of their blobs by path."""
         # A filter is a command, and the working tree says which one applies.
-        lines = "".join(f"{path}\n" for path in paths)
-        hashed = self.run("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=lines).split()
+        lines = BytesIO(os.fsencode("".join(f"{path}\n" for path in paths)))
+        hashed = self.git.hash_object("-w", "--no-filters", "--stdin-paths", istream=lines).split()
         return dict(zip(paths, hashed, strict=True))
 
     def blobs(self, commit: str, folders: Sequence[str]) -> dict[str, str]:
         """The blobs of a commit below `folders`, by path."""
-        listed = self.run("ls-tree", "-r", "-z", commit, "--", *folders).split("\0")
+        listed = self.git.ls_tree("-r", "-z", commit, "--", *folders).split("\0")
         return {path: meta.split()[2] for meta, _, path in (line.partition("\t") for line in listed if line)}
 
     def changed(self, before: str, after: str) -> set[str]:
         """The paths at which two commits differ."""
-        listed = self.run("diff-tree", "-r", "-z", "--no-renames", "--name-only", before, after)
+        listed = self.git.diff_tree("-r", "-z", "--no-renames", "--name-only", before, after)
         return set(filter(None, listed.split("\0")))
 
-    def tree(self, base: str | None, files: Files) -> str:
+    def with_files(self, base: str | None, files: Files) -> str:
         """The tree of `base` (None: an empty one) with `files`, made in an index of its own."""
         with tempfile.TemporaryDirectory(prefix="index-") as folder:
-            env = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
-            self.run("read-tree", base or "--empty", env=env)
-            self.run("update-index", "--add", "-z", "--index-info", stdin=files.index_info, env=env)
-            return self.run("write-tree", env=env)
+            index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
+            self.git.read_tree(base or "--empty", env=index)
+            files.stage(self.git, index)
+            return str(self.git.write_tree(env=index))
 
     def commit_tree(self, tree: str, parent: str | None, message: str) -> str:
         """A commit of `tree`, signed where the user signs; no branch is moved."""
         sign = ["-S"] if self.ask("config", "--type=bool", "--get", "commit.gpgsign") == "true" else []
-        return self.run("commit-tree", *sign, *(["-p", parent] if parent else []), tree, stdin=message)
-
-    def stage(self, files: Files) -> None:
-        """Add `files` to the user's index; what else is staged stays staged."""
-        self.run("update-index", "--add", "-z", "--index-info", stdin=files.index_info)
+        parents = ["-p", parent] if parent else []
+        return str(self.git.commit_tree(*sign, *parents, tree, istream=BytesIO(message.encode())))
 
     def move_branch(self, name: str, before: str | None, after: str, why: str) -> None:
         """Let a branch that stands at `before` (None: it is not there) stand at `after`."""
-        self.run("update-ref", "-m", why, f"refs/heads/{name}", after, before or "0" * 40)
+        self.git.update_ref("-m", why, f"refs/heads/{name}", after, before or "0" * 40)
 
     def switch_files(self, before: str, after: str) -> None:
         """Change the working tree and the index from one commit to another, as far as nothing uncommitted is lost."""
-        self.ask("update-index", "-q", "--refresh")
-        self.run("read-tree", "-m", "-u", before, after)
+        self.ask("update_index", "-q", "--refresh")
+        self.git.read_tree("-m", "-u", before, after)
 
     def fetch(self, remote: str, branch: str) -> str | None:
         """The newest commit of the remote's branch; None where there is no such branch yet."""
         tracking = f"refs/remotes/{remote}/{branch}"
         try:
-            self.run("fetch", "-q", "--no-tags", remote, f"+refs/heads/{branch}:{tracking}")
+            self.git.fetch("-q", "--no-tags", remote, f"+refs/heads/{branch}:{tracking}")
         except GitFailed as error:
             if "couldn't find remote ref" in str(error):
                 return None
             raise
-        return self.revision(tracking)
+        return self.newest(tracking)
 
     def push(self, commit: str, remote: str, branch: str) -> None:
         """Let the remote's branch stand at `commit`, where that comes after what is there."""
-        self.run("push", "-q", remote, f"{commit}:refs/heads/{branch}")
-
-
-def _tokens() -> dict[str, str]:
-    """Of the keys that git does not see, those that its credential helpers look for."""
-    return {name: os.environ[name] for name in _TOKENS if name in os.environ}
+        self.git.push("-q", remote, f"{commit}:refs/heads/{branch}")
 
 
 def _complaint(text: str) -> str:

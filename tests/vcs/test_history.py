@@ -19,7 +19,7 @@ def test_commits_of_one_file_come_newest_first(tmp_path: Path) -> None:
     commit(tmp_path, "Another file")
     checkout = open_checkout(tmp_path, "test")
     found = checkout.history("a b.md", 10)
-    assert [each.subject for each in found] == ["Say 3", "Say 2", "Begin"]
-    assert [checkout.text(each.commit, "a b.md") for each in found] == ["3\n", "2\n", "1\n"]
+    assert [each.summary for each in found] == ["Say 3", "Say 2", "Begin"]
+    assert [checkout.text(each.hexsha, "a b.md") for each in found] == ["3\n", "2\n", "1\n"]
     assert len(checkout.history("a b.md", 2)) == 2
     assert checkout.history("nothing.md", 10) == [] and checkout.history("../outside.md", 10) == []

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
+import sys
 import time
 import zlib
 from pathlib import Path
@@ -118,6 +120,8 @@ def test_variables_that_lead_git_elsewhere_are_left_out(
     for name, value in {
         "GIT_DIR": str(other / ".git"),
         "GIT_WORK_TREE": str(other),
+        "GIT_COMMON_DIR": str(other / ".git"),
+        "GIT_OBJECT_DIRECTORY": str(other / ".git/objects"),
         "GIT_INDEX_FILE": str(other / "index"),
         "GIT_EXTERNAL_DIFF": str(command),
         "GIT_CONFIG_COUNT": "1",
@@ -130,6 +134,7 @@ def test_variables_that_lead_git_elsewhere_are_left_out(
         monkeypatch.setenv(name, value)
     assert clean_commit(suite) == head
     assert changed_since(suite, str(head)) == frozenset()
+    assert open_checkout(suite, "").text("HEAD", "guidelines/convex.md") == "- Another rule.\n"
     assert not mark.exists()
 
 
@@ -176,10 +181,11 @@ def test_no_file_without_end_is_read(setting: str, suite: Path, monkeypatch: pyt
     read_git(suite, "diff", "--name-only", "HEAD")
 
 
-def test_a_file_of_a_commit_may_not_be_huge(suite: Path) -> None:
-    (suite / "guidelines/convex.md").write_text("x" * 9_000_000)
+@pytest.mark.parametrize("size", [9_000_000, 70_000_000])
+def test_a_file_of_a_commit_may_not_be_huge(size: int, suite: Path) -> None:
+    (suite / "guidelines/convex.md").write_text("x" * size)
     git(suite, "commit", "-qam", "Huge")
-    with pytest.raises(UserError, match=r"9000000 bytes, more than 8388608"):
+    with pytest.raises(UserError, match=rf"{size} bytes, more than 8388608"):
         open_checkout(suite, "").text("HEAD", "guidelines/convex.md")
 
 
@@ -221,3 +227,78 @@ def test_git_is_started_in_one_place() -> None:
     assert starters == ["git_command.py"]
     others = [p for p in package.rglob("*.py") if p.name != "git_command.py"]
     assert not [p for p in others if "import git\n" in p.read_text() or '["git"' in p.read_text()]
+    importers = [p.name for p in others if re.search(r"^(from|import) git\b", p.read_text(), re.MULTILINE)]
+    assert importers == ["objects.py"]
+
+
+def test_gitpython_starts_nothing(suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither at its import, whatever the user's variables for it say, nor when it is asked for objects."""
+    command, mark = program(tmp_path)
+    (tmp_path / "bin").mkdir()
+    command.rename(tmp_path / "bin" / "git")
+    environment = {
+        **os.environ,
+        "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+        "GIT_PYTHON_GIT_EXECUTABLE": str(tmp_path / "bin" / "git"),
+        "GIT_PYTHON_REFRESH": "raise",
+    }
+    done = subprocess.run([sys.executable, "-c", "import convex_evals.vcs.objects"], env=environment, check=False)
+    assert done.returncode == 0 and not mark.exists()
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("GitPython started a process")
+
+    monkeypatch.setattr("git.cmd.safer_popen", refuse)
+    checkout = open_checkout(suite, "")
+    head, earlier = git(suite, "rev-parse", "HEAD"), git(suite, "rev-parse", "HEAD~1")
+    assert checkout.text("HEAD~1", "guidelines/convex.md") == "- One rule.\n"
+    assert [commit.hexsha for commit in checkout.history("guidelines/convex.md", 9)] == [head, earlier]
+    assert checkout.repo.fork(head, earlier) == earlier
+
+
+ENTRY = b"100644 a.md\0" + b"x" * 20
+FORGED = {
+    "empty": b"",
+    "no tree": b"author A <a@b> 1 +0000\n\nx",
+    "a date beyond all calendars": b"tree TREE\nauthor A <a@b> 1 +0000\ncommitter A <a@b> %d +0000\n\nx" % 10**30,
+    "a zone of letters": b"tree TREE\nauthor A <a@b> 1 zz\ncommitter A <a@b> 1 zz\n\nx",
+    "nobody": b"tree TREE\n\nx",
+    "an encoding that is none": b"tree TREE\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\nencoding hex\n\n\xff",
+    "a short tree": b"tree 12\n\nx",
+}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [b"junk", ENTRY[:-3], ENTRY.replace(b"100644", b"9xx"), ENTRY, b"1" * 9_999 + ENTRY],
+    ids=["junk", "cut", "odd mode", "of nothing", "long mode"],
+)
+@pytest.mark.parametrize("name", FORGED)
+def test_forged_objects_are_none(name: str, entry: bytes, suite: Path) -> None:
+    """What git would not write, but prints."""
+    store = ("hash-object", "-w", "--literally", "--stdin", "-t")
+    tree = subprocess.run(["git", *store, "tree"], cwd=suite, input=entry, capture_output=True, check=True).stdout
+    text = FORGED[name].replace(b"TREE", tree.strip())
+    commit = subprocess.run(["git", *store, "commit"], cwd=suite, input=text, capture_output=True, check=True).stdout
+    (suite / ".git/HEAD").write_bytes(commit)
+    checkout = open_checkout(suite, "")
+    assert checkout.text("HEAD", "a.md") is None
+    assert checkout.text(commit.decode().strip(), "guidelines/convex.md") is None
+    for each in checkout.history("a.md", 9):
+        assert each.committed_datetime.date().isoformat() and isinstance(each.summary, str)
+
+
+def test_names_by_sha256_are_not_known(tmp_path: Path, invoke: Invoke) -> None:
+    make_eval(tmp_path)
+    write_files(tmp_path, {"guidelines/convex.md": "- One rule.\n"})
+    git(tmp_path, "init", "-q", "--object-format=sha256", "-b", "main")
+    git(tmp_path, "config", "user.name", "T")
+    git(tmp_path, "config", "user.email", "t@example.org")
+    git(tmp_path, "add", "-A")
+    for message in ("Begin", "Go on"):
+        git(tmp_path, "commit", "-q", "--allow-empty", "-m", message)
+    result = invoke("diff-guidelines", "HEAD~1", cwd=tmp_path)
+    assert result.status == 1 and "only SHA-1 is supported" in result.err and result.err.count("\n") == 1, result
+    with pytest.raises(UserError, match="only SHA-1 is supported"):
+        open_branch(tmp_path / "runs", push=False)
+    assert clean_commit(tmp_path) == git(tmp_path, "rev-parse", "HEAD~1")

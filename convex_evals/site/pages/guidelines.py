@@ -100,10 +100,11 @@ def _versions(library: Library, experiment: str) -> list[Given]:
     else:
         history = checkout.history(path, _MOST_VERSIONS)
     for each in history:
-        text = checkout.text(each.commit, path)
+        name, date = each.hexsha, each.committed_datetime.date()
+        text = checkout.text(name, path)
         if text is not None:
-            prompt = checkout.text(each.commit, own.prompt)
-            found.append((Version(each.commit[:7], each.commit, path, text, prompt), each.date, each.subject))
+            version = Version(name[:7], name, path, text, checkout.text(name, own.prompt))
+            found.append((version, date.isoformat(), str(each.summary)))
     kept = [
         each
         for n, each in enumerate(found)
