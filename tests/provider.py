@@ -181,6 +181,14 @@ class _Handler(BaseHTTPRequestHandler):
     def _zero(self) -> None:
         self._stream("", "stop", {"prompt_tokens": 100, "completion_tokens": 0, "total_tokens": 100})
 
+    def _white_space(self) -> None:
+        self._stream(" \n\u00a0\n", "stop")
+
+    def _tool_call(self) -> None:
+        self._begin()
+        self._events(self.wire.tool_call())
+        self._end("tool_calls", {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150})
+
     def _filtered(self) -> None:
         self._stream("", "content_filter")
 
@@ -371,6 +379,8 @@ class _Handler(BaseHTTPRequestHandler):
         "malformed": _malformed,
         "empty": _empty,
         "zero": _zero,
+        "white_space": _white_space,
+        "tool_call": _tool_call,
         "filtered": _filtered,
         "truncated": _truncated,
         "refusal": _refusal,

@@ -16,6 +16,7 @@ class Wire(Protocol):
     def text(self, piece: str) -> list[Event]: ...
     def refusal(self, piece: str) -> list[Event]: ...
     def searches(self, count: int) -> list[Event]: ...
+    def tool_call(self) -> list[Event]: ...
     def end(self, finish: str, usage: Event | None) -> list[Event]: ...
 
     last: str | None  # what ends the stream
@@ -51,6 +52,10 @@ class Chat:
         self._searches = count
         citation = {"type": "url_citation", "url_citation": {"url": "https://docs.convex.dev", "title": "Docs"}}
         return [self._chunk({"annotations": [citation]})]
+
+    def tool_call(self) -> list[Event]:
+        function = {"name": "write_file", "arguments": "{}"}
+        return [self._chunk({"tool_calls": [{"index": 0, "id": "call_1", "type": "function", "function": function}]})]
 
     def end(self, finish: str, usage: Event | None) -> list[Event]:
         events = [self._chunk({}, finish)]
@@ -88,6 +93,18 @@ class Responses:
                 self._event("response.output_item.done", item=item, **place),
             ]
         return events
+
+    def tool_call(self) -> list[Event]:
+        item = {"id": "fc_1", "type": "function_call", "call_id": "call_1", "name": "write_file", "arguments": ""}
+        place = {"output_index": len(self._output)}
+        done = {**item, "arguments": "{}", "status": "completed"}
+        self._output.append(done)
+        return [
+            self._event("response.output_item.added", item={**item, "status": "in_progress"}, **place),
+            self._event("response.function_call_arguments.delta", item_id="fc_1", delta="{}", **place),
+            self._event("response.function_call_arguments.done", item_id="fc_1", arguments="{}", **place),
+            self._event("response.output_item.done", item=done, **place),
+        ]
 
     def text(self, piece: str) -> list[Event]:
         self._content["text"] += piece

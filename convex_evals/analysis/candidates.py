@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from convex_evals.inputs.confined import is_file
 from convex_evals.records import Counts, EvalSummary, RunPlan, Summary
 from convex_evals.records.benchmark import Benchmark
 from convex_evals.records.run import part_of_suite
+from convex_evals.records.summary import MOST_UNSCORED
 from convex_evals.store.records import read_plain_or_data, to_record
 from convex_evals.store.run import SUMMARY_NAME, Run, open_run
 from convex_evals.store.run_checks import refuse_elsewhere, refuse_other_evals, refuse_wrong_figures
@@ -21,7 +21,7 @@ from convex_evals.store.runs import RunStore
 from convex_evals.store.validations import validations
 
 # A run with fewer of its trials scored says more about a provider's bad day than about the model.
-MOSTLY = Fraction(1, 2)
+TOO_LITTLE = f"with more than {MOST_UNSCORED}% of their trials unscored"
 DRAFT = "of uncommitted changes to the suite"
 _WORDS = ("experiment", "model", "run_id", "date", "benchmark")
 
@@ -215,8 +215,6 @@ def _why_not(found: Candidate, drafts: bool) -> str | None:
         return "not complete"
     if not counts.scored:
         return "without a scored trial"
-    if counts.scored < MOSTLY * (counts.scored + counts.unscored):
-        return "with less than half of their trials scored"
     if servers := found.data.get("elsewhere"):
         return f"asked at {servers[0]}, under a provider's name (give it one of its own in models.yaml)"
     if not drafts and found.data.get("suite_commit") is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from convex_evals.analysis.candidates import DRAFT, Unranked, reasons
+from convex_evals.analysis.candidates import DRAFT, TOO_LITTLE, Unranked, reasons
 from convex_evals.analysis.gains import Gain
 from convex_evals.analysis.ranking import PROVISIONAL, Leaderboard, Ranking, Standing
 from convex_evals.analysis.totals import rate_cells, rate_columns, rate_to_data
@@ -27,6 +27,7 @@ _AFTER_RATES = (
     Column(None, "passed", right=True),
     Column("passed", None),
     Column("scored", None),
+    Column("unscored", None),
     Column("evals", "evals", right=True),
     Column("runs", "runs", right=True),
     Column("cost_per_pass_usd", "cost/pass", right=True),
@@ -55,7 +56,7 @@ def leaderboard_section(board: Leaderboard, found: Sequence[Gain] = (), *, every
     parts: list[str | Section] = [_ranking(ranking) for ranking in board.rankings if ranking.standings]
     parts += [each.to_section() for each in found]
     provisional = (line for ranking in board.rankings for line in _provisional(ranking))
-    notes = [*board.notes, *dict.fromkeys(provisional), *_missing(board.rankings)]
+    notes = [*board.notes, *dict.fromkeys(provisional), *unscored_lines(board), *_missing(board.rankings)]
     if everything and board.unranked:
         rows = [_unranked_row(each) for each in board.unranked]
         return apart(*parts, *notes, Section.of(Table.of(_UNRANKED, rows), heading="Not ranked"))
@@ -74,6 +75,16 @@ def _ranking(ranking: Ranking) -> Section:
 def _provisional(ranking: Ranking) -> list[str]:
     """What the asterisks of a table mean."""
     return [f"* Provisional: fewer than {PROVISIONAL} scored trials."] if ranking.provisional else []
+
+
+def unscored_lines(board: Leaderboard) -> list[str]:
+    """What share of its trials has no verdict, a line for each standing that lacks some."""
+    return [
+        f"Without a verdict: {share:.1%} of the trials of {standing.latest.model} under {ranking.experiment}."
+        for ranking in board.rankings
+        for standing in ranking.standings
+        if (share := standing.counts.unscored_share)
+    ]
 
 
 def _missing(rankings: Sequence[Ranking]) -> list[str]:
@@ -98,6 +109,8 @@ def not_ranked(unranked: Sequence[Unranked]) -> list[str]:
             "Commit the changes to the suite and repeat the command of such a run: it counts then, "
             "and nothing is asked again."
         )
+    if TOO_LITTLE in found:
+        lines.append("`cli status RUN` says how to ask again for trials without a verdict.")
     return lines
 
 
@@ -127,7 +140,8 @@ def _row(ranking: Ranking, standing: Standing, k: int) -> Row:
         *(*standing.ranks, standing.provisional),
         *rate_cells(standing.rate),
         *(Cell("" if all_pass is None else f"{all_pass:.0%}", all_pass), k),
-        *(f"{counts.passed}/{counts.scored}", counts.passed, counts.scored, standing.evals, len(standing.runs)),
+        *(f"{counts.passed}/{counts.scored}", counts.passed, counts.scored, counts.unscored),
+        *(standing.evals, len(standing.runs)),
         *(Cell(shown, _rounded(cost)), _rounded(standing.cost_per_eval), standing.cost_estimated),
         *(_time(standing.reply_ms(share)) for share in (0.5, 0.95)),
         *(summary.date, summary.run_id),

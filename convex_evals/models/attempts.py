@@ -67,7 +67,7 @@ class Attempts:
             except ProviderFault as fault:
                 await self._after(fault, last=made >= ATTEMPTS)
                 if made >= ATTEMPTS or fault.fault in HOPELESS:
-                    return self._nothing(fault)
+                    return self._failed(fault) if fault.fault.is_the_models else self._nothing(fault)
 
     def _is_cut_short(self, reply: Reply) -> bool:
         """At our own limit: the model gets another chance, with all that it can write."""
@@ -246,6 +246,15 @@ class Attempts:
             fault = Fault.TRUNCATED
         elif reply.finish_reason == "refusal":
             fault = Fault.REFUSED
+        elif not reply.text.strip():
+            fault = Fault.EMPTY
+        return self._as_received(reply, fault, fault.happened if fault else None)
+
+    def _failed(self, fault: ProviderFault) -> TrialReply:
+        """The record of a reply that was held back each time: without it, as the model's failure."""
+        return self._as_received(replace(Reply.recorded(""), finish_reason=None), fault.fault, str(fault))
+
+    def _as_received(self, reply: Reply, fault: Fault | None, reason: str | None) -> TrialReply:
         return TrialReply.received(
             reply,
             trial=self.ask.trial,
@@ -254,7 +263,7 @@ class Attempts:
             cost_usd=round(self.cost, 8),
             cost_estimated=self.estimated,
             fault=fault.word if fault else None,
-            reason=fault.happened if fault else None,
+            reason=reason,
             elsewhere=is_elsewhere(self.model.model, reply.server),
         )
 
@@ -284,8 +293,4 @@ def _fault_of(reply: Reply) -> ProviderFault | None:
     """Return the fault of an unusable reply, or None."""
     if reply.finish_reason == "content_filter":
         return ProviderFault(Fault.FILTERED, "the provider's content filter held the reply back")
-    if not reply.text.strip() and reply.finish_reason not in ("length", "refusal"):
-        if reply.usage.output_tokens == 0:
-            return ProviderFault(Fault.NO_TOKENS, "the reply has no text and counts no tokens")
-        return ProviderFault(Fault.EMPTY, f"the reply has no text (finish reason {reply.finish_reason})")
     return None

@@ -12,6 +12,7 @@ class Meaning(StrEnum):
     RETRY = "tried again; in the end unscored"
     WAIT = "left for the next command"
     STOP = "stops the model"
+    MODEL_IN_THE_END = "tried again; in the end the model failed"
     MODEL = "the model failed"
 
 
@@ -37,9 +38,6 @@ class Fault(Enum):
     OVER_LIMIT = _Row(
         "over_limit", "more than a reply can be: bytes, events, one event, headers, depth, time in all", Meaning.RETRY
     )
-    EMPTY = _Row("empty", "a reply without text", Meaning.RETRY)
-    NO_TOKENS = _Row("zero_tokens", "a reply that counts no output tokens and has no text", Meaning.RETRY)
-    FILTERED = _Row("content_filter", "the provider's filter held the reply back", Meaning.RETRY)
     CONTEXT = _Row("context_overflow", "the prompt is longer than the model takes", Meaning.RETRY)
     REQUEST = _Row("bad_request", "the provider refuses the request as it is", Meaning.RETRY)
     UNPROCESSED = _Row(
@@ -68,6 +66,8 @@ class Fault(Enum):
         "check the name of the model and its region; a server of your own is named in your shell, "
         "by CONVEX_EVALS_SERVERS",
     )
+    FILTERED = _Row("content_filter", "the provider's filter held the reply back", Meaning.MODEL_IN_THE_END)
+    EMPTY = _Row("empty", "the provider finished a reply without text: a tool call, say, or white space", Meaning.MODEL)
     TRUNCATED = _Row("truncated", "cut at our token limit, and again at the model's own maximum", Meaning.MODEL)
     REFUSED = _Row("refused", "the model declines, by the provider's mark", Meaning.MODEL)
 
@@ -78,6 +78,11 @@ class Fault(Enum):
     @property
     def meaning(self) -> Meaning:
         return self.value.meaning
+
+    @property
+    def is_the_models(self) -> bool:
+        """Whether a trial that ends with it is failed, rather than unscored."""
+        return self.meaning in (Meaning.MODEL, Meaning.MODEL_IN_THE_END)
 
     @property
     def happened(self) -> str:

@@ -25,6 +25,8 @@ from convex_evals.records.names import (
 )
 from convex_evals.stats import Rate, Tally
 
+MOST_UNSCORED = 5  # per cent of a run's trials, for it to be ranked
+
 
 class Counts(Record):
     """Trials by outcome. Unscored ones are in no denominator."""
@@ -45,6 +47,16 @@ class Counts(Record):
     def pass_rate(self) -> float | None:
         """In [0, 1]; None where nothing was scored."""
         return self.passed / self.scored if self.scored else None
+
+    @property
+    def unscored_share(self) -> float:
+        """In [0, 1], of all trials."""
+        return self.unscored / ((self.scored + self.unscored) or 1)
+
+    @property
+    def tells_too_little(self) -> bool:
+        """Whether so many trials have no verdict that the rate of the others is none of the model's."""
+        return 100 * self.unscored > MOST_UNSCORED * (self.scored + self.unscored)
 
     @classmethod
     def total(cls, parts: Iterable[Counts]) -> Counts:

@@ -9,7 +9,7 @@ from typing import Protocol
 from convex_evals.grading.comparison import COMPARISON_PROTOCOL, compare
 from convex_evals.grading.service import GradingService, check_graders
 from convex_evals.grading.verdict import failed_reply, unscored
-from convex_evals.models.faults import BY_WORD, Meaning
+from convex_evals.models.faults import BY_WORD
 from convex_evals.records import BackendIdentity, ComparisonRules, Pipeline, ToolVersions, Verdict
 from convex_evals.records.grading_inputs import GradingInputs
 from convex_evals.records.hashes import sha256_files, sha256_text
@@ -136,6 +136,6 @@ async def judge(reply: TrialReply, grade: Callable[[str], Awaitable[Verdict]]) -
     if not generation.received:
         return unscored(f"{generation.fault}: {generation.reason}")
     fault = BY_WORD.get(generation.fault or "")
-    if fault and fault.meaning is Meaning.MODEL:
+    if fault and fault.is_the_models:
         return failed_reply(f"{fault.word}: {fault.happened}")
     return await grade(reply.response or "")

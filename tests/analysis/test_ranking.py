@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from pathlib import Path
 
 from convex_evals.analysis.leaderboard_tables import leaderboard_section, rank_words
 from convex_evals.analysis.ranking import Leaderboard, Ranking, Standing, ranked
 from convex_evals.records import Summary
 from convex_evals.render.plain import plain
-from tests.factories import make_run
+from tests.conftest import Invoke
+from tests.factories import make_eval, make_run
 
 EVALS = [f"{n // 10:03}-part/{n % 10:03}-eval" for n in range(40)]
 
@@ -76,3 +79,18 @@ def test_all_of_k_trials(tmp_path: Path) -> None:
     single = ranked([[steady], [summary(tmp_path, "a/single", "p" * 40)]])
     assert Ranking("default", single).trials == 1
     assert "pass^" not in plain(leaderboard_section(Leaderboard([Ranking("default", single)], ())))
+
+
+def test_a_run_with_more_than_a_twentieth_unscored_is_not_ranked(tmp_path: Path, invoke: Invoke) -> None:
+    """A rate over what a provider liked to deliver is none of the model's."""
+    make_eval(tmp_path)
+    for model, letters in {"a/few": "u" * 2 + "p" * 38, "a/many": "u" * 3 + "p" * 37, "a/all": "f" * 40}.items():
+        make_run(tmp_path / "runs", dict(zip(EVALS, letters, strict=True)), model=model, run_id="one")
+    found = json.loads(invoke("leaderboard", "--json").out)
+    assert [(each["model"], each["counts"]["unscored"]) for each in found["standings"]] == [("a/few", 2), ("a/all", 0)]
+    assert found["left_out"] == {"with more than 5% of their trials unscored": 1}
+    told = invoke("leaderboard").out
+    assert "Without a verdict: 5.0% of the trials of a/few under default." in told
+    assert "`cli status RUN` says how to ask again" in told and "verdict: 0" not in told
+    (header, row, *_) = csv.reader(invoke("leaderboard", "--format", "csv").out.splitlines())
+    assert dict(zip(header, row, strict=True))["unscored"] == "2"

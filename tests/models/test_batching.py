@@ -199,10 +199,17 @@ def test_a_bad_request_is_sent_once(bench: Bench) -> None:
 
 
 def test_five_batches_at_most(bench: Bench) -> None:
+    bench.provider.outcome = lambda n, body: "error"
+    (reply,) = bench.replies(1)
+    assert not reply.generation.received and len(bench.provider.batches) == ATTEMPTS
+
+
+@every_way
+def test_a_reply_without_text_counts_against_the_model(bench: Bench) -> None:
     bench.provider.outcome = lambda n, body: "empty"
     (reply,) = bench.replies(1)
-    assert reply.generation.fault == "empty" and len(bench.provider.batches) == ATTEMPTS
-    assert reply.generation.cost_usd == pytest.approx(ATTEMPTS * 0.003)
+    assert reply.generation.fault == "empty" and reply.generation.received and len(bench.provider.batches) == 1
+    assert reply.generation.cost_usd == pytest.approx(0.003)
 
 
 @pytest.mark.parametrize("bench", ["chat", "responses"], indirect=True)

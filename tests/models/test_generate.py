@@ -118,8 +118,6 @@ def test_a_character_that_a_stream_cuts_in_two_is_whole_again(bench: Bench) -> N
         ("cut", Fault.CUT),
         ("cut_politely", Fault.CUT),
         ("malformed", Fault.MALFORMED),
-        ("empty", Fault.EMPTY),
-        ("zero", Fault.NO_TOKENS),
         ("filtered", Fault.FILTERED),
     ],
 )
@@ -130,13 +128,32 @@ def test_what_is_tried_again(way: str, fault: Fault, bench: Bench) -> None:
     assert generation.received and generation.fault is None
 
 
-@pytest.mark.parametrize(("way", "cost"), [("empty", 0.006), ("filtered", 0.006), ("zero", 0.001)])
-def test_what_a_reply_without_text_costs(way: str, cost: float, bench: Bench) -> None:
-    """Its tokens are paid for all the same."""
-    bench.stub.behave = lambda n, body: way if n < 1 else "ok"
-    generation = asyncio.run(bench.ask(bench.solver())).generation
-    assert [a.cost_usd for a in generation.attempts] == pytest.approx([cost, 0.006])
-    assert generation.cost_usd == bench.budget.spent == pytest.approx(cost + 0.006)
+@pytest.mark.parametrize(
+    ("way", "cost"), [("empty", 0.006), ("white_space", 0.006), ("tool_call", 0.006), ("zero", 0.001)]
+)
+@pytest.mark.parametrize("api", ["chat", "responses"])
+def test_a_finished_reply_without_text_is_the_models_failure(
+    api: Literal["chat", "responses"], way: str, cost: float, bench: Bench
+) -> None:
+    """It is not asked for again, and its tokens are paid for all the same."""
+    bench.api = api
+    bench.stub.behave = lambda n, body: way
+    reply = asyncio.run(bench.ask(bench.solver()))
+    generation = reply.generation
+    assert generation.received and generation.fault == "empty" and (reply.response or "").strip() == ""
+    assert [a.fault for a in generation.attempts] == [None] and len(bench.stub.requests) == 1
+    assert generation.cost_usd == bench.budget.spent == pytest.approx(cost)
+
+
+@pytest.mark.parametrize("api", ["chat", "responses"])
+def test_what_is_held_back_each_time_is_the_models_failure(api: Literal["chat", "responses"], bench: Bench) -> None:
+    bench.api = api
+    bench.stub.behave = lambda n, body: "filtered"
+    reply = asyncio.run(bench.ask(bench.solver()))
+    generation = reply.generation
+    assert generation.received and reply.response == "" and generation.fault == "content_filter"
+    assert [a.fault for a in generation.attempts] == ["content_filter"] * ATTEMPTS
+    assert generation.cost_usd == bench.budget.spent == pytest.approx(ATTEMPTS * 0.006)
 
 
 def test_a_reply_of_the_responses_api(bench: Bench) -> None:
@@ -161,8 +178,6 @@ def test_a_reply_of_the_responses_api(bench: Bench) -> None:
         ("reset", Fault.CONNECTION),
         ("cut", Fault.CUT),
         ("cut_politely", Fault.CUT),
-        ("empty", Fault.EMPTY),
-        ("zero", Fault.NO_TOKENS),
         ("filtered", Fault.FILTERED),
     ],
 )
@@ -332,7 +347,7 @@ def test_a_refusal_is_the_models_failure(bench: Bench) -> None:
 @pytest.mark.full
 def test_a_third_of_faults_among_two_hundred_trials(bench: Bench) -> None:
     """Every trial ends with a reply; nothing is asked once more than it must be."""
-    ways = ["rate_limit", "server_error", "reset", "cut", "cut_politely", "malformed", "empty", "zero", "filtered"]
+    ways = ["rate_limit", "server_error", "reset", "cut", "cut_politely", "malformed", "filtered"]
     chance = random.Random(7)
     answers = ["ok" if chance.random() >= 0.3 else chance.choice(ways) for _ in range(2000)]
     bench.stub.behave = lambda n, body: answers[n]

@@ -174,8 +174,11 @@ def test_unnamed_runs_are_sent_where_a_minted_benchmark_ranks_them(
     assert result.status == 0 and result.out.count("is of no minted benchmark") == 2 and "--all" in result.out
     assert mutations(proxy) == []
     assert invoke("benchmark", "mint", "v1", "--from", RUN).status == 0
+    evals = dict(zip(EVALS, PLANS.values(), strict=False))
+    home.add_run("default-00000003", {EVALS[0]: "p", EVALS[1]: "u"}, evals=evals)
     listed = {each["run_id"]: each for each in json.loads(invoke("publish", "--json").out)["runs"]}
     assert listed[RUN]["refused"] is None and "no minted benchmark" in listed["default-00000002"]["refused"]
+    assert "no verdict on 50% of its trials, so nothing ranks it" in listed["default-00000003"]["refused"]
     check_published(deployment, whole)
     # What was sent by its name is looked after like any other.
     named = invoke("publish", "default-00000002")

@@ -12,6 +12,7 @@ from convex_evals.store.runs import RunStore
 from tests.conftest import Invoke
 from tests.factories import make_eval, make_git_repo, write_files
 from tests.provider import Provider, models_yaml
+from tests.wire import question
 
 pytestmark = [pytest.mark.grading, pytest.mark.usefixtures("toolchain")]
 
@@ -77,3 +78,22 @@ def test_what_is_minted_of_a_part_is_ranked(suite: Path, stub: Provider, invoke:
     assert standings(invoke) == []
     assert invoke("benchmark", "mint", "small", "--from", "last").status == 0
     assert standings(invoke) == ["stub/model"], "a minted benchmark ranks it"
+
+
+@pytest.mark.parametrize("way", ["empty", "white_space", "tool_call"])
+def test_nothing_is_a_reply_and_fails(way: str, suite: Path, stub: Provider, invoke: Invoke) -> None:
+    """A model that says nothing where it knows nothing must not rank by what it liked to answer."""
+    commit(suite)
+    stub.behave = lambda n, body: way if "Task 1." in question(body) else "ok"
+    done = invoke(*RUN)
+    assert done.status == 0 and len(stub.requests) == 3, done.err
+    (run,) = RunStore(suite / "runs").all()
+    summary = run.summary()
+    assert summary and (summary.counts.scored, summary.counts.unscored) == (3, 0)
+    (failed,) = run.grade("000-fundamentals/001-eval").trials
+    assert failed.verdict.outcome == "failed" and failed.verdict.caught_by == "filesystem"
+    assert (
+        "empty: the provider finished a reply without text" in invoke("show", "last", "000-fundamentals/001-eval").out
+    )
+    assert invoke(*RUN).status == 0 and len(stub.requests) == 3, "and it is not asked for again"
+    assert standings(invoke) == ["stub/model"]

@@ -68,3 +68,14 @@ def test_no_mutation_of_a_record_is_a_bug(
             json.loads(result.out)
     assert tree(root / "evals") == outside
     shutil.rmtree(root.parent)
+
+
+def test_a_graded_reply_that_is_gone_is_no_bug(tmp_path_factory: pytest.TempPathFactory, invoke: Invoke) -> None:
+    root = tmp_path_factory.mktemp("mutated") / "suite"
+    plant(root)
+    path = run_folder(root) / SITES[2]
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps({**document, "trials": document["trials"][1:]}))
+    for words in (*READS, *WRITES):
+        result = invoke(*words, cwd=root)
+        assert result.status in (0, 1), (words, result)

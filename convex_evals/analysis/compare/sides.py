@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -58,13 +58,13 @@ class Graded:
     replies: dict[str, CountedTrial] = field(default_factory=dict)  # by generation id
     sandboxes: set[str] = field(default_factory=set)
 
-    def add(self, run: Run, file: GradeFile, generations: Iterable[Generation]) -> None:
+    def add(self, run: Run, file: GradeFile, generations: Mapping[int, Generation]) -> None:
+        """`generations` are by trial."""
         self.sandboxes.add(file.sandbox or "none was needed")
-        by_trial = {g.trial: g for g in generations}
         for trial in file.trials:
             known = self.replies.get(trial.generation_id)
             if known is None or known.verdict.outcome is Outcome.UNSCORED:
-                generation = by_trial[trial.trial]
+                generation = generations[trial.trial]
                 self.replies[trial.generation_id] = CountedTrial(generation, trial.verdict, run.asked_on(generation))
 
     def without(self, ids: frozenset[str]) -> Graded:
@@ -161,7 +161,7 @@ def _graded(side: Side, eval_id: str) -> ByKey:
     for run in side.runs:
         if name := side.counting[run.folder].get(eval_id):
             file = run.grade_file(eval_id, name)
-            found.setdefault(file.grading_key, Graded(run)).add(run, file, run.generation(eval_id).trials)
+            found.setdefault(file.grading_key, Graded(run)).add(run, file, run.generations(eval_id))
     return found
 
 

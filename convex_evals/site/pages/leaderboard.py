@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from convex_evals.analysis.gains import gain
-from convex_evals.analysis.leaderboard_tables import not_ranked
+from convex_evals.analysis.leaderboard_tables import not_ranked, unscored_lines
 from convex_evals.analysis.ranking import PROVISIONAL, Leaderboard, Ranking, Standing
 from convex_evals.records import Counts
 from convex_evals.render.numbers import ends, percent
@@ -110,7 +110,7 @@ def _context(library: Library, place: str, board: Leaderboard, ranking: Ranking 
         "switch": _switch(library, place, board),
         "providers": sorted({row.provider for row in rows}),
         "tags": sorted({tag for row in rows for tag in row.tags}),
-        "notes": [*board.notes, *not_ranked(board.unranked), *library.left_out],
+        "notes": [*board.notes, *unscored_lines(board), *not_ranked(board.unranked), *library.left_out],
         "chart": _chart(rows),
         "runs_dir": library.workspace.runs_dir.name,
     }
