@@ -22,6 +22,7 @@ from convex_evals.store.validations import validations
 
 # A run with fewer of its trials scored says more about a provider's bad day than about the model.
 TOO_LITTLE = f"with more than {MOST_UNSCORED}% of their trials unscored"
+SYNTHETIC = "synthetic"
 DRAFT = "of uncommitted changes to the suite"
 _WORDS = ("experiment", "model", "run_id", "date", "benchmark")
 
@@ -36,10 +37,11 @@ class Unranked:
     date: str
     counts: Counts | None  # None: it has no summary
     reason: str
+    guidelines: str | None = None  # where they came from; None: none were given
 
     @classmethod
     def planned(cls, plan: RunPlan, reason: str, counts: Counts | None = None) -> Unranked:
-        return cls(plan.run_id, plan.model, plan.experiment, plan.date, counts, reason)
+        return cls(plan.run_id, plan.model, plan.experiment, plan.date, counts, reason, plan.guidelines)
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ class Candidates:
 
     def leave_out(self, run: Candidate, reason: str) -> None:
         own = run.data
-        found = Unranked(own["run_id"], run.model, run.experiment, own["date"], run.counts, reason)
+        found = Unranked(own["run_id"], run.model, run.experiment, own["date"], run.counts, reason, run.guidelines)
         self.unranked.append(found)
 
     def keep(self, why_not: Callable[[Candidate], str | None]) -> None:
@@ -210,7 +212,7 @@ def _read(path: Path, root: Path) -> Candidate:
 def _why_not(found: Candidate, drafts: bool) -> str | None:
     counts = found.counts
     if found.data.get("synthetic"):
-        return "synthetic"
+        return SYNTHETIC
     if found.data.get("missing"):
         return "not complete"
     if not counts.scored:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from convex_evals.analysis.candidates import DRAFT, TOO_LITTLE, Unranked, reasons
+from convex_evals.analysis.candidates import DRAFT, SYNTHETIC, TOO_LITTLE, Unranked, reasons
 from convex_evals.analysis.gains import Gain
 from convex_evals.analysis.ranking import PROVISIONAL, Leaderboard, Ranking, Standing
 from convex_evals.analysis.totals import rate_cells, rate_columns, rate_to_data
+from convex_evals.records import Counts
 from convex_evals.render.model import Cell, Column, Row, Section, Table, apart
 from convex_evals.render.numbers import dollars, duration, percent
 from convex_evals.text import listed
@@ -48,6 +49,17 @@ _UNRANKED = (
     Column("scored", None),
     Column("pass_rate", "pass rate", right=True),
     Column("reason", "not ranked because it is"),
+)
+_RECORDED = (
+    Column("model", "model", is_id=True),
+    Column("experiment", "experiment"),
+    Column("guidelines", "guidelines"),
+    Column(None, "passed", right=True),
+    Column("passed", None),
+    Column("scored", None),
+    Column("pass_rate", "pass rate", right=True),
+    Column("date", "date", right=True),
+    Column("run_id", "run", right=True, is_id=True),
 )
 
 
@@ -114,12 +126,37 @@ def not_ranked(unranked: Sequence[Unranked]) -> list[str]:
     return lines
 
 
+def recorded(unranked: Sequence[Unranked]) -> list[Unranked]:
+    """Of runs that asked no model, the newest of each solver and each version of the guidelines."""
+    found: dict[tuple[str, str, str | None], Unranked] = {}
+    for each in unranked:
+        if each.reason == SYNTHETIC and each.counts:
+            found.setdefault((each.model, each.experiment, each.guidelines), each)
+    return list(found.values())
+
+
+def recorded_section(unranked: Sequence[Unranked]) -> Section | None:
+    """What there is to see before any model was asked; None where there is nothing."""
+    rows = [_recorded_row(each, each.counts) for each in recorded(unranked) if each.counts]
+    heading = "Recorded replies and reference answers: no model was asked, and none is ranked"
+    return Section.of(Table.of(_RECORDED, rows), heading=heading) if rows else None
+
+
+def _recorded_row(each: Unranked, counts: Counts) -> Row:
+    return [
+        *(each.model, each.experiment, each.guidelines or "none"),
+        *(f"{counts.passed}/{counts.scored}", counts.passed, counts.scored),
+        *(Cell(percent(counts), counts.pass_rate), each.date, each.run_id),
+    ]
+
+
 def leaderboard_to_data(board: Leaderboard, found: Sequence[Gain] = (), *, everything: bool = False) -> dict[str, Any]:
     """What the tables say, in full precision."""
     data = {
         "standings": [_to_data(ranking, s) for ranking in board.rankings for s in ranking.standings],
         "benchmarks": [_benchmark_to_data(ranking) for ranking in board.rankings],
         "gains": [each.to_data() for each in found],
+        "recorded": [_unranked_to_data(each) for each in recorded(board.unranked)],
         "left_out": reasons(board.unranked),
         "notes": list(board.notes),
     }
@@ -211,6 +248,7 @@ def _unranked_to_data(each: Unranked) -> dict[str, Any]:
         "run_id": each.run_id,
         "model": each.model,
         "experiment": each.experiment,
+        "guidelines": each.guidelines,
         "date": each.date,
         "counts": None if counts is None else counts.model_dump(mode="json"),
         "pass_rate": None if counts is None else counts.pass_rate,
