@@ -28,7 +28,7 @@ from convex_evals.runs.request import NOTHING, asked_under, make_request
 from convex_evals.store.runs import RunStore
 from convex_evals.suite.prompt import Prompt, guidelines_sha256
 from convex_evals.suite.suite import Eval, load_suite
-from convex_evals.vcs.git import clean_commit, text_at
+from convex_evals.vcs.git import clean_commit, open_checkout, text_at
 from scripts.command import start
 
 ROOT = Path(__file__).parents[1]
@@ -77,10 +77,15 @@ def _recorded(
     guidelines = guidelines_sha256(text_at(ROOT, revision, _GUIDELINES))
     asked = replace(
         asked_under(DEFAULT_EXPERIMENT, workspace),
-        guidelines=f"{_GUIDELINES}@{revision}",
+        guidelines=f"{_GUIDELINES}@{_short(revision)}",
         guidelines_sha256=guidelines,
     )
     return replace(_request(solver, chosen, commit, len(evals), run_id), asked=asked)
+
+
+def _short(revision: str) -> str:
+    checkout = open_checkout(ROOT, "no revision of it is known")
+    return str(checkout.commit(revision))[:8]
 
 
 def _request(

@@ -17,7 +17,7 @@ _LIST = (
     Column("name", "benchmark", is_id=True),
     Column("version", None),
     Column(None, "version"),
-    Column("date", "date", right=True),
+    Column("date", "date"),
     Column("evals", "evals", right=True),
     Column("experiments", "experiments"),
     Column("models", "curated models", right=True),

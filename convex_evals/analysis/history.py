@@ -15,8 +15,8 @@ from convex_evals.store.runs import RunStore
 
 _BEFORE_RATES = (
     Column("date", "date"),
-    Column("run_id", "run", right=True, is_id=True),
-    Column("experiment", "experiment", right=True),
+    Column("run_id", "run", is_id=True),
+    Column("experiment", "experiment"),
     Column(None, "benchmark", right=True),
     Column("benchmark", None),
     Column(None, "evals", right=True),

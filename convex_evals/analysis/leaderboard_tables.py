@@ -36,14 +36,14 @@ _AFTER_RATES = (
     Column("cost_estimated", None),
     Column("reply_ms_p50", "reply p50", right=True),
     Column("reply_ms_p95", "p95", right=True),
-    Column("date", "latest", right=True),
-    Column("run_id", "run", right=True, is_id=True),
+    Column("date", "latest"),
+    Column("run_id", "run", is_id=True),
 )
 _UNRANKED = (
     Column("experiment", "experiment"),
     Column("model", "model", is_id=True),
-    Column("date", "date", right=True),
-    Column("run_id", "run", right=True, is_id=True),
+    Column("date", "date"),
+    Column("run_id", "run", is_id=True),
     Column(None, "passed", right=True),
     Column("passed", None),
     Column("scored", None),
@@ -58,8 +58,8 @@ _RECORDED = (
     Column("passed", None),
     Column("scored", None),
     Column("pass_rate", "pass rate", right=True),
-    Column("date", "date", right=True),
-    Column("run_id", "run", right=True, is_id=True),
+    Column("date", "date"),
+    Column("run_id", "run", is_id=True),
 )
 
 

@@ -24,9 +24,9 @@ _SPENT = (
 )
 _RUN = (
     Column("run_id", "run", is_id=True),
-    Column("date", "date", right=True),
-    Column("model", "model", right=True, is_id=True),
-    Column("experiment", "experiment", right=True),
+    Column("date", "date"),
+    Column("model", "model", is_id=True),
+    Column("experiment", "experiment"),
 )
 _RUNS = (
     *_RUN,

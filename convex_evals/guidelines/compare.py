@@ -39,6 +39,8 @@ class VersionComparison:
 
     def report(self) -> DiffReport:
         """Raises `UserError` where a name means nothing."""
+        from convex_evals.models.solvers import is_stand_in
+
         store = RunStore(self.workspace.runs_dir)
         slugs = self._slugs(store)
         before, after = read_versions(self.workspace, self.experiment, self.revisions)
@@ -55,7 +57,8 @@ class VersionComparison:
             named = {e for change in changes(before, after).changes for e in change.evals}
             gaps = find_gaps(effect.lacks, self.experiment, self.workspace, evals, named, resolver, left, self.where)
         report = DiffReport.of(self.experiment, before, after, effect, evals, gaps)
-        models = slugs or [*(m.model for m in effect.models), *(lack.model for lack in effect.lacks)]
+        ran = [*(m.model for m in effect.models), *(lack.model for lack in effect.lacks)]
+        models = slugs or [model for model in ran if not is_stand_in(model)]
         options = replace(self.where, experiments=named_experiment(self.experiment))
         proposal = propose(report.diff, self.revisions, options, evals, list(dict.fromkeys(models)), confirmed)
         return replace(report, confirmed=confirmed, proposal=proposal)

@@ -27,6 +27,11 @@ REPLAY = "replay:"
 REVIEWED_MODELS = frozenset({SLUG, DEMO_SLUG})
 
 
+def is_stand_in(model: str) -> bool:
+    """Whether this is the slug of recorded replies or reference answers, rather than of a model."""
+    return model in REVIEWED_MODELS or model.startswith("replay/")
+
+
 def refuse_without_keys(solvers: Iterable[Solver]) -> None:
     """Raise `UserError`, on one line for all, where one of these would ask a model without its key."""
     refuse_missing_keys([solver.entry for solver in solvers if isinstance(solver, ModelSolver)])

@@ -72,9 +72,9 @@ class Published:
 def runs_table(found: Sequence[Published]) -> Table:
     columns = [
         Column("run_id", "run", is_id=True),
-        Column("date", "date", right=True),
-        Column("model", "model", is_id=True, right=True),
-        Column("experiment", "experiment", right=True),
+        Column("date", "date"),
+        Column("model", "model", is_id=True),
+        Column("experiment", "experiment"),
         Column("evals", "evals", right=True),
         Column("trials", "trials", right=True),
         Column("result", "result"),

@@ -16,9 +16,9 @@ from convex_evals.text import and_more
 
 _COLUMNS = (
     Column("run_id", "not complete either", is_id=True),
-    Column("date", "date", right=True),
-    Column("model", "model", right=True, is_id=True),
-    Column("experiment", "experiment", right=True),
+    Column("date", "date"),
+    Column("model", "model", is_id=True),
+    Column("experiment", "experiment"),
     Column(None, "evals done", right=True),
     Column("written", None),
     Column("planned", None),

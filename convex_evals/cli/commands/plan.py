@@ -136,8 +136,8 @@ def _table(runs: list[Run]) -> Table:
     columns = [
         Column("run_id", "run", is_id=True),
         Column("folder", None),
-        Column("model", "model", right=True, is_id=True),
-        Column("experiment", "experiment", right=True),
+        Column("model", "model", is_id=True),
+        Column("experiment", "experiment"),
         Column("evals", "evals", right=True),
         Column("trials", "trials", right=True),
         Column("complete", "complete", right=True),

@@ -260,7 +260,7 @@ def _print_estimate(requests: list[RunRequest], options: RunOptions, workspace: 
     left = [_left(part, options, workspace) for part in parts]
     columns = [
         Column("model", "model", is_id=True),
-        Column("experiment", "experiment", right=True),
+        Column("experiment", "experiment"),
         Column("trials", "trials", right=True),
         Column("reused", "have a reply", right=True),
         Column("calls", "calls", right=True),

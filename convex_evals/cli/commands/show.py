@@ -90,9 +90,9 @@ def _trials(run: Run, journalled: Mapping[str, Sequence[JournalEntry]]) -> Table
     columns = [
         Column("eval", "eval", is_id=True),
         Column("trial", "trial", right=True),
-        Column("outcome", "outcome", right=True),
+        Column("outcome", "outcome"),
         Column("duration_ms", "time", right=True),
-        Column(None, "why", right=True),
+        Column(None, "why"),
         Column("caught_by", None),
         Column("reason", None),
     ]
