@@ -101,6 +101,11 @@ test("POST /links answers 400 to a body that is no link", async () => {
     JSON.stringify({ slug: "docs", url: "" }),
     JSON.stringify({ slug: "docs", url: "javascript:alert(1)" }),
     JSON.stringify({ slug: "docs", url: "see https://example.com/" }),
+    JSON.stringify({ slug: "docs", url: "https://" }),
+    JSON.stringify({ slug: "docs", url: "https://example.com/tomaš" }),
+    JSON.stringify({ slug: "docs", url: "https://example.com/café" }),
+    JSON.stringify({ slug: "docs", url: "https://example.com/a b" }),
+    JSON.stringify({ slug: "docs", url: "https://example.com/\n" }),
   ];
   const answers = await Promise.all(bodies.map((body) => send("POST", "/links", body, { "Content-Type": "application/json" })));
   for (const [index, answer] of answers.entries()) {
@@ -190,6 +195,16 @@ test("GET /go/<slug> redirects and counts", async () => {
   expect(answer.headers.get("location"), "GET /go/<slug> must redirect to the link's `url`").toBe(link("docs").url);
   expect(await storedLinks(), "GET /go/<slug> must add 1 to the clicks of its link, and change nothing else").toEqual([link("docs", 4), link("blog")]);
   expectRefused(await send("GET", "/go/nothing"), 404, "GET /go/<slug> of a link that does not exist");
+});
+
+test("every url that is accepted can be followed", async () => {
+  for (const [slug, url] of [["encoded", "https://example.com/caf%C3%A9?q=%zz#100%"], ["signs", "http://example.com/{a}|[b]^`c`~\"<!>\\"]] as const) {
+    expect((await post({ slug, url })).status, `POST /links must accept the url ${url}`).toBe(201);
+    const answer = await send("GET", `/go/${slug}`);
+    expect(answer.status, `GET /go/<slug> of a link to ${url} must be answered with status 302`).toBe(302);
+    const target = new URL(answer.headers.get("location") ?? "").href;
+    expect(target, `GET /go/<slug> must redirect to the link's \`url\`, ${url}`).toBe(new URL(url).href);
+  }
 });
 
 test("simultaneous clicks are all counted", async () => {

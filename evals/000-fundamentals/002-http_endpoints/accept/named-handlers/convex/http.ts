@@ -42,7 +42,7 @@ function isSlug(value: unknown): value is string {
 }
 
 function isUrl(value: unknown): value is string {
-  return typeof value === "string" && /^https?:\/\//.test(value);
+  return typeof value === "string" && /^https?:\/\/[!-~]+$/.test(value);
 }
 
 /** The slug at the end of the path; null if what is there cannot be one. */
@@ -84,11 +84,6 @@ function readLimit(request: Request): number | null {
   return limit >= 1 && limit <= MAX_LIMIT ? limit : null;
 }
 
-/** A header value holds only visible ASCII characters: the rest is escaped. */
-function locationOf(url: string) {
-  return url.replace(/[^\x21-\x7e]+/gu, (part) => encodeURIComponent(part));
-}
-
 const createLink = httpAction(async (ctx, request) => {
   const wanted = await readLink(request);
   if (wanted === null) {
@@ -128,7 +123,7 @@ const followLink = httpAction(async (ctx, request) => {
   }
   return new Response(null, {
     status: 302,
-    headers: { Location: locationOf(url) },
+    headers: { Location: url },
   });
 });
 

@@ -40,7 +40,7 @@ async function add(ctx: ActionCtx, request: Request) {
   const slug = body?.slug;
   const url = body?.url;
   if (typeof slug !== "string" || slug.length < 1 || slug.length > 40 || /[^a-z0-9-]/.test(slug)) throw new Refusal(400, "bad slug");
-  if (typeof url !== "string" || !(url.startsWith("http://") || url.startsWith("https://"))) throw new Refusal(400, "bad url");
+  if (typeof url !== "string" || !/^https?:\/\/./.test(url) || /[^!-~]/.test(url)) throw new Refusal(400, "bad url");
   if ((await ctx.runMutation(internal.links.change, { slug, what: { kind: "add", url } })) === null) throw new Refusal(409, "taken");
   return Response.json({ clicks: 0, slug, url }, { status: 201 });
 }
@@ -76,7 +76,7 @@ http.route({
   handler: httpAction(async (ctx, { url }) => {
     const [, , slug = "", ...more] = new URL(url).pathname.split("/");
     const target = more.length > 0 ? null : await ctx.runMutation(internal.links.change, { slug, what: { kind: "click" } });
-    return target ? Response.redirect(target) : Response.json({ error: "not found" }, { status: 404 });
+    return target ? new Response(null, { status: 302, headers: { location: target } }) : Response.json({ error: "not found" }, { status: 404 });
   }),
 });
 
@@ -85,7 +85,7 @@ http.route({
   pathPrefix: "/links/",
   method: "DELETE",
   handler: open(async (ctx, request) => {
-    const slug = decodeURIComponent(new URL(request.url).pathname.replace("/links/", ""));
+    const slug = new URL(request.url).pathname.replace("/links/", "");
     if (!(await ctx.runMutation(internal.links.change, { slug, what: { kind: "remove" } }))) throw new Refusal(404, "not found");
     return new Response(undefined, { status: 204 });
   }),

@@ -15,7 +15,8 @@ export const add = internalMutation({
   handler: async (ctx, { text }) => {
     const { slug, url } = parsed(text);
     const valid = typeof slug === "string" && typeof url === "string" && /^[-a-z0-9]+$/.test(slug) && slug.length <= 40;
-    if (!valid || !["http:", "https:"].some((scheme) => url.startsWith(`${scheme}//`))) throw new ConvexError(400);
+    if (!valid || !["http:", "https:"].some((scheme) => url.startsWith(`${scheme}//`) && url.length > `${scheme}//`.length)) throw new ConvexError(400);
+    for (const character of url) if (character < "!" || character > "~") throw new ConvexError(400);
     const taken = await ctx.db
       .query("links")
       .withIndex("by_slug", (q) => q.eq("slug", slug))

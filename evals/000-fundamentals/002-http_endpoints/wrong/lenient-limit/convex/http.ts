@@ -39,7 +39,7 @@ function readLink(body: unknown): { slug: string; url: string } | null {
   if (typeof slug !== "string" || !/^[a-z0-9-]{1,40}$/.test(slug)) {
     return null;
   }
-  if (typeof url !== "string" || !/^https?:\/\//.test(url)) {
+  if (typeof url !== "string" || !/^https?:\/\/[!-~]+$/.test(url)) {
     return null;
   }
   return { slug, url };

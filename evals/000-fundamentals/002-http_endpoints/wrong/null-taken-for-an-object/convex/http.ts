@@ -42,7 +42,7 @@ function isSlug(value: unknown): value is string {
 }
 
 function isUrl(value: unknown): value is string {
-  return typeof value === "string" && /^https?:\/\//.test(value);
+  return typeof value === "string" && /^https?:\/\/[!-~]+$/.test(value);
 }
 
 /** The slug at the end of the path; null if what is there cannot be one. */
@@ -79,11 +79,6 @@ function readLimit(request: Request): number | null {
   }
   const limit = Number(raw);
   return limit >= 1 && limit <= MAX_LIMIT ? limit : null;
-}
-
-/** A header value holds only visible ASCII characters: the rest is escaped. */
-function locationOf(url: string) {
-  return url.replace(/[^\x21-\x7e]+/gu, (part) => encodeURIComponent(part));
 }
 
 const createLink = httpAction(async (ctx, request) => {
@@ -125,7 +120,7 @@ const followLink = httpAction(async (ctx, request) => {
   }
   return new Response(null, {
     status: 302,
-    headers: { Location: locationOf(url) },
+    headers: { Location: url },
   });
 });
 
