@@ -2,7 +2,7 @@ import { ConvexError, v } from "convex/values";
 import type { Doc } from "./_generated/dataModel";
 import { query, type QueryCtx } from "./_generated/server";
 
-const MAX_COUNT = 20;
+const MAX_COUNT = 10;
 
 function newest(ctx: QueryCtx, language: string | undefined) {
   return ctx.db
