@@ -11,7 +11,6 @@ export default defineSchema({
     searchField: "label",
     filterFields: ["museumId"],
   }),
-  farms: defineTable({}),
   fish: defineTable({ pondId: v.id("ponds"), grams: v.number() }),
   harbours: defineTable({}),
   hives: defineTable({}),
@@ -24,9 +23,7 @@ export default defineSchema({
   ponds: defineTable({}),
   seedlings: defineTable({ plotId: v.id("plots"), seed: v.string() }),
   sheets: defineTable({ state: v.string() }),
-  tags: defineTable({ farmId: v.id("farms"), number: v.number() }).index("by_farm_and_number", ["farmId", "number"]),
   trees: defineTable({ height: v.number(), volume: v.optional(v.number()) }),
-  washes: defineTable({ jobId: v.optional(v.id("_scheduled_functions")) }),
   weighings: defineTable({ hiveId: v.id("hives"), weighedAt: v.number() }).index("by_hive_and_weighedAt", [
     "hiveId",
     "weighedAt",
