@@ -1,8 +1,7 @@
-import { MINUTE, RateLimiter } from "@convex-dev/rate-limiter";
 import { components } from "./_generated/api";
 import type { MutationCtx } from "./_generated/server";
 
-export async function knock(ctx: MutationCtx, args: { doorId: string }): Promise<number | null> {
-  // example
-  return ok ? null : retryAfter;
-}
+declare const ctx: MutationCtx;
+declare const args: { doorId: string };
+// example
+export { ok, retryAfter };

@@ -13,7 +13,6 @@ export default defineSchema({
   }),
   fish: defineTable({ pondId: v.id("ponds"), grams: v.number() }),
   harbours: defineTable({}),
-  hives: defineTable({}),
   museums: defineTable({}),
   paintings: defineTable({ era: v.string(), title: v.string(), embedding: v.array(v.number()) }).vectorIndex(
     "by_embedding",
@@ -24,8 +23,4 @@ export default defineSchema({
   seedlings: defineTable({ plotId: v.id("plots"), seed: v.string() }),
   sheets: defineTable({ state: v.string() }),
   trees: defineTable({ height: v.number(), volume: v.optional(v.number()) }),
-  weighings: defineTable({ hiveId: v.id("hives"), weighedAt: v.number() }).index("by_hive_and_weighedAt", [
-    "hiveId",
-    "weighedAt",
-  ]),
 });

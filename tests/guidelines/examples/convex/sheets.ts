@@ -1,4 +1,8 @@
-import { vOnCompleteArgs } from "@convex-dev/workpool";
 import { v } from "convex/values";
-import { internalMutation } from "./_generated/server";
+import { components, internal } from "./_generated/api";
+import type { Id } from "./_generated/dataModel";
+import { internalMutation, type MutationCtx } from "./_generated/server";
+
+declare const ctx: MutationCtx;
+declare const sheetId: Id<"sheets">;
 // example

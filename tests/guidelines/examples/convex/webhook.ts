@@ -1,6 +1,6 @@
 import { httpAction } from "./_generated/server";
 
-declare const secret: string;
+declare const secretBytes: Uint8Array<ArrayBuffer>;
 declare const signatureBytes: Uint8Array<ArrayBuffer>;
 
 export const receive = httpAction(async (_ctx, request) => {

@@ -1,3 +1,0 @@
-import { v } from "convex/values";
-import { query } from "./_generated/server";
-// example
