@@ -1,17 +1,15 @@
 /**
  * What may be stored: https://docs.convex.dev/production/state/limits#documents,
- * get-convex/convex-backend crates/value/src/{size,object,array}.rs, crates/common/src/document.rs
+ * get-convex/convex-backend crates/common/src/document.rs
  */
 
 import { getConvexSize, type Value } from "convex/values";
 import { identifierProblem } from "../identifiers.ts";
 import { fieldsOf, formatValue } from "./validator_text.ts";
+import { checkedNesting, checkValue, isObject } from "./value_limits.ts";
 
 const MAX_DOCUMENT_BYTES = 1 << 20;
-export const MAX_VALUE_NESTING = 64;
 const MAX_DOCUMENT_NESTING = 16;
-const MAX_ARRAY_LENGTH = 8192;
-const MAX_FIELDS = 1024;
 
 type Fields = Readonly<Record<string, Value>>;
 export type WriteMethod = "db.insert" | "db.patch" | "db.replace";
@@ -21,11 +19,7 @@ export function checkWriteArguments(method: WriteMethod, table: string | null, v
   const problem = table === null ? null : identifierProblem(table);
   if (problem !== null) throw new Error(`Invalid argument \`table\` for \`${method}\`: ${problem}`);
   if (!isObject(value)) throw new Error(`Invalid argument \`value\` for \`${method}\`: Value must be an Object`);
-  try {
-    nestingOf(value);
-  } catch (error) {
-    throw new Error(`Invalid argument \`value\` for \`${method}\`: ${(error as Error).message}`);
-  }
+  checkValue(value, (reason) => new Error(`Invalid argument \`value\` for \`${method}\`: ${reason}`));
 }
 
 /** Throws when `document`, without its system fields, is larger, deeper or wider than Convex stores. */
@@ -36,7 +30,7 @@ export function checkDocument(table: string, document: Fields): void {
   if (size > MAX_DOCUMENT_BYTES) {
     throw new Error(`Value is too large (${formatBytes(size)} > maximum size ${formatBytes(MAX_DOCUMENT_BYTES)})`);
   }
-  const nesting = nestingOf(document);
+  const nesting = checkedNesting(document);
   const violations = [
     ...(nesting > MAX_DOCUMENT_NESTING
       ? [`Document is too nested (nested ${nesting} levels deep > maximum nesting ${MAX_DOCUMENT_NESTING})`]
@@ -60,35 +54,6 @@ export function checkSystemFields(document: Fields, value: Fields): void {
       `Provided creation time ${String(created)} doesn't match '_creationTime' field in ${formatValue(value)}`,
     );
   }
-}
-
-/** 0 for primitives, 1 more than its deepest item otherwise; throws where a part is too large. */
-function nestingOf(value: unknown): number {
-  const isArray = Array.isArray(value);
-  if (!isArray && !isObject(value)) return 0;
-  if (isArray && value.length > MAX_ARRAY_LENGTH) {
-    throw new Error(`Array length is too long (${value.length} > maximum length ${MAX_ARRAY_LENGTH})`);
-  }
-  const items: unknown[] = isArray ? value : Object.values(value);
-  if (!isArray && items.length > MAX_FIELDS) {
-    throw new Error(`Object has too many fields (${items.length} > maximum number ${MAX_FIELDS})`);
-  }
-  const nesting = 1 + items.reduce<number>((deepest, item) => Math.max(deepest, nestingOf(item)), 0);
-  if (nesting > MAX_VALUE_NESTING) {
-    throw new Error(`Value is too nested (nested ${nesting} levels deep > maximum nesting ${MAX_VALUE_NESTING})`);
-  }
-  return nesting;
-}
-
-/** Whether arrays and objects are nested more than `levels` deep. */
-export function isNestedDeeper(value: unknown, levels: number): boolean {
-  if (!Array.isArray(value) && !isObject(value)) return false;
-  return levels === 0 || Object.values(value).some((item) => isNestedDeeper(item, levels - 1));
-}
-
-// Encoded bytes, integers and the like are objects in JSON: they count as values.
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ArrayBuffer);
 }
 
 const UNITS = ["B", "KiB", "MiB", "GiB"];

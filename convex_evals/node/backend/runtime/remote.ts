@@ -4,6 +4,7 @@ import { ConvexError, jsonToConvex, type JSONValue } from "convex/values";
 import type { DescribedError, Outcome } from "../node_messages.ts";
 import { asError } from "../realm/outcome.ts";
 import type { AnalyzedFunction, ComponentSetup, Invoker } from "../runtime_types.ts";
+import { errorDataProblem } from "./value_rules.ts";
 
 // The engine's own handlers are none of these.
 const registered = new Set<unknown>();
@@ -61,5 +62,7 @@ function thrownError(error: DescribedError): Error {
   if (convexData === undefined) return asError(error);
   // The library makes a text of the data on its way out of a function.
   const data = jsonToConvex(JSON.parse(convexData) as JSONValue);
+  const problem = errorDataProblem(data);
+  if (problem) return problem;
   return Object.assign(new ConvexError(data), { data: convexData, message: error.message });
 }

@@ -2,6 +2,7 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { errorText } from "./error_text.ts";
+import { checkArgumentsValue } from "./value_rules.ts";
 import { host } from "embedded:host";
 
 interface FunctionPath {
@@ -19,12 +20,13 @@ const MAX_DISTANCE_SECONDS = 5 * 366 * 24 * 3600;
 
 /**
  * Refuses what cannot be scheduled. Whether it is a query, and whether its
- * arguments validate, shows when it runs: get-convex/convex-backend crates/udf/src/validation.rs
+ * arguments match its validator, shows when it runs: get-convex/convex-backend crates/udf/src/validation.rs
  */
 export async function checkSchedulable(
   resolve: () => Promise<unknown>,
   path: FunctionPath,
   dueSeconds: unknown,
+  args: unknown,
 ): Promise<void> {
   if (typeof dueSeconds !== "number") {
     throw new Error(`Invalid arguments for \`scheduler\`: invalid type: ${typeof dueSeconds}, expected f64`);
@@ -33,6 +35,7 @@ export async function checkSchedulable(
   if (Math.abs(distance) > MAX_DISTANCE_SECONDS) {
     throw new Error(`${dueSeconds} is more than 5 years in the ${distance > 0 ? "future" : "past"}`);
   }
+  checkArgumentsValue(args, path);
   const [module = "", name = "default"] = path.udfPath.split(":");
   try {
     await resolve();

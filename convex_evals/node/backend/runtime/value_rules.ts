@@ -1,8 +1,9 @@
 /** Validation of arguments, return values and documents. */
 
 import { getConvexSize, type Value } from "convex/values";
-import { formatBytes, isNestedDeeper, MAX_VALUE_NESTING } from "./document_limits.ts";
+import { formatBytes } from "./document_limits.ts";
 import { canonicalPath } from "./function_paths.ts";
+import { checkValue } from "./value_limits.ts";
 
 type Validate = (validator: unknown, value: unknown) => void;
 
@@ -19,48 +20,71 @@ export class NamedError extends Error {
   }
 }
 
-export function checkArguments(
-  validator: unknown,
-  value: unknown,
-  path: { udfPath: string },
-  validate: Validate,
-): void {
-  checkArgumentsNesting(value, path);
-  checkArgumentsSize(value, path);
-  reportAs("ArgumentValidationError", () => validate(validator, value));
+/** A failure that Convex reports by its message alone. */
+function refused(message: string): Error {
+  return Object.assign(new Error(message), { failure: "refused" });
 }
 
 const MAX_ARGUMENTS_BYTES = 16 << 20;
 const MAX_RESULT_BYTES = 16 << 20;
 
-// The arguments are a list of one value, which counts: get-convex/convex-backend crates/udf/src/helpers.rs (parse_udf_args)
-function checkArgumentsNesting(value: unknown, path: { udfPath: string }): void {
-  if (!isNestedDeeper([value], MAX_VALUE_NESTING)) return;
-  // It is counted from the inside, so that the first level too many is the one that is told of.
-  throw new Error(
-    `Invalid arguments for ${canonicalPath(path)}: Value is too nested (nested ${MAX_VALUE_NESTING + 1} levels deep > maximum nesting ${MAX_VALUE_NESTING})`,
-  );
+interface FunctionPath {
+  readonly udfPath: string;
+}
+
+export function checkArguments(validator: unknown, value: unknown, path: FunctionPath, validate: Validate): void {
+  checkArgumentsValue(value, path);
+  checkArgumentsSize(value, path);
+  reportAs("ArgumentValidationError", () => validate(validator, value));
+}
+
+/**
+ * Refuses arguments that are no values. They are a list of one value, which counts.
+ * get-convex/convex-backend crates/udf/src/helpers.rs (parse_udf_args)
+ */
+export function checkArgumentsValue(value: unknown, path: FunctionPath): void {
+  checkValue([value], (reason) => refused(`Invalid arguments for ${canonicalPath(path)}: ${reason}`));
+}
+
+/**
+ * Refuses what a query or mutation calls another one with, before it is known which one that is.
+ * get-convex/convex-backend crates/isolate/src/environment/udf/async_syscall.rs (run_udf)
+ */
+export function checkNestedArguments(value: unknown): void {
+  checkValue(value, (reason) => new Error(`Invalid argument \`args\` for \`runUdf\`: ${reason}`));
+  checkValue([value], (reason) => new Error(reason));
 }
 
 // get-convex/convex-backend crates/udf/src/helpers.rs (validate_udf_args_size)
-function checkArgumentsSize(value: unknown, path: { udfPath: string }): void {
+function checkArgumentsSize(value: unknown, path: FunctionPath): void {
   const size = getConvexSize([value] as Value);
   if (size <= MAX_ARGUMENTS_BYTES) return;
-  throw new Error(
+  throw refused(
     `Arguments for ${canonicalPath(path)} are too large (actual: ${formatBytes(size)}, limit: ${formatBytes(MAX_ARGUMENTS_BYTES)})`,
   );
 }
 
 /** get-convex/convex-backend crates/isolate/src/helpers.rs (deserialize_udf_result) */
-export function checkResultSize(result: unknown, path: { udfPath: string }): void {
+export function checkResult(result: unknown, path: FunctionPath): void {
+  checkValue(result, (reason) => refused(`Function ${canonicalPath(path)} return value invalid: ${reason}`));
   const size = getConvexSize(result as Value);
   if (size <= MAX_RESULT_BYTES) return;
-  throw new Error(
+  throw refused(
     `Function ${canonicalPath(path)} return value is too large (actual: ${formatBytes(size)}, limit: ${formatBytes(MAX_RESULT_BYTES)})`,
   );
 }
 
-export function checkReturns(validator: unknown, value: unknown, _path: { udfPath: string }, validate: Validate): void {
+/** What is wrong with the data of an error, or null. crates/isolate/src/helpers.rs (deserialize_udf_custom_error) */
+export function errorDataProblem(data: unknown): Error | null {
+  try {
+    checkValue(data, (reason) => refused(`ConvexError with invalid data: ${reason}`));
+    return null;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+export function checkReturns(validator: unknown, value: unknown, _path: FunctionPath, validate: Validate): void {
   reportAs("ReturnsValidationError", () => validate(validator, value));
 }
 
