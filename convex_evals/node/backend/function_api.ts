@@ -121,7 +121,8 @@ function answer({ result, logLines }: CallOutcome, format: unknown): object {
   const formatted = valueFormat(format);
   const logged = logLines.length === 0 ? {} : { logLines };
   if (result.ok) return { status: "success", value: formatted(result.value), ...logged };
-  const { errorData } = result;
+  const { errorData, refusal } = result;
+  if (refusal !== undefined) throw new HttpError(400, refusal, result.errorMessage);
   return {
     status: "error",
     errorMessage: serverErrorText(result.errorMessage),

@@ -30,7 +30,13 @@ export interface FunctionCall {
 
 export type FunctionResult =
   | { readonly ok: true; readonly value: JsonValue }
-  | { readonly ok: false; readonly errorMessage: string; readonly errorData?: JsonValue };
+  | {
+      readonly ok: false;
+      readonly errorMessage: string;
+      readonly errorData?: JsonValue;
+      /** Convex's code where it refuses the whole request: by HTTP, that is no answer like any other. */
+      readonly refusal?: string;
+    };
 
 export interface ScheduledJob {
   readonly jobId: string;

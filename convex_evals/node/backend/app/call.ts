@@ -2,6 +2,7 @@
 
 import type { Caller } from "../auth.ts";
 import type { ReadSet } from "../data_store.ts";
+import { jsonProblem } from "../json_text.ts";
 import { splitUdfPath } from "../push/evaluated.ts";
 import type { FunctionCall, FunctionResult, FunctionType, JsonValue } from "../runtime_types.ts";
 import type { CallRecord } from "./call_record.ts";
@@ -31,6 +32,10 @@ export function resolveCall(
   call: AppCall,
   deployment: Deployment | null,
 ): { readonly deployment: Deployment; readonly request: FunctionCall } | { readonly refused: FunctionResult } {
+  // get-convex/convex-backend crates/value/src/serialized_args_ext.rs
+  if (jsonProblem(JSON.stringify(call.args)) !== null) {
+    return { refused: { ...failure("Invalid arguments provided"), refusal: "InvalidArguments" } };
+  }
   const [moduleName, functionName] = splitUdfPath(call.path);
   const udfPath = `${moduleName}:${functionName}`;
   const isAdmin = call.caller.kind === "admin";
@@ -59,7 +64,7 @@ export function noComponent(componentPath: string): FunctionResult {
   return failure(`Component "${componentPath}" does not exist.`);
 }
 
-function failure(errorMessage: string): FunctionResult {
+function failure(errorMessage: string): Extract<FunctionResult, { ok: false }> {
   return { ok: false, errorMessage };
 }
 

@@ -99,7 +99,7 @@ function recording(
       if (record?.keepsJournal) record.journal = cursor;
     },
     log: (level, text) => {
-      const line = `[${level}] ${text}`;
+      const line = `[${level}] ${text}`.toWellFormed();
       const lines = currentCallRecord()?.logLines;
       if (lines && lines.length < MAX_LOG_LINES) lines.push(parts.told(line));
       parts.onLog(line);

@@ -7,6 +7,10 @@ import { inspect } from "../isolate/inspect_value.ts";
 
 /** "Uncaught Error: boom\n    at handler (../convex/messages.ts)", as Convex writes it. */
 export function errorText(error: unknown): string {
+  return uncaughtText(error).toWellFormed();
+}
+
+function uncaughtText(error: unknown): string {
   if (typeof error !== "object" || error === null) return `Uncaught ${inspect(error)}`;
   const { failure, message } = error as { failure?: unknown; message?: unknown };
   if (typeof failure === "string") return String(message);
@@ -18,8 +22,10 @@ export function errorText(error: unknown): string {
 /** The result that a failed call reports. */
 export function failedResult(error: unknown): FunctionResult {
   const errorMessage = errorText(error);
-  if (typeof error !== "object" || error === null || !isConvexError(error)) return { ok: false, errorMessage };
-  return { ok: false, errorMessage, errorData: dataOf(error) };
+  if (typeof error !== "object" || error === null) return { ok: false, errorMessage };
+  if (isConvexError(error)) return { ok: false, errorMessage, errorData: dataOf(error) };
+  const { refusal } = error as { refusal?: unknown };
+  return { ok: false, errorMessage, ...(typeof refusal === "string" ? { refusal } : {}) };
 }
 
 /** Rethrows what a called function threw as the library expects it from a syscall: data in JSON. */

@@ -1,6 +1,7 @@
 /** The app's modules as the engine knows them: what the analysis of the push says, and a way to call their functions. */
 
 import { ConvexError, jsonToConvex, type JSONValue } from "convex/values";
+import { jsonProblem } from "../json_text.ts";
 import type { DescribedError, Outcome } from "../node_messages.ts";
 import { asError } from "../realm/outcome.ts";
 import type { AnalyzedFunction, ComponentSetup, Invoker } from "../runtime_types.ts";
@@ -60,6 +61,8 @@ function remoteRouter(componentPath: string, invoker: Invoker): unknown {
 function thrownError(error: DescribedError): Error {
   const { convexData } = error;
   if (convexData === undefined) return asError(error);
+  // Convex cannot read such data, and reports the error without it.
+  if (jsonProblem(convexData) !== null) return asError({ message: error.message, name: "ConvexError" });
   // The library makes a text of the data on its way out of a function.
   const data = jsonToConvex(JSON.parse(convexData) as JSONValue);
   const problem = errorDataProblem(data);

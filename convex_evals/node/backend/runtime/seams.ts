@@ -24,7 +24,15 @@ export {
   checkSinglePage,
   checkVectorQuery,
 } from "./query_rules.ts";
-export { checkAgainstSchema, checkArguments, checkNestedArguments, checkResult, checkReturns } from "./value_rules.ts";
+export {
+  checkAgainstSchema,
+  checkArguments,
+  checkNestedArguments,
+  checkResult,
+  checkReturns,
+  resultOf,
+  syscallArguments,
+} from "./value_rules.ts";
 export { blobFromBase64, blobToBase64, checkStorageId, fileMetadata, newFileFields } from "./files.ts";
 export {
   cancelJob,

@@ -1,6 +1,7 @@
 /** Validation of arguments, return values and documents. */
 
 import { getConvexSize, type Value } from "convex/values";
+import { jsonProblem } from "../json_text.ts";
 import { formatBytes } from "./document_limits.ts";
 import { canonicalPath } from "./function_paths.ts";
 import { checkValue } from "./value_limits.ts";
@@ -20,9 +21,26 @@ export class NamedError extends Error {
   }
 }
 
-/** A failure that Convex reports by its message alone. */
-function refused(message: string): Error {
-  return Object.assign(new Error(message), { failure: "refused" });
+/** A failure that Convex reports by its message alone; `refusal` is its code where it refuses the whole request. */
+function refused(message: string, refusal?: string): Error {
+  return Object.assign(new Error(message), { failure: "refused", ...(refusal === undefined ? {} : { refusal }) });
+}
+
+/** Arguments of a syscall. get-convex/convex-backend crates/isolate/src/execution_scope.rs */
+export function syscallArguments(text: string): unknown {
+  const problem = jsonProblem(text);
+  if (problem !== null) throw new Error(`Received invalid json: ${problem}`);
+  return JSON.parse(text);
+}
+
+/** What a function returned. get-convex/convex-backend crates/isolate/src/helpers.rs (deserialize_udf_result) */
+export function resultOf(text: string, path: FunctionPath): unknown {
+  const problem = jsonProblem(text);
+  if (problem === null) return JSON.parse(text);
+  throw refused(
+    `Function ${canonicalPath(path)} failed. Could not parse return value as json: ${problem}`,
+    "FunctionReturnInvalidJson",
+  );
 }
 
 const MAX_ARGUMENTS_BYTES = 16 << 20;
