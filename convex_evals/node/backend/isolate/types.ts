@@ -184,8 +184,6 @@ export interface Host {
   readonly async: AsyncHost;
   readonly url: UrlHost;
   readonly text: TextHost;
-  /** An error that cannot be caught: it belongs to no promise. */
-  reportUncaught(message: string): void;
   readonly crypto: CryptoHost;
   /** A clock that only runs forward, in milliseconds. */
   now(): number;

@@ -255,7 +255,7 @@ test("what is read and written is what is there", { concurrency: 1 }, async (t) 
 test("no call sees what another has put on the classes and functions that contexts share", async (t) => {
   const { url } = await started(t);
   const shared =
-    "[Blob, Blob.prototype, URL, Uint8Array.prototype, crypto, crypto.subtle, performance, fetch, setTimeout, clearTimeout, console, structuredClone, queueMicrotask, Response, Response.prototype, Request.prototype, AbortSignal, process.env, Convex, Object.getPrototypeOf(crypto.subtle), Object.getPrototypeOf(new TextEncoder().encode(''))] as any[]";
+    "[Blob, Blob.prototype, URL, Uint8Array.prototype, crypto, crypto.subtle, performance, fetch, setTimeout, clearTimeout, console, structuredClone, Response, Response.prototype, Request.prototype, AbortSignal, process.env, Convex, Object.getPrototypeOf(crypto.subtle), Object.getPrototypeOf(new TextEncoder().encode(''))] as any[]";
   const source = `import { action } from "./_generated/server"; declare const Convex: object; let left = 0;
 export const leave = action({ args: {}, handler: async () => { for (const object of ${shared}) { try { object.left = 1; left++; } catch { /* closed */ } } return left; } });
 export const look = action({ args: {}, handler: async () => (${shared}).flatMap((object, at) => "left" in object ? [at] : []) });`;

@@ -39,7 +39,7 @@ export const nodeGlobals = query({ args: {}, handler: async () => ({
 }) });
 export const urlError = action({ args: {}, handler: async () => { try { new URL("nope"); } catch (e) { return e instanceof Error && e instanceof TypeError; } } });
 export const dangling = mutation({ args: {}, handler: async (ctx) => {
-  void Promise.resolve().then(() => new Promise((r) => queueMicrotask(() => r(0)))).then(async () => {
+  void Promise.resolve().then(() => new Promise((r) => void Promise.resolve().then(() => r(0)))).then(async () => {
     for (let i = 0; i < 50; i++) await null;
     await ctx.db.insert("messages", { author: "late", body: "" }).catch(() => {});
   });

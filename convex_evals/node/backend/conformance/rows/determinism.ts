@@ -252,7 +252,7 @@ const accepted: readonly Row[] = [
     "absent",
     "What Convex's runtime lacks of the web is absent.",
     "get-convex/convex-backend npm-packages/udf-runtime/src/setup.ts",
-    'return ["MessageChannel", "MessagePort", "BroadcastChannel", "CompressionStream", "DecompressionStream", "WebSocket", "Worker", "localStorage", "setImmediate", "global"].filter((name) => name in globalThis);',
+    'return ["MessageChannel", "MessagePort", "BroadcastChannel", "CompressionStream", "DecompressionStream", "WebSocket", "Worker", "localStorage", "queueMicrotask", "setImmediate", "global"].filter((name) => name in globalThis);',
     { value: [] },
   ),
   {

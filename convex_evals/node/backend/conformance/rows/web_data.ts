@@ -6,7 +6,6 @@ const BLOB = "get-convex/convex-backend npm-packages/udf-runtime/src/09_file.ts"
 const STREAMS = "get-convex/convex-backend npm-packages/udf-runtime/src/06_streams.ts";
 const CLONE = "get-convex/convex-backend crates/isolate/src/ops/structured_clone.rs";
 const STORAGE = "get-convex/convex-backend npm-packages/udf-runtime/src/storage.ts";
-const RUNTIMES = "https://docs.convex.dev/functions/runtimes#default-convex-runtime";
 const CONTEXTS = "get-convex/convex-backend crates/isolate/src/context_cache.rs";
 
 type Kind = "query" | "action";
@@ -151,18 +150,27 @@ const clones: readonly Row[] = [
     "return structuredClone(1, { transfer: [] });",
     { rejects: "structuredClone with transfer not supported" },
   ),
-  row(
-    "microtask",
-    "Microtasks run after what runs now.",
-    RUNTIMES,
-    'const seen: string[] = []; queueMicrotask(() => seen.push("task")); seen.push("now"); await null; await null; return [seen, failure(() => queueMicrotask(1 as any))];',
-    {
-      value: [
-        ["now", "task"],
-        ["TypeError", "queueMicrotask: the callback must be a function", true],
-      ],
-    },
+  ...(["query", "action"] as const).map((kind) =>
+    row(
+      `microtask-${kind}`,
+      "`queueMicrotask` is an API of browsers and of Node.js that V8 has not, nor has Convex's default runtime.",
+      "https://github.com/get-convex/convex-backend/pull/528",
+      "queueMicrotask(() => {});",
+      { rejects: "Uncaught ReferenceError: queueMicrotask is not defined" },
+      kind,
+    ),
   ),
+  {
+    id: "web_data/microtask-node",
+    rule: "Actions for Node.js have it.",
+    citation: "https://docs.convex.dev/functions/runtimes#nodejs-runtime",
+    files: {
+      "convex/n.ts":
+        '"use node";\nimport { action } from "./_generated/server";\nexport const run = action({ args: {}, handler: async () => await new Promise<string>((resolve) => queueMicrotask(() => resolve("ran"))) });',
+    },
+    steps: [{ call: "action", path: "n:run" }],
+    expected: { value: "ran" },
+  },
 ];
 
 const CLASSES =
@@ -177,7 +185,7 @@ const state: readonly Row[] = [
       "m",
       `const objects = (): any[] => { let thrown: any; try { atob("*"); } catch (error) { thrown = error; } let refused: any; try { structuredClone(() => 1); } catch (error) { refused = error; }
   const made = [new Blob(["a"]).stream(), new Blob([]).arrayBuffer(), new TextEncoder().encode("a"), new TextEncoder().encode("a").buffer, new ReadableStream().getReader().closed, refused, structuredClone(new Uint8Array(1))];
-  return [...${CLASSES}.flatMap((of: any) => [of, of.prototype, Object.getPrototypeOf(of)]), atob, btoa, structuredClone, queueMicrotask, ...made.flatMap((one: any) => [Object.getPrototypeOf(one), one.constructor, Object.getPrototypeOf(Object.getPrototypeOf(one) ?? {})])].filter((one) => one !== null && one !== undefined); };
+  return [...${CLASSES}.flatMap((of: any) => [of, of.prototype, Object.getPrototypeOf(of)]), atob, btoa, structuredClone, ...made.flatMap((one: any) => [Object.getPrototypeOf(one), one.constructor, Object.getPrototypeOf(Object.getPrototypeOf(one) ?? {})])].filter((one) => one !== null && one !== undefined); };
 export const leave = mutation({ args: {}, handler: async () => { let left = 0; for (const object of objects()) { try { object.left = 1; left++; } catch {} } return left > 50; } });
 export const look = query({ args: {}, handler: async () => objects().flatMap((object, at) => "left" in object ? [at] : []) });`,
     ),
@@ -193,7 +201,7 @@ export const look = query({ args: {}, handler: async () => objects().flatMap((ob
     CONTEXTS,
     `const thrown = (make: () => unknown): any => { try { make(); } catch (error) { return error; } };
 const body = new ReadableStream({ type: "bytes" }); const [left, right] = new ReadableStream().tee(); const half = new TextDecoder(); half.decode(new Uint8Array([226]), { stream: true });
-const roots: any[] = [...${CLASSES}, atob, btoa, structuredClone, queueMicrotask, new File(["a"], "b"), new Blob(["a"]).stream(), new Blob(["a"]).text(), await new Blob(["a"]).arrayBuffer(), new TextEncoder().encode("a"), half, new TextDecoderStream().readable, body, body.getReader({ mode: "byob" }), left, right.getReader().closed,
+const roots: any[] = [...${CLASSES}, atob, btoa, structuredClone, new File(["a"], "b"), new Blob(["a"]).stream(), new Blob(["a"]).text(), await new Blob(["a"]).arrayBuffer(), new TextEncoder().encode("a"), half, new TextDecoderStream().readable, body, body.getReader({ mode: "byob" }), left, right.getReader().closed,
   thrown(() => structuredClone(() => 1)), thrown(() => new Blob([1 as any])), thrown(() => body.getReader()), thrown(() => half.decode("" as any)), thrown(() => new TextDecoder("utf-8", { fatal: true }).decode(new Uint8Array([255]))), structuredClone([new Map([[1, new Set([new Date(), /a/, new Error("e"), new Float32Array(1)])]])])];
 const seen = new Set<any>(), foreign: string[] = [];
 const look = (object: any, path: string): void => {

@@ -37,7 +37,6 @@ const MODULES: readonly (readonly [names: readonly string[], load: () => Module]
   [["TextDecoder", "TextEncoder"], () => require("./text.ts") as Module],
   [["TextDecoderStream", "TextEncoderStream"], () => require("./text_streams.ts") as Module],
   [["atob", "btoa"], () => require("./base64.ts") as Module],
-  [["queueMicrotask"], () => require("./microtasks.ts") as Module],
   [["structuredClone"], () => require("./structured_clone.ts") as Module],
   [STREAMS, () => require("./streams.ts") as Module],
 ];

@@ -12,10 +12,4 @@ export const HOST: Host = {
   url: URL_HOST,
   crypto: CRYPTO_HOST,
   now: () => performance.now(),
-  // Node's own way, from where nothing of the app is running.
-  reportUncaught: (message) => {
-    setImmediate(() => {
-      throw new Error(message);
-    });
-  },
 };
