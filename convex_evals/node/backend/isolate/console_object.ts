@@ -14,8 +14,6 @@ export function consoleWith(
     (level: LogLevel) =>
     (...args: unknown[]) =>
       log(level, args.map((arg) => inspect(arg)).join(" "));
-  const timers = new Map<string, number>();
-  const elapsed = (label: string): string => `${label}: ${Date.now() - (timers.get(label) ?? Date.now())}ms`;
   return {
     log: at("LOG"),
     info: at("INFO"),
@@ -23,11 +21,29 @@ export function consoleWith(
     warn: at("WARN"),
     error: at("ERROR"),
     trace: at("LOG"),
-    time: (label: unknown = "default") => void timers.set(String(label), Date.now()),
-    timeLog: (label: unknown = "default", ...args: unknown[]) =>
-      log("INFO", [elapsed(String(label)), ...args.map((arg) => inspect(arg))].join(" ")),
-    timeEnd: (label: unknown = "default") => {
-      log("INFO", elapsed(String(label)));
+    ...consoleTimers((level, text, ...args) => log(level, [text, ...args.map((arg) => inspect(arg))].join(" "))),
+  };
+}
+
+/** The methods that measure time. get-convex/convex-backend crates/isolate/src/ops/console.rs */
+export function consoleTimers(
+  say: (level: LogLevel, text: string, ...args: unknown[]) => void,
+): Record<"time" | "timeLog" | "timeEnd", (label?: unknown, ...args: unknown[]) => void> {
+  const timers = new Map<string, number>();
+  const sayElapsed = (name: string, ...args: unknown[]): void => {
+    const started = timers.get(name);
+    if (started === undefined) say("WARN", `Timer '${name}' does not exist`);
+    else say("INFO", `${name}: ${Date.now() - started}ms`, ...args);
+  };
+  return {
+    time: (label = "default") => {
+      const name = String(label);
+      if (timers.has(name)) say("WARN", `Timer '${name}' already exists`);
+      else timers.set(name, Date.now());
+    },
+    timeLog: (label = "default", ...args) => sayElapsed(String(label), ...args),
+    timeEnd: (label = "default") => {
+      sayElapsed(String(label));
       timers.delete(String(label));
     },
   };

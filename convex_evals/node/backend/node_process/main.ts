@@ -8,11 +8,11 @@ import { isBuiltin } from "node:module";
 import type vm from "node:vm";
 import { relativeIdentifier } from "../push/module_ids.ts";
 import { ModuleGraph, ModuleResolutionError, moduleNotFound } from "../realm/modules.ts";
-import { consoleWith } from "../isolate/console_object.ts";
 import { described } from "../isolate/described.ts";
 import { adoptHostErrors } from "../realm/host_errors.ts";
 import { inspectModule } from "../isolate/inspection.ts";
 import type { FromNode, Outcome, SentBlob, ToNode } from "../node_messages.ts";
+import { nodeConsole } from "./node_console.ts";
 import { packagesIn } from "./packages.ts";
 
 const channel = process.send!.bind(process);
@@ -25,8 +25,23 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-const OUTSIDE_OF_CALLS = 0;
-const current = new AsyncLocalStorage<number>();
+/** A call of ours, and what belongs to it alone: Convex makes a `console` for each, with timers and counters of its own. */
+class Call {
+  readonly id: number;
+  #console: Console | undefined;
+
+  constructor(id: number) {
+    this.id = id;
+  }
+
+  get console(): Console {
+    return (this.#console ??= nodeConsole((level, text) => send({ kind: "log", call: currentCall().id, level, text })));
+  }
+}
+
+const OUTSIDE_OF_CALLS = new Call(0);
+const current = new AsyncLocalStorage<Call>();
+const currentCall = (): Call => current.getStore() ?? OUTSIDE_OF_CALLS;
 const waiting = new Map<number, Waiting>();
 let syscalls = 0;
 let sources: Readonly<Record<string, string>> = {};
@@ -39,7 +54,7 @@ function syscall(how: "async" | "js", op: string, args: string, blob?: SentBlob)
     send({
       kind: "syscall",
       id,
-      call: current.getStore() ?? OUTSIDE_OF_CALLS,
+      call: currentCall().id,
       how,
       op,
       args,
@@ -66,14 +81,17 @@ function installGlobals(): void {
         throw new Error(`\`${op}\` cannot be used in a Node.js action`);
       },
     },
-    console: consoleWith((level, text) =>
-      send({ kind: "log", call: current.getStore() ?? OUTSIDE_OF_CALLS, level, text }),
-    ),
     require: (name: string): unknown => packages.require(name),
   };
   for (const [name, value] of Object.entries(globals)) {
     Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
   }
+  Object.defineProperty(globalThis, "console", {
+    get: () => currentCall().console,
+    set: (value: unknown) =>
+      Object.defineProperty(globalThis, "console", { value, writable: true, configurable: true }),
+    configurable: true,
+  });
   adoptHostErrors();
 }
 
@@ -116,7 +134,7 @@ async function invoke(id: string, name: string, args: string): Promise<string> {
 }
 
 async function answer(id: number, run: () => Promise<string>): Promise<void> {
-  const outcome: Outcome = await current.run(id, run).then(
+  const outcome: Outcome = await current.run(new Call(id), run).then(
     (value) => ({ value }),
     (error: unknown) => ({ error: described(error) }),
   );
@@ -157,6 +175,6 @@ process.on("message", receive);
 process.on("disconnect", () => process.exit(0));
 // A promise or timer that the app left dangling is the app's failure, and no reason to end.
 const left = (what: string, error: unknown): void =>
-  send({ kind: "log", call: OUTSIDE_OF_CALLS, level: "ERROR", text: `${what}: ${String(error)}` });
+  send({ kind: "log", call: OUTSIDE_OF_CALLS.id, level: "ERROR", text: `${what}: ${String(error)}` });
 process.on("unhandledRejection", (reason) => left("unhandled rejection", reason));
 process.on("uncaughtException", (error) => left("uncaught exception", error));
