@@ -7,7 +7,9 @@ import { noteCall } from "./idle_memory.ts";
 export interface CallRecord {
   readonly logLines: string[];
   readonly readSet: ReadSet;
-  /** Where the page of a paginated query ended; in and out. */
+  /** Where the page of a paginated query ended the last time that it ran. */
+  readonly givenJournal: string | null;
+  /** Where it ends this time. */
   journal: string | null;
   /** Whether this is a query that a client asks for: the queries of an action have no journal, each begins anew. */
   readonly keepsJournal: boolean;
@@ -17,8 +19,8 @@ export interface CallRecord {
 
 const records = new AsyncLocalStorage<CallRecord>();
 
-export function newCallRecord(keepsJournal = false, journal: string | null = null): CallRecord {
-  return { logLines: [], readSet: new ReadSet(), journal, keepsJournal, commitTs: null };
+export function newCallRecord(keepsJournal = false, givenJournal: string | null = null): CallRecord {
+  return { logLines: [], readSet: new ReadSet(), givenJournal, journal: null, keepsJournal, commitTs: null };
 }
 
 export function withCallRecord<T>(record: CallRecord, run: () => T): T {

@@ -92,7 +92,7 @@ function recording(
     recordRead: (componentPath, table) => currentCallRecord()?.readSet.add(componentPath, table),
     journaledEndCursor: () => {
       const record = currentCallRecord();
-      return record?.keepsJournal ? record.journal : null;
+      return record?.keepsJournal ? record.givenJournal : null;
     },
     journalEndCursor: (cursor) => {
       const record = currentCallRecord();

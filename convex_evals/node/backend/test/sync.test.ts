@@ -23,6 +23,12 @@ export const whoami = query({ args: {}, handler: async (ctx) => (await ctx.auth.
 export const fail = mutation({ args: {}, handler: async () => { throw new Error("no"); } });
 export const act = action({ args: {}, handler: async (ctx): Promise<number> => await ctx.runMutation(api.counters.bump, { name: "action" }) });
 export const page = query({ args: { paginationOpts: v.any() }, handler: async (ctx, args) => await ctx.db.query("messages").paginate(args.paginationOpts) });
+export const pagesInside = query({ args: {}, handler: async (ctx): Promise<any> => {
+  const inside = async (numItems: number) => (await ctx.runQuery(api.counters.page, { paginationOpts: { numItems, cursor: null } })).page.map(({ body }: any) => body);
+  const before = await inside(1);
+  const own = (await ctx.db.query("messages").paginate({ numItems: 2, cursor: null })).page.map(({ body }: any) => body);
+  return [before, own, await inside(3)];
+} });
 `;
 const FILES = { "convex/schema.ts": MESSAGES_SCHEMA, "convex/messages.ts": MESSAGES, "convex/counters.ts": COUNTERS };
 const counters = api.counters!;
@@ -125,6 +131,22 @@ test("sync protocol", async (t) => {
     assert.equal(second.page.length, 1);
     assert.equal(second.continueCursor, first.continueCursor);
   });
+});
+
+test("a query keeps the end of its own page, and those that it calls begin anew", async (t) => {
+  const app = await deploy(t, FILES);
+  for (const body of ["0", "1", "2", "3"]) await app.http.mutation(api.messages!.send, { author: "p", body });
+  const seen: unknown[] = [];
+  app.connect().onUpdate(counters.pagesInside, {}, (value) => seen.push(value));
+  await eventually(() => seen.length === 1);
+  const [{ _id }] = (await app.http.query(counters.page, { paginationOpts: { numItems: 1, cursor: null } })).page;
+  const toDelete = [{ id: _id, tableName: "messages" }];
+  await app.admin.mutation("_system/frontend/deleteDocuments" as never, { toDelete } as never);
+  await eventually(() => seen.length === 2);
+  assert.deepEqual(seen, [
+    [["0"], ["0", "1"], ["0", "1", "2"]],
+    [["1"], ["1"], ["1", "2", "3"]],
+  ]);
 });
 
 async function closed(socket: WebSocket): Promise<string[]> {

@@ -30,7 +30,93 @@ export const run = action({ args: {}, handler: async (ctx: any): Promise<any> =>
   return { id: `queries/${id}`, rule, citation: CURSORS, files, steps, expected };
 }
 
+/** Seven documents, and a query or mutation that reads pages of them, by functions that it calls and itself. */
+function nestedRow(id: string, rule: string, body: string, expected: Expected, kind = "query"): Row {
+  const files = {
+    ...SCHEMA,
+    ...moduleFile(
+      "m",
+      `export const seed = mutation({ args: {}, handler: async (ctx: any) => { for (let a = 0; a < 7; a++) await ctx.db.insert("t", { a }); } });
+const numbers = ({ page }: any): any => page.map(({ a }: any) => a);
+export const page = query({ args: { opts: v.any(), order: v.optional(v.any()) }, handler: async (ctx: any, { opts, order }: any): Promise<any> => await ctx.db.query("t").order(order ?? "asc").paginate(opts) });
+export const deeper = query({ args: { opts: v.any() }, handler: async (ctx: any, { opts }: any): Promise<any> => await ctx.runQuery(api.m.page, { opts }) });
+export const run = ${kind}({ args: {}, handler: async (ctx: any): Promise<any> => {
+  const called = async (numItems: number, cursor: any = null, order?: string) => await ctx.runQuery(api.m.page, { opts: { numItems, cursor }, order });
+  const own = async (numItems: number, cursor: any = null) => await ctx.db.query("t").paginate({ numItems, cursor });
+  ${body} } });`,
+    ),
+  };
+  const steps = [{ call: "mutation", path: "m:seed" } as const, { call: kind as "query", path: "m:run" }] as const;
+  return { id: `queries/pages-${id}`, rule, citation: PAGES, files, steps, expected };
+}
+
+const nested: readonly Row[] = [
+  nestedRow(
+    "nested",
+    "Queries that a query calls page on their own, each from its own beginning to its own end.",
+    'return [numbers(await called(2)), numbers(await called(3)), numbers(await called(1)), numbers(await called(2, null, "desc"))];',
+    { value: [[0, 1], [0, 1, 2], [0], [6, 5]] },
+  ),
+  nestedRow(
+    "nested-turned",
+    "Their cursors lead on.",
+    "const found: number[] = []; for (let next: any = await called(3); ; next = await called(3, next.continueCursor)) { found.push(...numbers(next)); if (next.isDone) return found; }",
+    { value: [0, 1, 2, 3, 4, 5, 6] },
+  ),
+  nestedRow(
+    "nested-before",
+    "They have no part in the page of the query that calls them, which may be read after theirs,",
+    "return [numbers(await called(2)), numbers(await own(4))];",
+    {
+      value: [
+        [0, 1],
+        [0, 1, 2, 3],
+      ],
+    },
+  ),
+  nestedRow(
+    "nested-after",
+    "or before.",
+    "return [numbers(await own(4)), numbers(await called(2)), numbers(await called(5))];",
+    {
+      value: [
+        [0, 1, 2, 3],
+        [0, 1],
+        [0, 1, 2, 3, 4],
+      ],
+    },
+  ),
+  nestedRow(
+    "nested-side-by-side",
+    "So it is where they are called at once.",
+    "return (await Promise.all([called(1), called(2), called(3)])).map(numbers);",
+    { value: [[0], [0, 1], [0, 1, 2]] },
+  ),
+  nestedRow(
+    "nested-deeper",
+    "So it is at any depth.",
+    "const deeper = async (numItems: number) => numbers(await ctx.runQuery(api.m.deeper, { opts: { numItems, cursor: null } })); return [await deeper(1), await deeper(3), numbers(await own(2))];",
+    {
+      value: [[0], [0, 1, 2], [0, 1]],
+    },
+  ),
+  nestedRow(
+    "nested-mutation",
+    "So it is in mutations.",
+    "return [numbers(await called(2)), numbers(await own(4)), numbers(await called(3))];",
+    {
+      value: [
+        [0, 1],
+        [0, 1, 2, 3],
+        [0, 1, 2],
+      ],
+    },
+    "mutation",
+  ),
+];
+
 export const rows: readonly Row[] = [
+  ...nested,
   queryRow(
     "pages",
     "Pages follow each other until the end, filters included.",
