@@ -29,6 +29,13 @@ export function invalidModules(message: string): DeployError {
   );
 }
 
+/** A push whose configuration of authentication is at fault: crates/isolate/src/client.rs (evaluate_auth_config) */
+export function invalidAuthConfig(reason: string): DeployError {
+  return new DeployError("InvalidAuthConfig", `${AUTH_CONFIG_IS_INVALID}: ${reason}`);
+}
+
+export const AUTH_CONFIG_IS_INVALID = "The pushed auth config is invalid";
+
 export class BadAdminKeyError extends HttpError {
   constructor() {
     super(401, "BadAdminKey", "The provided admin key was invalid for this instance");

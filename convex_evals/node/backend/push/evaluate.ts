@@ -5,7 +5,7 @@
  */
 
 import { AppCode, type Analysis, type AppSurroundings } from "./app_code.ts";
-import { DeployError } from "../errors.ts";
+import { AUTH_CONFIG_IS_INVALID, DeployError, invalidAuthConfig } from "../errors.ts";
 import { environmentOf, type Environment } from "../realm/environment.ts";
 import { ModuleResolutionError } from "../realm/modules.ts";
 import { guarded } from "../realm/watchdog.ts";
@@ -154,19 +154,20 @@ export class PushEvaluation {
 
   async #authConfig(module: ModuleConfig): Promise<unknown> {
     let missing: string | null = null;
-    const text = await this.#failingAs("InvalidAuthConfig", "Failed to evaluate auth.config.js", () =>
+    const evaluated = this.#failingAs("InvalidAuthConfig", AUTH_CONFIG_IS_INVALID, () =>
       this.#code.analysis((name) => (missing ??= name)).inspect(identifier("", module.path), "authConfig"),
     );
-    if (text === MISSING_EXPORT) {
-      throw new DeployError(
-        "AuthConfigMissingExportError",
-        "auth config file is missing default export. To learn more, see the auth documentation at https://docs.convex.dev/auth.",
-      );
-    }
-    if (missing !== null) {
+    const text = await evaluated.finally(() => {
+      // In Convex it is the lookup that fails, before anything that comes of it.
+      if (missing === null) return;
       throw new DeployError(
         "AuthConfigMissingEnvironmentVariable",
-        `Environment variable ${String(missing)} is used in auth config file but its value was not set`,
+        `Environment variable ${missing} is used in auth config file but its value was not set`,
+      );
+    });
+    if (text === MISSING_EXPORT) {
+      throw invalidAuthConfig(
+        "auth config file is missing default export. To learn more, see the auth documentation at https://docs.convex.dev/auth.",
       );
     }
     return JSON.parse(text) as unknown;

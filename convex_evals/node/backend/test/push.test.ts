@@ -162,7 +162,7 @@ const REFUSED: readonly (readonly [string, Files, string, RegExp])[] = [
   [
     "an auth.config without providers",
     { "convex/auth.config.ts": "export default {};" },
-    "AuthConfigNotMatchingSchemaError",
+    "InvalidAuthConfig",
     /list of provider credentials/,
   ],
 ];

@@ -1,9 +1,10 @@
-import { DeployError } from "../../errors.ts";
+import { invalidAuthConfig, type DeployError } from "../../errors.ts";
+import { issuerUrlProblem } from "./issuer_url.ts";
 import type { PushRule } from "./rule.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** get-convex/convex-backend crates/isolate/src/environment/auth_config.rs */
+/** get-convex/convex-backend crates/isolate/src/environment/auth_config.rs, crates/common/src/auth.rs */
 export const authConfigRule: PushRule = (push) => {
   const config = push.app.definition.authConfig;
   // No module at all; a module without default export evaluates to undefined.
@@ -14,14 +15,21 @@ export const authConfigRule: PushRule = (push) => {
   const { providers } = config as Fields;
   if (providers === undefined) throw notMatching("missing field `providers`");
   if (!Array.isArray(providers)) throw notMatching("invalid type, expected a sequence");
-  providers.forEach(checkProvider);
+  const listed = providers.map((provider): Fields => {
+    return typeof provider === "object" && provider !== null ? (provider as Fields) : {};
+  });
+  listed.forEach(checkConfusions);
+  listed.forEach(checkFields);
+  listed.forEach(checkIssuer);
 };
 
-function checkProvider(provider: unknown, index: number): void {
-  const fields = (typeof provider === "object" && provider !== null ? provider : {}) as Fields;
-  const type = typeof fields["type"] === "string" ? fields["type"] : "unknown";
-  const isCustom = type === "customJwt";
-  if ("applicationId" in fields || "applicationid" in fields) {
+function isCustom({ type }: Fields): boolean {
+  return type === "customJwt";
+}
+
+function checkConfusions(provider: Fields, index: number): void {
+  const type = typeof provider["type"] === "string" ? provider["type"] : "unknown";
+  if ("applicationId" in provider || "applicationid" in provider) {
     throw notMatching(
       `Provider at index ${index} must have applicationID property spelled lowercase 'application', capital I, capital D.`,
     );
@@ -29,22 +37,34 @@ function checkProvider(provider: unknown, index: number): void {
   if (!["customJwt", "oidc", "unknown"].includes(type)) {
     throw notMatching(`Provider at index ${index} has unexpected 'type' value '${type}'`);
   }
-  if (isCustom && "domain" in fields) {
+  if (isCustom(provider) && "domain" in provider) {
     throw notMatching(`Provider at index ${index} is a customJwt so cannot have a 'domain' specified`);
   }
-  if (!isCustom && "issuer" in fields) {
+  if (!isCustom(provider) && "issuer" in provider) {
     throw notMatching(`Provider at index ${index} is oidc so cannot have an 'issuer' specified.`);
   }
-  const required = isCustom ? ["issuer", "jwks", "algorithm"] : ["domain", "applicationID"];
-  const known = !isCustom || ["RS256", "ES256"].includes(String(fields["algorithm"]));
-  if (!known || required.some((name) => typeof fields[name] !== "string")) {
-    throw notMatching("data did not match any variant of untagged enum SerializedAuthProvider");
+  if (!("applicationID" in provider) && SHARED_ISSUERS.has(provider["issuer"])) {
+    throw invalidAuthConfig(
+      `This auth configuration appears potentially insecure: Provider at index ${index} has an issuer that is shared among many applications, so must to specify an ApplicationID to check against an \`aud\` field of a JWT.`,
+    );
   }
 }
 
+const SHARED_ISSUERS: ReadonlySet<unknown> = new Set(["https://api.workos.com", "https://api.workos.com/"]);
+
+function checkFields(provider: Fields): void {
+  const required = isCustom(provider) ? ["issuer", "jwks", "algorithm"] : ["domain", "applicationID"];
+  const known = !isCustom(provider) || ["RS256", "ES256"].includes(String(provider["algorithm"]));
+  if (!known || required.some((name) => typeof provider[name] !== "string")) {
+    throw notMatching("data did not match any variant of untagged enum SerializedAuthInfo");
+  }
+}
+
+function checkIssuer(provider: Fields): void {
+  const problem = issuerUrlProblem(String(provider[isCustom(provider) ? "issuer" : "domain"]));
+  if (problem !== null) throw invalidAuthConfig(problem);
+}
+
 function notMatching(reason: string): DeployError {
-  return new DeployError(
-    "AuthConfigNotMatchingSchemaError",
-    `auth config file must include a list of provider credentials: ${reason}`,
-  );
+  return invalidAuthConfig(`auth config file must include a list of provider credentials: ${reason}`);
 }
