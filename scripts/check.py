@@ -64,7 +64,15 @@ def linters(option: str) -> dict[str, list[str]]:
     """The commands of all checks but the tests, by name."""
     slow = {
         "mypy": [PYTHON, "-m", "mypy"],
-        "docs": [PYTHON, "-m", "cogapp", "--check", "-I", ".", *map(str, sorted((ROOT / "docs").glob("*.md")))],
+        "docs": [
+            PYTHON,
+            "-m",
+            "cogapp",
+            "--check",
+            "-I",
+            ".",
+            *map(str, (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))),
+        ],
     }
     return {
         "ruff check": [PYTHON, "-m", "ruff", "check", "."],

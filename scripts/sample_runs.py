@@ -47,7 +47,7 @@ def main() -> int:
         raise UserError(f"{ROOT}: has uncommitted changes, and a run has to say what it is of; commit them")
     evals = load_suite(ROOT).evals
     with tempfile.TemporaryDirectory() as folder:
-        first, last = _takes(Path(folder))
+        first, last = lay_out(Path(folder))
         requests = [
             _recorded(workspace, evals, commit, first, BEFORE, given.before),
             _recorded(workspace, evals, commit, last, AFTER, given.after),
@@ -57,8 +57,8 @@ def main() -> int:
     return work.exit_code or ExitCode.OK
 
 
-def _takes(folder: Path) -> tuple[Path, Path]:
-    """The first reply to each eval, and the last, each laid out as a folder of replies to one trial."""
+def lay_out(folder: Path) -> tuple[Path, Path]:
+    """Lay out below `folder` the first reply to each eval, and the last, as replies to one trial; return where."""
     first, last = folder / "first", folder / "last"
     for reply in sorted(open_demo().folder.glob("*/*/*.md")):
         for take in (first, last):
