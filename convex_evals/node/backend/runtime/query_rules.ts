@@ -141,10 +141,7 @@ interface PageRequest {
 }
 
 /** get-convex/convex-backend crates/isolate/src/environment/udf/async_syscall.rs (query_page) */
-export function checkPageRequest(
-  { pageSize, maximumRowsRead, maximumBytesRead }: PageRequest,
-  componentPath: string,
-): void {
+export function checkPageRequest({ pageSize, maximumRowsRead, maximumBytesRead }: PageRequest): void {
   for (const [name, size] of Object.entries({ pageSize, maximumRowsRead, maximumBytesRead })) {
     if (isAmount(size) || (name !== "pageSize" && (size === null || size === undefined))) continue;
     throw new Error(`Invalid argument \`${name}\` for \`queryPage\`: it is not a number of at least 0`);
@@ -153,7 +150,6 @@ export function checkPageRequest(
   if (maximumRowsRead === 0 || maximumBytesRead === 0) {
     throw new Error("maximumRowsRead and maximumBytesRead must be greater than 0");
   }
-  if (componentPath !== "") throw new Error("paginate() is only supported in the app.");
 }
 
 /** Refuses the second `.paginate()` of a function. */

@@ -208,8 +208,9 @@ export const run = action({ args: {}, handler: async (ctx: any) => {
   },
   {
     id: "queries/pages-in-component",
-    rule: "paginate() is for the app, not for components.",
-    citation: "https://docs.convex.dev/components/authoring",
+    // The page on authoring components says otherwise, as did the backend; the Workpool, which Convex makes, pages so.
+    rule: "A component reads a table of its own page by page.",
+    citation: "@convex-dev/workpool/dist/component/stats.js (generateReport, since 0.4.16)",
     files: {
       "convex/convex.config.ts":
         'import { defineApp } from "convex/server";\nimport part from "./part/convex.config";\nconst app = defineApp();\napp.use(part);\nexport default app;',
@@ -223,7 +224,7 @@ export const run = action({ args: {}, handler: async (ctx: any) => {
       ),
     },
     steps: [{ call: "query", path: "m:run" }],
-    expected: { rejects: "paginate() is only supported in the app." },
+    expected: { value: [] },
   },
   queryRow(
     "pages-full",
