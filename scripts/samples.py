@@ -5,8 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from convex_evals.store.runs import RunStore
-from scripts.sample_runs import AFTER, BEFORE, ROOT
+from scripts.sample_runs import ROOT
 
 _WIDTH = 110  # columns
 
@@ -18,13 +17,7 @@ def sample(command: str, lines: int | None = None) -> str:
         raise RuntimeError(f"cli {command}: {done.stderr}")
     shown = done.stdout.replace(f"{ROOT}/", "").rstrip("\n").split("\n")
     rest = ["..."] if lines is not None and len(shown) > lines else []
-    return "\n".join(f"    {_cut(line)}".rstrip() for line in [f"$ cli {command}", *shown[:lines], *rest])
-
-
-def versions() -> str:
-    """The two commits of the guidelines that the recorded runs are of."""
-    plans = [RunStore(ROOT / "runs").find(name).plan for name in (BEFORE, AFTER)]
-    return " ".join(str(plan.guidelines).partition("@")[2] for plan in plans)
+    return "\n".join(["```", f"$ cli {command}", *map(_cut, shown[:lines]), *rest, "```"])
 
 
 def _cut(line: str) -> str:
