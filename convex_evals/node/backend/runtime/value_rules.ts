@@ -92,7 +92,7 @@ export function checkResult(result: unknown, path: FunctionPath): void {
   );
 }
 
-/** What is wrong with the data of an error, or null. crates/isolate/src/helpers.rs (deserialize_udf_custom_error) */
+/** Returns the fault of an error's data, or null. crates/isolate/src/helpers.rs (deserialize_udf_custom_error) */
 export function errorDataProblem(data: unknown): Error | null {
   try {
     checkValue(data, (reason) => refused(`ConvexError with invalid data: ${reason}`));
