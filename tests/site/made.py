@@ -44,7 +44,8 @@ def make_workspace(folder: Path, *, with_report: bool = True) -> Workspace:
     add_run(runs, "acme/alpha", "2026-01-20", ["ppp", "ppf", "ffp"], guidelines=new)
     add_run(runs, "acme/alpha", "2026-01-20", ["ppf", "fff", "fff"], experiment="no_guidelines")
     add_run(runs, "acme/beta", "2026-01-20", ["ppp", "ppp", "ppp"], guidelines=new)
-    add_run(runs, "zeta/gamma", "2026-01-21", ["fff", "ppu", "fff"], guidelines=new)
+    add_run(runs, "zeta/gamma", "2026-01-19", ["fff", "ppf", "fff"], guidelines=new)
+    add_run(runs, "zeta/gamma", "2026-01-21", ["fff", "ppu", "fff"], guidelines=new)  # too few scored to be ranked
     add_run(runs, "zeta/gamma", "2026-01-22", ["ppp", "", ""], guidelines=new, complete=False)
     return open_workspace(None, None, folder) if not with_report else with_reports(folder)
 
