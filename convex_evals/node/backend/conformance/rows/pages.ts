@@ -210,7 +210,7 @@ export const run = action({ args: {}, handler: async (ctx: any) => {
     id: "queries/pages-in-component",
     // The page on authoring components says otherwise, as did the backend; the Workpool, which Convex makes, pages so.
     rule: "A component reads a table of its own page by page.",
-    citation: "@convex-dev/workpool/dist/component/stats.js (generateReport, since 0.4.16)",
+    citation: "https://www.npmjs.com/package/@convex-dev/workpool/v/0.4.16 (dist/component/stats.js, generateReport)",
     files: {
       "convex/convex.config.ts":
         'import { defineApp } from "convex/server";\nimport part from "./part/convex.config";\nconst app = defineApp();\napp.use(part);\nexport default app;',
