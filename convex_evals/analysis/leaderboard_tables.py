@@ -132,7 +132,7 @@ def recorded(unranked: Sequence[Unranked]) -> list[Unranked]:
     for each in unranked:
         if each.reason == SYNTHETIC and each.counts:
             found.setdefault((each.model, each.experiment, each.guidelines), each)
-    return list(found.values())
+    return sorted(found.values(), key=lambda each: (each.model, each.run_id))
 
 
 def recorded_section(unranked: Sequence[Unranked]) -> Section | None:
