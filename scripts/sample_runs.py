@@ -74,18 +74,14 @@ def _recorded(
 ) -> RunRequest:
     solver = ReplaySolver(DEMO_SLUG, replies)
     chosen = [each for each in evals if solver.has(each)]
-    guidelines = guidelines_sha256(text_at(ROOT, revision, _GUIDELINES))
+    guidelines = text_at(ROOT, revision, _GUIDELINES)
+    found = open_checkout(ROOT, "no revision of it is known").commit(revision)
     asked = replace(
         asked_under(DEFAULT_EXPERIMENT, workspace),
-        guidelines=f"{_GUIDELINES}@{_short(revision)}",
-        guidelines_sha256=guidelines,
+        guidelines=f"{_GUIDELINES}@{str(found)[:8]}",
+        guidelines_sha256=guidelines_sha256(guidelines),
     )
     return replace(_request(solver, chosen, commit, len(evals), run_id), asked=asked)
-
-
-def _short(revision: str) -> str:
-    checkout = open_checkout(ROOT, "no revision of it is known")
-    return str(checkout.commit(revision))[:8]
 
 
 def _request(

@@ -15,7 +15,7 @@ def sample(command: str, lines: int | None = None) -> str:
     done = subprocess.run([sys.executable, "cli.py", *command.split()], cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"cli {command}: {done.stderr}")
-    shown = done.stdout.replace(f"{ROOT}/", "").rstrip("\n").split("\n")
+    shown = done.stdout.replace(f"{ROOT.resolve()}/", "").rstrip("\n").split("\n")
     rest = ["..."] if lines is not None and len(shown) > lines else []
     return "\n".join(["```", f"$ cli {command}", *map(_cut, shown[:lines]), *rest, "```"])
 

@@ -20,8 +20,8 @@ from convex_evals.store.run_checks import refuse_elsewhere, refuse_other_evals, 
 from convex_evals.store.runs import RunStore
 from convex_evals.store.validations import validations
 
-# A run with fewer of its trials scored says more about a provider's bad day than about the model.
-TOO_LITTLE = f"with more than {MOST_UNSCORED}% of their trials unscored"
+# Such a run says more about a provider's bad day than about the model.
+TOO_MANY_UNSCORED = f"with more than {MOST_UNSCORED}% of their trials unscored"
 SYNTHETIC = "synthetic"
 DRAFT = "of uncommitted changes to the suite"
 _WORDS = ("experiment", "model", "run_id", "date", "benchmark")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from convex_evals.analysis.benchmarks import asked_otherwise
 from convex_evals.analysis.candidates import (
-    TOO_LITTLE,
+    TOO_MANY_UNSCORED,
     Candidate,
     Candidates,
     KnownRuns,
@@ -47,7 +47,7 @@ class Ranker:
         Ranks within one benchmark: the newest that is minted and has runs, else what most models have run. Reads
         summaries, and the plans of what is ranked.
         """
-        self._read_telling(None if experiment is None else [experiment])
+        self._read_rankable(None if experiment is None else [experiment])
         minted = self.benchmarks.heads()
         rankings = [self._one(name, own, minted) for name, own in _by_experiment(self._found.runs)]
         return self._board([each for each in rankings if each.standings])
@@ -59,7 +59,7 @@ class Ranker:
         for an experiment that it does not have.
         """
         names = sorted(_chosen(benchmark, experiment), key=_order)
-        self._read_telling(names)
+        self._read_rankable(names)
         runs = dict(_by_experiment(self._found.runs))
         rankings = [self._under(benchmark, name, runs.get(name, [])) for name in names]
         ranked = [each for each in rankings if each.standings]
@@ -75,7 +75,7 @@ class Ranker:
         """
         names, notes = _asked_alike(first, second, experiment)
         only = shared_evals(first, second)
-        self._read_telling(names)
+        self._read_rankable(names)
         self._notes += notes
         why = f"of neither {first.name} nor {second.name}"
         ids = first.ids | second.ids
@@ -104,10 +104,10 @@ class Ranker:
             self._found = known_candidates(self.known, experiments, drafts=self.drafts)
         self._notes = []
 
-    def _read_telling(self, experiments: Iterable[str] | None) -> None:
+    def _read_rankable(self, experiments: Iterable[str] | None) -> None:
         """Without runs whose rate may be that of what the model liked to answer, or the provider to deliver."""
         self._read(experiments)
-        self._found.keep(lambda run: TOO_LITTLE if run.counts.tells_too_little else None)
+        self._found.keep(lambda run: TOO_MANY_UNSCORED if run.counts.too_many_unscored else None)
 
     def _board(self, rankings: Sequence[Ranking]) -> Leaderboard:
         return Leaderboard(rankings, self._found.unranked, self._notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from convex_evals.analysis.candidates import DRAFT, SYNTHETIC, TOO_LITTLE, Unranked, reasons
+from convex_evals.analysis.candidates import DRAFT, SYNTHETIC, TOO_MANY_UNSCORED, Unranked, reasons
 from convex_evals.analysis.gains import Gain
 from convex_evals.analysis.ranking import PROVISIONAL, Leaderboard, Ranking, Standing
 from convex_evals.analysis.totals import rate_cells, rate_columns, rate_to_data
@@ -121,7 +121,7 @@ def not_ranked(unranked: Sequence[Unranked]) -> list[str]:
             "Commit the changes to the suite and repeat the command of such a run: it counts then, "
             "and nothing is asked again."
         )
-    if TOO_LITTLE in found:
+    if TOO_MANY_UNSCORED in found:
         lines.append("`cli status RUN` says how to ask again for trials without a verdict.")
     return lines
 

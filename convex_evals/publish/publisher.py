@@ -180,7 +180,7 @@ class Publisher:
         summary = run.summary()
         if summary and summary.elsewhere:
             return f"was asked at {summary.elsewhere[0]}, under a provider's name, so nothing ranks it; --all sends it"
-        if summary and summary.counts.tells_too_little:
+        if summary and summary.counts.too_many_unscored:
             share = summary.counts.unscored_share
             return f"has no verdict on {share:.0%} of its trials, so nothing ranks it; --all sends it"
         if self._versions.head(run):

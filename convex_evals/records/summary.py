@@ -54,7 +54,7 @@ class Counts(Record):
         return self.unscored / ((self.scored + self.unscored) or 1)
 
     @property
-    def tells_too_little(self) -> bool:
+    def too_many_unscored(self) -> bool:
         """Whether so many trials have no verdict that the rate of the others is none of the model's."""
         return 100 * self.unscored > MOST_UNSCORED * (self.scored + self.unscored)
 

@@ -59,7 +59,7 @@ def run_section(
             f"Asked at {', '.join(known.elsewhere)}, no server of {plan.model.partition('/')[0]}: never ranked; "
             "give the model a name of your own in models.yaml, or ask the provider itself with --fresh"
         )
-    if summary and summary.counts.tells_too_little and not plan.synthetic:
+    if summary and summary.counts.too_many_unscored and not plan.synthetic:
         rest.append(f"Not ranked: {summary.counts.unscored_share:.0%} of the trials have no verdict")
     if known and "none" in known.sandbox:
         rest.append("Sandbox: none (what was graded could do whatever you can)")

@@ -66,7 +66,7 @@ class Commands(Git):
 
 
 class Repo(Model):
-    """A repository that is looked at. Where it is was found out before; GitPython would ask variables and settings.
+    """A repository that is looked at, in the folders found beforehand: GitPython would follow variables and settings.
 
     Raises `UserError` where it names its objects by SHA-256, which GitPython cannot read.
     """
