@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -22,6 +23,9 @@ _AT_ONCE = 32_768
 _MAX_NAME = 200
 _MAX_PATH = 400
 _MAX_DEPTH = 20
+# Bundlers read what follows some of these as a query, a fragment or a namespace, URLs an escape, and Windows has none.
+_AMBIGUOUS = frozenset('?#%:*<>|"')
+_UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp"})
 
 
 @dataclass(frozen=True)
@@ -116,12 +120,15 @@ def path_problem(path: str) -> str | None:
         return "not a relative path"
     if "\\" in path:
         return "has a backslash"
-    if any(ord(c) < 32 or ord(c) == 127 for c in path):
-        return "has a control character"
     try:
         path.encode()
     except UnicodeEncodeError:
         return "is not valid Unicode"
+    for c in path:
+        if unicodedata.category(c) in _UNSEEN:
+            return "has a control character"
+        if c in _AMBIGUOUS:
+            return f"has a {c}, which not all tools that build and check a project take for a part of a name"
     if len(path.encode()) > _MAX_PATH or path.count("/") >= _MAX_DEPTH:
         return f"is longer than {_MAX_PATH} bytes or deeper than {_MAX_DEPTH} folders"
     for part in path.split("/"):
@@ -164,8 +171,6 @@ def files_problem(files: Mapping[str, str]) -> str | None:
 
 def _clash(path: str, seen: dict[str, str]) -> str | None:
     """A path that is the same file, or a file where this needs a folder, on some file system."""
-    import unicodedata
-
     folded = unicodedata.normalize("NFKC", path).casefold()
     parents = [folded[:i] for i, c in enumerate(folded) if c == "/"]
     for key in (folded, *(f"{p}" for p in parents)):

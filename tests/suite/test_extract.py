@@ -78,14 +78,27 @@ def test_a_nested_fence_stays_in_its_file() -> None:
     "path",
     ["../x_evil", "/etc/passwd", "C:/x", "a\\b", "a\0b", "a/../../b", "a//b", "./a", "", "node_modules/x/i.js",
      "a/.git/x",
-     "a\nb", "con", "a./b", "x" * 256, "\ud800"],
+     "a\nb", "con", "a./b", "x" * 256, "\ud800",
+     # What builds, checks and tests a project reads these differently.
+     "a.ts?b", "a?x.json/b.ts", "a#b.ts", "a%2eb.ts", "wasm-binary:a.ts", "(disabled):a.ts", "<runtime>", "a*.ts",
+     'a".ts', "a|b", "a\u2028b", "a\u200bb", "a\u202eb", "a\x85b"],
 )  # fmt: skip
 def test_bad_paths_are_refused(path: str) -> None:
     assert path_problem(path)
 
 
 @pytest.mark.parametrize(
-    "path", ["package.json", "convex/_generated/api.js", "src/[id].tsx", "convex/é.ts", ".env.local", "a-b_c.d"]
+    "path",
+    [
+        "package.json",
+        "convex/_generated/api.js",
+        "src/[id].tsx",
+        "convex/é.ts",
+        ".env.local",
+        "a-b_c.d",
+        "app/(group)/@slot/[[...all]]/$id.tsx",
+        "a b'c,d=e+f&g!h~i^j`k{l}.md",
+    ],
 )
 def test_good_paths_are_not(path: str) -> None:
     assert path_problem(path) is None

@@ -19,6 +19,7 @@ async function found(t: TestContext, files: Record<string, string>, app: App = "
 }
 
 const FLOATING = "export const run = () => { Promise.resolve(1); };\n";
+const DELETING = "export const run = (list: number[]) => { delete list[0]; };\n";
 const RULE = "@typescript-eslint/no-floating-promises";
 
 test("nothing is found in what is right", async (t) => {
@@ -51,17 +52,25 @@ test("what is imported is checked and linted wherever it lies; tests and configu
   );
 });
 
+test("files are linted whatever characters their names have", async (t) => {
+  const names = ["[[...id]]", "(group)", "@slot", "!not", "{a,b}", ".hidden", "é", "a b", "`$x`", "+(x)", "x'y", "a~"];
+  const files = names.flatMap((name) => [`src/${name}.ts`, `src/${name}/index.ts`, `src/${name}/${name}.test.ts`]);
+  assert.deepEqual(
+    (await found(t, Object.fromEntries(files.map((file) => [file, DELETING])))).sort(),
+    files.map((file) => `${file}: @typescript-eslint/no-array-delete`).sort(),
+  );
+});
+
 test("pages are followed through imports, scripts of documents and names in package.json", async (t) => {
-  const gone = "export const run = (list: number[]) => { delete list[0]; };\n";
   const project = {
     "src/App.tsx":
       'import "./styles.css";\nimport logo from "./logo.svg?url";\nexport { run } from "../ui/a.mjs";\nexport const App = () => <p>{logo}</p>;\n',
     "src/styles.css": "p { color: red }\n",
     "src/vite-env.d.ts": 'declare module "*.svg?url" { const name: string; export default name; }\n',
-    "ui/a.mts": gone,
+    "ui/a.mts": DELETING,
     "index.html": "<script type='module' src=/web/main.ts></script>",
-    "web/main.ts": gone,
-    "web/unused.ts": gone,
+    "web/main.ts": DELETING,
+    "web/unused.ts": DELETING,
   };
   assert.deepEqual(
     (await found(t, project)).sort(),

@@ -1,10 +1,10 @@
 /**
  * Which files of a project went into its bundles, and what their imports became there: what is checked must be what runs.
  */
-import { existsSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import path from "node:path";
 import type { Metafile } from "esbuild";
+import { posix, type Opened } from "./opened.ts";
 import { PACKAGES } from "./project_fs.ts";
 
 /**
@@ -13,13 +13,7 @@ import { PACKAGES } from "./project_fs.ts";
  */
 export type Bundled = Record<string, Record<string, string[]>>;
 
-/** What the official code and esbuild themselves add, and what a project leaves out of its bundles. */
-const OURS = /^(convex-virtual-config|server-only-stub|async-hooks-shim|wasm-stub|\(disabled\)):|^<runtime>$|^<define:/;
-/** A binary module, which the official code reads. */
-const WASM = /^wasm-binary:/;
 const PACKAGE_NAME = /^(@[^/]+\/)?[^/]+/;
-
-const posix = (name: string): string => name.split(path.sep).join("/");
 
 /** The package that a path lies in, as `node_modules/NAME`; undefined for a file of a project. */
 export function packageOf(file: string): string | undefined {
@@ -28,20 +22,16 @@ export function packageOf(file: string): string | undefined {
   return packageFolder(posix(file.slice(at + PACKAGES.length)));
 }
 
-/** The file behind a name in a metafile, which may say how it was asked for: `a.ts?x`, `a.json with { type: 'json' }`. */
-function existing(name: string, folder: string): string | undefined {
-  const file = path.resolve(folder, name.replace(WASM, ""));
-  return [file, file.replace(/ with \{.*\}$/s, ""), file.replace(/[?#].*$/s, "")].find((candidate) =>
-    existsSync(candidate),
-  );
+/** A file as it stands in `Bundled`. */
+function shown(file: string, folder: string): string {
+  return packageOf(file) ?? posix(path.relative(folder, file));
 }
 
-/** What stands for an input of a bundle in `Bundled`; undefined for what is none of the project's. */
-function nameOf(input: string, folder: string): string | undefined {
-  // Files first: a project may name its own as virtual modules are named.
-  const file = existing(input, folder);
-  if (file === undefined) return OURS.test(input) ? undefined : input;
-  return packageOf(file) ?? posix(path.relative(folder, file));
+/** What stands for an input of a bundle in `Bundled`: nothing for what is none of the project's. */
+function namesOf(input: string, opened: Opened, folder: string): string[] {
+  if (opened.isAdded(input)) return [];
+  const files = opened.filesOf(input);
+  return files.length === 0 ? [input] : files.map((file) => shown(file, folder));
 }
 
 /** Whether an import that was left alone is one of a package, and not of Node.js itself or of a component. */
@@ -53,17 +43,28 @@ function packageFolder(specifier: string): string {
   return `node_modules/${PACKAGE_NAME.exec(specifier)?.[0] ?? ""}`;
 }
 
-/** Adds what one build in `folder` was made of. */
-export function addBundled(bundled: Bundled, { inputs }: Metafile, folder: string): void {
+/** Adds what one build in `folder` was made of; `entry` is the name of what is ours in it. */
+export function addBundled(
+  bundled: Bundled,
+  opened: Opened,
+  { inputs }: Metafile,
+  folder: string,
+  entry?: string,
+): void {
+  const importsOf = (name: string): Bundled[string] =>
+    (bundled[name] ??= Object.create(null) as Record<string, string[]>);
+  for (const file of opened.files) if (packageOf(file) === undefined) importsOf(shown(file, folder));
   for (const [input, { imports }] of Object.entries(inputs)) {
-    const name = nameOf(input, folder);
-    if (name === undefined || name.startsWith("node_modules/")) continue;
-    const found = (bundled[name] ??= Object.create(null) as Record<string, string[]>);
-    for (const { path: target, original, external } of imports) {
-      if (external ? !isPackage(target) : original === undefined) continue;
-      const known = (found[original ?? target] ??= []);
-      const taken = external ? packageFolder(target) : nameOf(target, folder);
-      if (taken !== undefined && !known.includes(taken)) known.push(taken);
+    if (input === entry) continue;
+    for (const name of namesOf(input, opened, folder)) {
+      if (name.startsWith("node_modules/")) continue;
+      const found = importsOf(name);
+      for (const { path: target, original, external } of imports) {
+        if (external ? !isPackage(target) : original === undefined) continue;
+        const known = (found[original ?? target] ??= []);
+        const taken = external ? [packageFolder(target)] : namesOf(target, opened, folder);
+        known.push(...taken.filter((each) => !known.includes(each)));
+      }
     }
   }
 }
@@ -76,8 +77,8 @@ export function startBundled(): void {
 }
 
 /** Records a build of the project in work. */
-export function recordBundled(metafile: Metafile | undefined, folder: string): void {
-  if (metafile) addBundled(current, metafile, folder);
+export function recordBundled(opened: Opened, metafile: Metafile | undefined, folder: string): void {
+  if (metafile) addBundled(current, opened, metafile, folder);
 }
 
 /** What was bundled since `startBundled`. */

@@ -12,34 +12,32 @@ import path from "node:path";
 import type * as Esbuild from "esbuild";
 import { recordBundled } from "./bundled.ts";
 import { record } from "./diagnostics.ts";
-import { onceForPackages } from "./package_builds.ts";
+import { Opened } from "./opened.ts";
+import { onceForPackages, type Made } from "./package_builds.ts";
 import { PACKAGES } from "./project_fs.ts";
 
 const require = createRequire(import.meta.url);
 const official = createRequire(require.resolve("convex/package.json"))("esbuild") as typeof Esbuild;
 
-/** How esbuild names the definition that the official code gives an app without one. */
-const VIRTUAL = /^convex-virtual-config:/;
-
-function foreign(inputs: readonly string[], folder: string): string[] {
+/** Whether a file is neither of the project in `folder` nor of a package. */
+function isForeign(file: string, folder: string): boolean {
   const root = realpathSync(folder) + path.sep;
-  return inputs.filter((input) => {
-    // Virtual modules of the official plugins are not files.
-    if (/^[a-z-]+:|^\(disabled\):/.test(input)) return false;
-    const file = path.resolve(folder, input);
-    return !file.startsWith(root) && !file.startsWith(folder + path.sep) && !file.includes(PACKAGES);
-  });
+  return !file.startsWith(root) && !file.startsWith(folder + path.sep) && !file.includes(PACKAGES);
 }
 
-/** The files that messages are about, and quote. */
-function quoted(messages: readonly Esbuild.Message[]): string[] {
+/** The files that messages are about, and quote: what was not opened as code has its path for a name. */
+function quoted(messages: readonly Esbuild.Message[], opened: Opened, folder: string): string[] {
   return messages
     .flatMap(({ location, notes }) => [location, ...notes.map((note) => note.location)])
-    .flatMap((place) => place?.file ?? []);
+    .flatMap((place) => (place?.file && !opened.isAdded(place.file) ? [place.file] : []))
+    .flatMap((name) => {
+      const files = opened.filesOf(name);
+      return files.length > 0 ? files : [path.resolve(folder, name)];
+    });
 }
 
-function refuseForeign(inputs: readonly string[], folder: string): void {
-  const found = foreign(inputs, folder);
+function refuseForeign(files: readonly string[], folder: string): void {
+  const found = files.filter((file) => isForeign(file, folder)).map((file) => path.relative(folder, file));
   if (found.length === 0) return;
   const text = `imports a file outside the project: ${found.join(", ")}`;
   record("errors", `✘ [ERROR] ${text}`);
@@ -50,10 +48,15 @@ function refuseForeign(inputs: readonly string[], folder: string): void {
  * A tsconfig's `paths` lead entry points elsewhere, too, those of packages included, of which builds are kept: what was
  * built must be what was asked for, and what the type check reads.
  */
-function refuseOtherEntries(options: Esbuild.BuildOptions, metafile: Esbuild.Metafile, folder: string): void {
+function refuseOtherEntries(
+  options: Esbuild.BuildOptions,
+  metafile: Esbuild.Metafile,
+  opened: Opened,
+  folder: string,
+): void {
   const entries = Array.isArray(options.entryPoints) ? options.entryPoints : [];
   const asked = new Set(entries.map((entry) => realPath(path.resolve(folder, String(entry)))));
-  const built = new Map(entryPointsOf(options, metafile, folder).map((entry) => [realPath(entry), entry]));
+  const built = new Map(entryPointsOf(options, metafile, opened, folder).map((entry) => [realPath(entry), entry]));
   const missing = [...asked].find((entry) => !built.has(entry));
   if (missing === undefined) return;
   const other = [...built].find(([entry]) => !asked.has(entry))?.[1] ?? "nothing";
@@ -67,12 +70,15 @@ function refuseOtherEntries(options: Esbuild.BuildOptions, metafile: Esbuild.Met
 function entryPointsOf(
   { outdir, chunkNames }: Esbuild.BuildOptions,
   { outputs }: Esbuild.Metafile,
+  opened: Opened,
   folder: string,
 ): string[] {
   const chunks = chunkNames === undefined ? null : path.resolve(folder, outdir ?? "", path.dirname(chunkNames));
   return Object.entries(outputs).flatMap(([output, { entryPoint }]) => {
     const isChunk = chunks !== null && path.dirname(path.resolve(folder, output)) === chunks;
-    return entryPoint === undefined || isChunk ? [] : [path.resolve(folder, entryPoint.replace(VIRTUAL, ""))];
+    if (entryPoint === undefined || isChunk) return [];
+    const virtual = opened.standsFor(entryPoint);
+    return virtual === undefined ? opened.filesOf(entryPoint) : [virtual];
   });
 }
 
@@ -130,26 +136,30 @@ const NOTHING: Esbuild.BuildResult = {
 export async function build(options: Esbuild.BuildOptions): Promise<Esbuild.BuildResult> {
   if (Array.isArray(options.entryPoints) && options.entryPoints.length === 0) return NOTHING;
   const folder = process.cwd();
-  let result: Esbuild.BuildResult;
+  let opened = new Opened(folder);
+  let made: Made;
   try {
     const plugins = (options.plugins ?? []).map(withoutNeedlessQuestions);
     const complete = { absWorkingDir: folder, ...options, plugins, logLevel: "silent" } as const;
-    result = await onceForPackages(complete, folder, async (each) => {
-      const built = await official.build(each);
-      if (built.metafile) refuseOtherEntries(each, built.metafile, folder); // before it is kept
-      return built;
+    made = await onceForPackages(complete, folder, async (each) => {
+      opened = new Opened(folder);
+      const result = await official.build({ ...each, plugins: [opened.plugin, ...(each.plugins ?? [])] });
+      if (result.metafile) refuseOtherEntries(each, result.metafile, opened, folder); // before it is kept
+      return { result, opened };
     });
   } catch (error) {
     const failure = error as Partial<Esbuild.BuildFailure>;
     if (!failure.errors) lost = error as Error;
     // Also the tsconfig that one of the project extends.
-    refuseForeign(quoted([...(failure.errors ?? []), ...(failure.warnings ?? [])]), folder);
+    refuseForeign(quoted([...(failure.errors ?? []), ...(failure.warnings ?? [])], opened, folder), folder);
     if (failure.errors) recordAll("errors", failure.errors);
     throw error;
   }
-  refuseForeign([...quoted(result.warnings), ...Object.keys(result.metafile?.inputs ?? {})], folder);
+  const { result, isKept } = made;
+  if (isKept) return result; // of packages alone
+  refuseForeign([...quoted(result.warnings, opened, folder), ...opened.files], folder);
   recordAll("warnings", result.warnings);
-  recordBundled(result.metafile, folder);
+  recordBundled(opened, result.metafile, folder);
   return result;
 }
 

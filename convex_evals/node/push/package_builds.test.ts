@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import type * as Esbuild from "esbuild";
+import { Opened } from "./opened.ts";
 import { onceForPackages } from "./package_builds.ts";
 import { toolchainPackages, workFolder } from "./test/work_folder.ts";
 
@@ -102,8 +103,18 @@ async function shown(building: Promise<Esbuild.BuildResult>): Promise<unknown> {
   return [result.outputFiles!.map((file) => [file.path, file.text]), result.metafile];
 }
 
-const once = (folder: string, round: string): Promise<Esbuild.BuildResult> =>
-  onceForPackages(definition(folder, round), folder, (options) => esbuild.build(options));
+/** A build in `folder`, with what it opened. */
+async function followed(
+  options: Esbuild.BuildOptions,
+  folder: string,
+): Promise<{ result: Esbuild.BuildResult; opened: Opened }> {
+  const opened = new Opened(folder);
+  const result = await esbuild.build({ ...options, plugins: [opened.plugin, ...(options.plugins ?? [])] });
+  return { result, opened };
+}
+
+const once = async (options: Esbuild.BuildOptions, folder: string): Promise<Esbuild.BuildResult> =>
+  (await onceForPackages(options, folder, (each) => followed(each, folder))).result;
 
 for (const [what, files] of Object.entries(PROJECTS)) {
   test(`${what} in a project changes its own builds alone`, async (t) => {
@@ -114,7 +125,7 @@ for (const [what, files] of Object.entries(PROJECTS)) {
     ]) {
       const round = `${what} ${order.indexOf(plain)}`;
       for (const folder of order) {
-        assert.deepEqual(await shown(once(folder, round)), await shown(esbuild.build(definition(folder, round))));
+        assert.deepEqual(await shown(once(definition(folder, round), folder)), await shown(esbuild.build(definition(folder, round))));
       }
     }
   });
@@ -149,8 +160,7 @@ test("a manifest of Yarn in a project leads the imports of packages elsewhere in
   const texts: string[] = [];
   for (const folder of [...folders, ...folders.toReversed()]) {
     const expected = await shown(esbuild.build(options(folder)));
-    const build = (each: Esbuild.BuildOptions): Promise<Esbuild.BuildResult> => esbuild.build(each);
-    assert.deepEqual(await shown(onceForPackages(options(folder), folder, build)), expected);
+    assert.deepEqual(await shown(once(options(folder), folder)), expected);
     texts.push(JSON.stringify(expected));
   }
   assert.deepEqual(
@@ -164,7 +174,7 @@ test("the definition without a file is built once for projects that lead nothing
   for (const folder of [makeProject(t, {}), makeProject(t, {}), makeProject(t, { "package.json": "{}" })]) {
     await onceForPackages(definition(folder, "count"), folder, (options) => {
       if (options.sourcemap) builds++; // the others end at the border of the packages
-      return esbuild.build(options);
+      return followed(options, folder);
     });
   }
   assert.equal(builds, 1);

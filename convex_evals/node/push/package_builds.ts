@@ -10,10 +10,17 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import path from "node:path";
 import type * as Esbuild from "esbuild";
+import type { Opened } from "./opened.ts";
 import { isInside, PACKAGES } from "./project_fs.ts";
 
-type Build = (options: Esbuild.BuildOptions) => Promise<Esbuild.BuildResult>;
 type Result = Esbuild.BuildResult;
+type Build = (options: Esbuild.BuildOptions) => Promise<{ readonly result: Result; readonly opened: Opened }>;
+
+/** What a build gave, which may be an earlier one that opened nothing of a project. */
+export interface Made {
+  readonly result: Result;
+  readonly isKept: boolean;
+}
 
 const MOST_KEPT = 64;
 /** The definition that the official code gives an app without a configuration. */
@@ -32,9 +39,9 @@ function packaged(file: string, folder: string): string | undefined {
   return real.includes(PACKAGES) && !isInside(realpathSync(folder), real) ? real : undefined;
 }
 
-/** Whether an input of a build is the definition that has no file; a project may name its own as virtual modules are named. */
-function isVirtualInput(input: string, folder: string): boolean {
-  return input.startsWith(`${VIRTUAL}:`) && !existsSync(path.resolve(folder, input));
+/** Whether an input of a build is the definition that has no file. */
+function isVirtualInput(input: string, opened: Opened): boolean {
+  return input.startsWith(`${VIRTUAL}:`) && opened.isAdded(input);
 }
 
 /** Leaves out what lies behind the imports that lead into packages; `met` gets the real paths of these. */
@@ -63,9 +70,10 @@ async function definitionInputs(
   const met: string[] = [];
   // The official code's plugin keeps count of the entry points that it meets: only the one that gives the text takes part.
   const plugins = [stopAtPackages(folder, met), ...(options.plugins ?? []).filter(({ name }) => name === VIRTUAL)];
-  const { outputFiles, warnings, metafile } = await build({ ...options, plugins, sourcemap: false, write: false });
+  const { result, opened } = await build({ ...options, plugins, sourcemap: false, write: false });
+  const { outputFiles, warnings, metafile } = result;
   const inputs = Object.keys(metafile?.inputs ?? {});
-  if (warnings.length > 0 || !inputs.every((input) => isVirtualInput(input, folder))) return undefined;
+  if (warnings.length > 0 || !inputs.every((input) => isVirtualInput(input, opened))) return undefined;
   return [...(outputFiles ?? []).map(({ text }) => text), ...met];
 }
 
@@ -125,11 +133,12 @@ function quoted(file: string): string {
 }
 
 /** Whether nothing but files of packages, and the definition without a file, went into a build. */
-function isOfPackages({ warnings, metafile }: Result, folder: string): boolean {
+function isOfPackages({ warnings, metafile }: Result, opened: Opened, folder: string): boolean {
   const inputs = Object.entries(metafile?.inputs ?? {});
-  const isPackaged = (input: string): boolean =>
-    isVirtualInput(input, folder) ||
-    (!/^[a-z-]+:|^\(/.test(input) && packaged(path.resolve(folder, input), folder) !== undefined);
+  const isPackaged = (input: string): boolean => {
+    const files = opened.filesOf(input);
+    return isVirtualInput(input, opened) || (files.length > 0 && files.every((file) => packaged(file, folder)));
+  };
   return (
     warnings.length === 0 &&
     inputs.length > 0 &&
@@ -154,15 +163,15 @@ function moved({ outputFiles, metafile, ...rest }: Result, from: string, to: str
 }
 
 /** The result of a build for the project in `folder`: an earlier one's where it can have no other. */
-export async function onceForPackages(options: Esbuild.BuildOptions, folder: string, build: Build): Promise<Result> {
+export async function onceForPackages(options: Esbuild.BuildOptions, folder: string, build: Build): Promise<Made> {
   // What is wrong with the project is told by the real build.
   const key = await keyOf(options, folder, build).catch(() => undefined);
   const known = key === undefined ? undefined : kept.get(key);
-  if (known) return moved(known.result, known.folder, folder);
-  const result = await build(options);
-  if (key !== undefined && isOfPackages(result, folder)) {
+  if (known) return { result: moved(known.result, known.folder, folder), isKept: true };
+  const { result, opened } = await build(options);
+  if (key !== undefined && isOfPackages(result, opened, folder)) {
     if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!);
     kept.set(key, { folder, result });
   }
-  return result;
+  return { result, isKept: false };
 }

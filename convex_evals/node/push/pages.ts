@@ -9,6 +9,7 @@ import { build, type BuildFailure, type BuildOptions, type Metafile, type Plugin
 import { PAGE, PROGRAM } from "../grader/bundle_options.ts";
 import { addBundled, packageOf, type Bundled } from "./bundled.ts";
 import { DeployError } from "./deploy_error.ts";
+import { Opened, posix } from "./opened.ts";
 import type { Project } from "./project.ts";
 
 const SCRIPT = /\.[mc]?[jt]sx?$/;
@@ -110,15 +111,16 @@ function bundleOnce(
   entries: readonly string[],
   broken: ReadonlySet<string>,
   options: BuildOptions,
+  opened: Opened,
 ): Promise<{ metafile: Metafile }> {
   // As pages and programs import them: by package.json, a file may stand for another one.
-  const names = entries.map((file) => JSON.stringify(`./${path.relative(root, file).split(path.sep).join("/")}`));
+  const names = entries.map((file) => JSON.stringify(`./${posix(path.relative(root, file))}`));
   const contents = names.map((name, index) => `export * as each${index} from ${name};`).join("\n");
   return build({
     ...options,
     stdin: { contents, resolveDir: root, loader: "ts", sourcefile: ENTRY },
     absWorkingDir: root,
-    plugins: [projectOnly(broken)],
+    plugins: [opened.plugin, projectOnly(broken)],
     outdir: "out",
     write: false,
     metafile: true,
@@ -127,13 +129,21 @@ function bundleOnce(
 }
 
 /** The files that a failed build complains of; what it failed of, where that is no file. */
-function complainedOf(root: string, error: unknown): string[] {
+function complainedOf(opened: Opened, error: unknown): string[] {
   const messages = (error as Partial<BuildFailure>).errors;
   if (!messages) throw error;
-  return messages.map(({ text, location }) => {
-    if (!location) throw new DeployError(`what may run in a page cannot be bundled: ${text}`);
-    return path.resolve(root, location.file);
+  return messages.flatMap(({ text, location }) => {
+    const files = location ? opened.filesOf(location.file) : [];
+    if (files.length === 0) throw new DeployError(`what may run in a page cannot be bundled: ${text}`);
+    return files;
   });
+}
+
+/** What was bundled, and the files that had to be left out. */
+interface PageBuild {
+  metafile: Metafile;
+  opened: Opened;
+  broken: ReadonlySet<string>;
 }
 
 /**
@@ -144,16 +154,16 @@ async function bundleAllButBroken(
   root: string,
   entries: readonly string[],
   options: BuildOptions,
-): Promise<{ metafile: Metafile; broken: ReadonlySet<string> }> {
+): Promise<PageBuild> {
   const broken = new Set<string>();
   for (;;) {
+    const opened = new Opened(root);
     try {
-      const { metafile } = await bundleOnce(root, entries, broken, options);
-      delete metafile.inputs[ENTRY];
-      return { metafile, broken };
+      const { metafile } = await bundleOnce(root, entries, broken, options, opened);
+      return { metafile, opened, broken };
     } catch (error) {
       const before = broken.size;
-      for (const file of complainedOf(root, error)) broken.add(file);
+      for (const file of complainedOf(opened, error)) broken.add(file);
       if (broken.size === before || broken.size > MOST_BROKEN) {
         throw new DeployError(
           `what may run in a page cannot be bundled: ${[...broken]
@@ -180,14 +190,14 @@ export async function bundlePages({ root }: Project): Promise<Bundled> {
     (file) => isScript(file) && file.startsWith(root + path.sep) && existsSync(file),
   );
   if (entries.length + settings.length === 0) return bundled;
-  const shown = (file: string): string => path.relative(root, file).split(path.sep).join("/");
+  const shown = (file: string): string => posix(path.relative(root, file));
   for (const file of entries) bundled[shown(file)] = {};
   // Which of them runs in a page and which in a program is not known either.
   const [page, program] = await Promise.all([
     bundleAllButBroken(root, entries, PAGE),
     bundleAllButBroken(root, [...entries, ...settings], PROGRAM),
   ]);
-  for (const { metafile } of [page, program]) addBundled(bundled, metafile, root);
+  for (const { opened, metafile } of [page, program]) addBundled(bundled, opened, metafile, root, ENTRY);
   for (const file of settings) if (!entries.includes(file)) delete bundled[shown(file)];
   for (const file of Object.keys(bundled)) {
     if (DATA.test(file) && existsSync(path.join(root, file))) delete bundled[file];

@@ -53,7 +53,14 @@ export function projectFilesystem(base: Filesystem, root: string): Filesystem {
   return {
     listDir: (folder) => base.listDir(readable(folder)),
     exists: (file) => base.exists(file),
-    stat: (file) => base.stat(file),
+    stat: (file) => {
+      if (existsSync(file)) return base.stat(file);
+      // The official code asks for whatever esbuild names in its metafile.
+      const name = path.relative(root, path.resolve(file));
+      throw new DeployError(
+        `${name} cannot be bundled: Convex looks for a file of this very name, with query, fragment and import attributes`,
+      );
+    },
     readUtf8File: (file) => base.readUtf8File(readable(file)),
     createReadStream: (file, options) => base.createReadStream(readable(file), options),
     access: (file) => base.access(file),
