@@ -12,6 +12,7 @@ import { isGenerated, shownPath, typescriptFiles } from "./files.ts";
 import { programsOf, type CheckedProject } from "./program.ts";
 import { RULES, type Scope } from "./rules.ts";
 import { STRICT, type Terms } from "./terms.ts";
+import { untypedCalls } from "./untyped_calls.ts";
 
 /** One finding; `line` and `column` count from 1. `rule` is "syntax" where the file cannot be parsed. */
 export interface LintProblem {
@@ -39,6 +40,7 @@ function rulesFor(...scopes: Scope[]): Linter.RulesRecord {
 export const FUNCTION_RULES = rulesFor("everywhere", "functions");
 export const CLIENT_RULES = rulesFor("everywhere", "client");
 
+const NO_FLOATING = "@typescript-eslint/no-floating-promises";
 const NO_SUPPRESSIONS = "@typescript-eslint/ban-ts-comment";
 /** TypeScript's `CommentDirectiveType.Ignore`: it has no public name. */
 const IGNORES = 1;
@@ -100,18 +102,34 @@ function unseenSuppressions(source: ts.SourceFile, found: Linter.LintMessage[]):
     }));
 }
 
+/** What the rule against floating promises cannot know in JavaScript. */
+function untypedPromises(program: ts.Program, source: ts.SourceFile): Linter.LintMessage[] {
+  return untypedCalls(program, source).map((call) => {
+    const { line, character } = source.getLineAndCharacterOfPosition(call.getStart(source));
+    return {
+      ruleId: NO_FLOATING,
+      severity: 2,
+      line: line + 1,
+      column: character + 1,
+      message:
+        "This call may give a promise, which nothing awaits: await it, or give the values that it is made on a type by a comment (`@param {import('./_generated/server').MutationCtx} ctx`).",
+    };
+  });
+}
+
 function lintFile(linter: Linter, project: CheckedProject, file: string): LintProblem[] {
   const owner = project.programs.find(({ judged }) => judged.some((source) => source.fileName === file));
   const source = owner?.program.getSourceFile(file);
   if (!owner || !source) return [];
-  const config =
-    file.startsWith(`${project.functions}/`) || project.running.functions.has(file)
-      ? configFor(owner.program, FUNCTION_RULES, FUNCTION_PLUGINS)
-      : configFor(owner.program, CLIENT_RULES, clientPlugins());
+  const isFunction = file.startsWith(`${project.functions}/`) || project.running.functions.has(file);
+  const config = isFunction
+    ? configFor(owner.program, FUNCTION_RULES, FUNCTION_PLUGINS)
+    : configFor(owner.program, CLIENT_RULES, clientPlugins());
   const messages = linter.verify(source.text, config, { filename: file });
   // Warnings are ESLint's own, about comments that have no effect here.
   const found = messages.filter(({ severity }) => severity === 2);
-  return [...found, ...unseenSuppressions(source, found)].map((message) => ({
+  const unseen = [...unseenSuppressions(source, found), ...(isFunction ? untypedPromises(owner.program, source) : [])];
+  return [...found, ...unseen].map((message) => ({
     file: shownPath(project.root, file),
     line: message.line,
     column: message.column,

@@ -125,7 +125,10 @@ for (const [what, files] of Object.entries(PROJECTS)) {
     ]) {
       const round = `${what} ${order.indexOf(plain)}`;
       for (const folder of order) {
-        assert.deepEqual(await shown(once(definition(folder, round), folder)), await shown(esbuild.build(definition(folder, round))));
+        assert.deepEqual(
+          await shown(once(definition(folder, round), folder)),
+          await shown(esbuild.build(definition(folder, round))),
+        );
       }
     }
   });

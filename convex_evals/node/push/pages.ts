@@ -150,11 +150,7 @@ interface PageBuild {
  * A file that cannot be bundled cannot run in a page, and must not hide the others: it is left out. The type check
  * reports what is wrong with it.
  */
-async function bundleAllButBroken(
-  root: string,
-  entries: readonly string[],
-  options: BuildOptions,
-): Promise<PageBuild> {
+async function bundleAllButBroken(root: string, entries: readonly string[], options: BuildOptions): Promise<PageBuild> {
   const broken = new Set<string>();
   for (;;) {
     const opened = new Opened(root);
