@@ -16,18 +16,45 @@ export type Transformer = Pick<typeof Esbuild, "transform">;
 
 const META = "__importMeta";
 
-/** What ends in this is an import at run time: one at the top of a module stands in a statement of its own. */
-const RUN_TIME_IMPORT = /=> __toESM\(require\(/;
+const HELPERS = "__helpers";
 
-// `require` gives a namespace by then, and always the same.
-const NAMESPACES = "\n__toESM = (namespace) => namespace;";
+/** esbuild's own functions between modules, by the name of ours in `backend/isolate/module_helpers.ts`. */
+const REPLACED: Readonly<Record<string, string>> = {
+  __export: "export",
+  __reExport: "reExport",
+  __toCommonJS: "toCommonJS",
+  __toESM: "toESM",
+};
 
 /** The parameters of the function around a script. */
-export const SCRIPT_PARAMETERS = `(require, module, exports, ${META})`;
+export const SCRIPT_PARAMETERS = `(require, module, exports, ${META}, ${HELPERS})`;
 
 // get-convex/convex-backend crates/isolate/src/environment/helpers/module_loader.rs
 const NO_TOP_LEVEL_AWAIT =
   'throw Object.assign(new Error("Top-level awaits in source files are unsupported"), { stack: "" });';
+
+/**
+ * Puts our functions in the place of esbuild's. These come first, and are the lines that nothing in the module was made into;
+ * what they stand in keeps its lines, for the source map.
+ */
+function withOurHelpers(code: string, map: string): string {
+  const { mappings } = JSON.parse(map) as { mappings: string };
+  const lines = code.split("\n");
+  const own = mappings === "" ? lines.length : /^;*/.exec(mappings)![0].length;
+  let isInside = false;
+  for (let at = 0; at < own; at += 1) {
+    const line = lines[at]!;
+    const name = /^var (__\w+) = /.exec(line)?.[1] ?? "";
+    if (Object.hasOwn(REPLACED, name)) {
+      lines[at] = `var ${name} = ${HELPERS}.${REPLACED[name]};`;
+      isInside = !line.endsWith(";");
+    } else if (isInside) {
+      lines[at] = "";
+      isInside = /^\s/.test(line);
+    }
+  }
+  return lines.join("\n");
+}
 
 /** Converts the text of an ES module. One that cannot be converted becomes a script that throws what is wrong with it. */
 export async function toScript({ transform }: Transformer, name: string, text: string): Promise<IsolateScript> {
@@ -43,7 +70,7 @@ export async function toScript({ transform }: Transformer, name: string, text: s
       supported: { "dynamic-import": false },
       logLevel: "silent",
     });
-    return { code: RUN_TIME_IMPORT.test(code) ? code + NAMESPACES : code, map };
+    return { code: withOurHelpers(code, map), map };
   } catch (error) {
     const { errors } = error as Partial<Esbuild.TransformFailure>;
     if (!errors) throw error;

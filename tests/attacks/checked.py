@@ -92,6 +92,27 @@ _UNSEEN: dict[str, tuple[str, Files]] = {
         "JavaScript with a floating promise",
         _project(_importing("../lib/word.js"), {"lib/word.js": f"{_JS_WORD}{_FLOATING}"}),
     ),
+    "javascript_untyped": (
+        "JavaScript with a floating promise of a value without a type",
+        _project(
+            _importing("../lib/word.js"),
+            {"lib/word.js": f"{_JS_WORD}export const wrong = (ctx) => {{ ctx.db.get(1); }};\n"},
+        ),
+    ),
+    "prefix_of_the_bundler": (
+        "a file whose name begins as the bundler names its own modules, beside the file that the rest names",
+        _project(
+            _importing("../wasm-binary:word"),
+            {"wasm-binary:word.ts": f"{_WORD}{_FLOATING}", "word.ts": _WORD},
+        ),
+    ),
+    "query_that_is_a_folder": (
+        "an import with a query, beside a folder that is named like both and ends like data",
+        _project(
+            _importing("../lib/word.ts?a.json"),
+            {"lib/word.ts": f"{_WORD}{_FLOATING}", "lib/word.ts?a.json/nothing.txt": ""},
+        ),
+    ),
     "commonjs": (
         "CommonJS",
         _project(

@@ -3,25 +3,23 @@
  * its context, it changes for its own call.
  */
 
-import type { Outcome } from "../node_messages.ts";
-import { described } from "./described.ts";
 import { installGlobals } from "./globals.ts";
 import { setHost } from "./host.ts";
 import type * as HttpActions from "./http_action.ts";
 import { inspectAuthConfig, inspectDefinition, inspectModule, inspectSchema } from "./inspection.ts";
 import { ModuleLoader } from "./loader.ts";
-import type { IsolateApi, Settle, Surroundings, View } from "./types.ts";
+import type { ModuleExports } from "./module_helpers.ts";
+import { errorText, valueText } from "./outcome_text.ts";
+import type { IsolateApi, IsolateKind, Settle, Surroundings, View } from "./types.ts";
 
-type Exports = Readonly<Record<string, unknown>>;
-
-const VIEWS: Readonly<Record<View, (exports: Exports) => string>> = {
+const VIEWS: Readonly<Record<View, (exports: ModuleExports) => string>> = {
   module: inspectModule,
   definition: inspectDefinition,
   schema: inspectSchema,
   authConfig: inspectAuthConfig,
 };
 
-const { stringify } = JSON;
+const { apply } = Reflect;
 
 /** Prepares the context; the app's modules are loaded when the first one is asked for. */
 export function open(surroundings: Surroundings): IsolateApi {
@@ -29,15 +27,17 @@ export function open(surroundings: Surroundings): IsolateApi {
   setHost(surroundings.host);
   installGlobals(surroundings, () => loading);
   const modules = new ModuleLoader(surroundings);
-  const load = (identifier: string): Exports => {
+  const load = (identifier: string): ModuleExports => {
     loading = true;
     const exports = modules.load(identifier);
     loading = false;
     return exports;
   };
   return {
-    inspect: (identifier, view, settle) => void told(settle, async () => VIEWS[view](load(identifier))),
-    invoke: (identifier, name, args, settle) => void told(settle, () => invoke(load(identifier)[name], name, args)),
+    // Not by a promise: the app's code may have changed what a promise calls.
+    inspect: (identifier, view, settle) => settle(toldAtOnce(() => VIEWS[view](load(identifier)))),
+    invoke: (identifier, name, args, settle) =>
+      void told(settle, () => invoke(surroundings.kind, load(identifier)[name], name, args)),
     fetch: (identifier, { path, method }, head, body, respond, settle) =>
       void told(settle, async () => {
         const { default: router } = load(identifier) as { default: Router };
@@ -62,25 +62,30 @@ interface Router {
 }
 
 /** What a registered function has besides its handler: the library's way to call it. */
-interface Registered {
-  readonly invokeQuery?: (args: string) => Promise<unknown>;
-  readonly invokeMutation?: (args: string) => Promise<unknown>;
-  readonly invokeAction?: (requestId: string, args: string) => Promise<unknown>;
-}
+const INVOKE = { query: "invokeQuery", mutation: "invokeMutation", action: "invokeAction" } as const;
 
-async function invoke(value: unknown, name: string, args: string): Promise<string> {
-  const fn = value as Registered;
-  const result = await (fn.invokeQuery?.(args) ?? fn.invokeMutation?.(args) ?? fn.invokeAction?.("", args));
+async function invoke(kind: IsolateKind, value: unknown, name: string, args: string): Promise<string> {
+  const fn = (value as Readonly<Record<string, unknown>>)[INVOKE[kind as keyof typeof INVOKE]];
+  if (typeof fn !== "function") throw new Error(`${name} is not a function of this kind`);
+  const result = (await apply(fn, value, kind === "action" ? ["", args] : [args])) as unknown;
   if (typeof result !== "string") throw new Error(`${name} did not return the text of its result`);
   return result;
 }
 
 async function told(settle: Settle, run: () => Promise<string>): Promise<void> {
-  let outcome: Outcome;
+  let outcome: string;
   try {
-    outcome = { value: await run() };
+    outcome = valueText(await run());
   } catch (error) {
-    outcome = { error: described(error) };
+    outcome = errorText(error);
   }
-  settle(stringify(outcome));
+  settle(outcome);
+}
+
+function toldAtOnce(run: () => string): string {
+  try {
+    return valueText(run());
+  } catch (error) {
+    return errorText(error);
+  }
 }

@@ -1,15 +1,18 @@
 /** The modules of one context, which are scripts that `require` one another. */
 
 import { asked } from "./host.ts";
+import { HELPERS, type ModuleExports } from "./module_helpers.ts";
 import { namespaceOf } from "./namespace.ts";
 import type { ModuleFunction, Resolved, Surroundings } from "./types.ts";
 
-type Exports = Readonly<Record<string, unknown>>;
+const { create } = Object;
+const { parse } = JSON;
 
-interface Module {
-  exports: object;
-  namespace?: object;
-  failure?: { readonly error: unknown };
+// A field that a module does not have would be one of `Object.prototype`, which the app can change.
+class Module {
+  exports = create(null) as ModuleExports;
+  namespace: object | null = null;
+  failure: { readonly error: unknown } | null = null;
 }
 
 /** Where the scripts say `import.meta`. get-convex/convex-backend crates/isolate/src/isolate.rs */
@@ -20,7 +23,7 @@ const META = {
 };
 
 export class ModuleLoader {
-  readonly #modules = new Map<string, Module>();
+  readonly #modules = create(null) as Record<string, Module>;
   readonly #surroundings: Pick<Surroundings, "kind" | "resolve">;
   #running = 0;
 
@@ -29,20 +32,19 @@ export class ModuleLoader {
   }
 
   /** Loads a module by its identifier, once. Throws what it throws. */
-  load(identifier: string): Exports {
-    return this.#load(identifier, null).exports as Exports;
+  load(identifier: string): ModuleExports {
+    return this.#load(identifier, null).exports;
   }
 
   #load(specifier: string, importer: string | null): Module {
     const found = this.#resolved(specifier, importer);
     if (typeof found === "string") throw new Error(found);
     const { identifier } = found;
-    let module = this.#modules.get(identifier);
+    let module = this.#modules[identifier];
     if (!module) {
-      module = { exports: {} };
-      this.#modules.set(identifier, module);
+      this.#modules[identifier] = module = new Module();
       if ("defaultExport" in found) {
-        module.exports = { __esModule: true, default: JSON.parse(found.defaultExport) as unknown };
+        module.exports = { __proto__: null, default: parse(found.defaultExport) } as ModuleExports;
       } else this.#run(module, identifier, found.run);
     }
     if (module.failure) throw module.failure.error;
@@ -60,7 +62,7 @@ export class ModuleLoader {
   #run(module: Module, identifier: string, body: ModuleFunction): void {
     this.#running += 1;
     try {
-      body((name) => this.#required(name, identifier), module, module.exports, META);
+      body((name) => this.#required(name, identifier), module, module.exports, META, HELPERS);
     } catch (error) {
       module.failure = { error };
     } finally {

@@ -4,6 +4,7 @@
  */
 
 import type { LogLevel } from "../runtime_types.ts";
+import type { ModuleHelpers } from "./module_helpers.ts";
 
 /** What runs in a context: one function's call, or the look at a module when it is pushed. */
 export type IsolateKind = "query" | "mutation" | "action" | "analysis";
@@ -17,6 +18,7 @@ export type ModuleFunction = (
   module: { exports: object },
   exports: object,
   meta: { readonly value: object },
+  helpers: ModuleHelpers,
 ) => void;
 
 /** A module that an import leads to; a text says why it leads nowhere. */

@@ -16,9 +16,19 @@ import { nodeConsole } from "./node_console.ts";
 import { packagesIn } from "./packages.ts";
 
 const channel = process.send!.bind(process);
-const send = (message: FromNode): void => void channel(message);
+const { create } = Object;
+const { ownKeys } = Reflect;
+const send = (message: FromNode): void => void channel(plain(message));
 // The app's code has no channel.
 process.send = undefined;
+
+/** A copy without a prototype: no `toJSON` that the app gave to all objects has a part in what is sent. */
+function plain<T>(value: T): T {
+  if (typeof value !== "object" || value === null) return value;
+  const copy = create(null) as Record<PropertyKey, unknown>;
+  for (const key of ownKeys(value)) copy[key] = plain((value as Record<PropertyKey, unknown>)[key]);
+  return copy as T;
+}
 
 interface Waiting {
   resolve(value: unknown): void;
@@ -134,10 +144,12 @@ async function invoke(id: string, name: string, args: string): Promise<string> {
 }
 
 async function answer(id: number, run: () => Promise<string>): Promise<void> {
-  const outcome: Outcome = await current.run(new Call(id), run).then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error: described(error) }),
-  );
+  let outcome: Outcome;
+  try {
+    outcome = { value: await current.run(new Call(id), run) };
+  } catch (error) {
+    outcome = { error: described(error) };
+  }
   send({ kind: "outcome", id, outcome });
 }
 

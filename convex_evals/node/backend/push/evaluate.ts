@@ -9,7 +9,7 @@ import { AUTH_CONFIG_IS_INVALID, DeployError, invalidAuthConfig } from "../error
 import { environmentOf, type Environment } from "../realm/environment.ts";
 import { ModuleResolutionError } from "../realm/modules.ts";
 import { guarded } from "../realm/watchdog.ts";
-import type { ModuleInspection, RuntimeEntry, SchemaJson } from "../runtime_types.ts";
+import type { RuntimeEntry, SchemaJson } from "../runtime_types.ts";
 import {
   allComponents,
   type ComponentInstance,
@@ -20,7 +20,7 @@ import {
 } from "./evaluated.ts";
 import { instantiate } from "./instances.ts";
 import { definitionIdentifier, identifier, relativeIdentifier } from "./module_ids.ts";
-import { checkedInspection } from "./remote_inspection.ts";
+import { checkedInspection, readInspection } from "./inspections.ts";
 import type { DefinitionConfig, ModuleConfig, StartPushRequest } from "./request.ts";
 import { withoutSystemFields } from "./rules/schema.ts";
 
@@ -183,7 +183,7 @@ export class PushEvaluation {
     const inspection = await this.#failingAs("InvalidModules", analyzing(module), async () =>
       module.environment === "node"
         ? checkedInspection(await this.#code.inspectForNode(id))
-        : (JSON.parse(await analysis.inspect(id, "module")) as ModuleInspection),
+        : readInspection(await analysis.inspect(id, "module")),
     );
     return { config: module, name, inspection };
   }
