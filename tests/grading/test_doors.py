@@ -100,3 +100,35 @@ def test_the_admin_key_works_for_the_tester(level: Level, folder: Path) -> None:
     except UserError as error:
         pytest.skip(str(error))
     assert verdict.outcome is Outcome.PASSED, verdict
+
+
+URLS = """import { v } from "convex/values";
+import { query } from "./_generated/server";
+declare const process: { env: Record<string, string | undefined> };
+export const urls = query({
+  args: {},
+  returns: v.array(v.string()),
+  handler: async () => [process.env.CONVEX_CLOUD_URL ?? "", process.env.CONVEX_SITE_URL ?? ""],
+});
+"""
+ASKS_FOR_URLS = """
+import { anonymousClient } from "convex-evals/grader";
+import { makeFunctionReference } from "convex/server";
+import { expect, test } from "vitest";
+
+test("a function sees the URLs of a local deployment, which lead to its own", async () => {
+  const urls = await anonymousClient().query(makeFunctionReference<"query", {}, string[]>("seen:urls"), {});
+  expect(urls).toEqual(["http://127.0.0.1:3210", "http://127.0.0.1:3211"]);
+  expect(process.env.CONVEX_PORT).toBe("3210");
+  expect((await fetch(`${urls[0]}/version`)).status).toBe(200);
+});
+"""
+
+
+def test_a_deployment_has_the_urls_of_a_local_one(folder: Path) -> None:
+    if reason := missing(Level.STRICT):
+        pytest.skip(reason)
+    suite = folder / "suite"
+    make_eval(suite, files={"grader.test.ts": ASKS_FOR_URLS, "answer/convex/seen.ts": URLS})
+    verdict = asyncio.run(grade(suite, Level.STRICT))
+    assert verdict.outcome is Outcome.PASSED, verdict

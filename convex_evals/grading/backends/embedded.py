@@ -24,6 +24,8 @@ from convex_evals.records import BackendIdentity
 RULES_VERSION = "12"
 _READY_SECONDS = 20.0
 _READY = Limits(4096, values=10, depth=1)
+# Of a local deployment of Convex's own, by the names of the options here: functions see them in their URLs.
+_LOCAL_PORTS = ("--port", "3210", "--site-port", "3211")
 _LONGEST_SOCKET_PATH = 100  # bytes; the system takes 107
 # Node's flags: deployed modules are evaluated as ES modules in a realm of their own. Compiled code is recorded under
 # these: V8 refuses it under others.
@@ -75,9 +77,10 @@ class EmbeddedBackend:
                 port, site_port = await _ports(ready, child)
                 yield Endpoints(path, port, site_port, child)
 
-    def _ports(self) -> Sequence[str | Path]:
+    def _ports(self, network: Network | None) -> Sequence[str | Path]:
         if self.kept is None:
-            return ("--port", "0", "--site-port", "0")
+            is_own = network is not None and network.number is not None
+            return _LOCAL_PORTS if is_own else ("--port", "0", "--site-port", "0")
         ports = ("--port", str(self.kept.port), "--site-port", str(self.kept.site_port))
         return (*ports, "--data", self.kept.data)
 
@@ -97,7 +100,7 @@ class EmbeddedBackend:
             self.toolchain.sealed_node,
             *json.loads(self.toolchain.script(_FLAGS).read_text(encoding="utf-8")),
             self.toolchain.script("backend/app/backend.bundle.mjs"),
-            *self._ports(),
+            *self._ports(network),
             *("--exit-with-stdin", "--ready-fd", "3", "--control-fd", "4"),
             *(word for fd in range(3 + len(ours), first_site) for word in ("--listen-fd", str(fd))),
             *(word for fd in range(first_site, 3 + len(pass_fds)) for word in ("--listen-site-fd", str(fd))),
