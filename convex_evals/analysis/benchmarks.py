@@ -20,7 +20,7 @@ _LIST = (
     Column("date", "date"),
     Column("evals", "evals", right=True),
     Column("experiments", "experiments"),
-    Column("models", "curated models", right=True),
+    Column("models", "curated models", right=True, spare=1),
     Column("runs", "runs", right=True),
 )
 _EXPERIMENTS = (
@@ -34,10 +34,10 @@ _EXPERIMENTS = (
 )
 _EVALS = (
     Column("eval", "eval", is_id=True),
-    Column("pipeline", "pipeline"),
-    Column(None, "task"),
-    Column(None, "grader"),
-    Column(None, "answer"),
+    Column("pipeline", "pipeline", spare=1),
+    Column(None, "task", spare=1),
+    Column(None, "grader", spare=2),
+    Column(None, "answer", spare=2),
     Column("task_sha256", None),
     Column("grader_sha256", None),
     Column("answer_sha256", None),
@@ -137,15 +137,15 @@ class BenchmarkDiff:
     def to_section(self) -> Section:
         names = f"{self.before.name} -> {self.after.name}"
         if self.before.version == self.after.version:
-            return Section.of("They are the same.", heading=names)
+            return Section.of("They are the same.", Table.of(_CHANGES, []).for_machines(), heading=names)
         asked = [f"{name} is {how}." for name, how in self.asked.items()]
         common = [name for name in self.before.experiments if name in self.after.experiments and name not in self.asked]
         if common:
             asked.append(f"Models are asked alike under {listed(common)}.")
         total = counted(len({*self.before.evals, *self.after.evals}), "eval")
         lines = [*asked, f"{self.alike} of {total} are graded alike."]
-        rows: list[Row] = [[e, change] for e, change in self.evals.items()]
-        return Section.of(*lines, *([Table.of(_CHANGES, rows)] if rows else []), heading=names)
+        table = Table.of(_CHANGES, [[e, change] for e, change in self.evals.items()])
+        return Section.of(*lines, table if self.evals else table.for_machines(), heading=names)
 
     def to_data(self) -> dict[str, Any]:
         return {

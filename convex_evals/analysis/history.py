@@ -17,7 +17,7 @@ _BEFORE_RATES = (
     Column("date", "date"),
     Column("run_id", "run", is_id=True),
     Column("experiment", "experiment"),
-    Column(None, "benchmark", right=True),
+    Column(None, "benchmark", spare=2),
     Column("benchmark", None),
     Column(None, "evals", right=True),
     Column("evals", None),
@@ -27,8 +27,8 @@ _BEFORE_RATES = (
     Column("scored", None),
 )
 _AFTER_RATES = (
-    Column("cost_usd", "cost", right=True),
-    Column(None, "guidelines"),
+    Column("cost_usd", "cost", right=True, spare=1),
+    Column(None, "guidelines", spare=1),
     Column("guidelines", None),
     Column("guidelines_sha256", None),
 )

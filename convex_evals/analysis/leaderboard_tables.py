@@ -29,15 +29,15 @@ _AFTER_RATES = (
     Column("passed", None),
     Column("scored", None),
     Column("unscored", None),
-    Column("evals", "evals", right=True),
-    Column("runs", "runs", right=True),
-    Column("cost_per_pass_usd", "cost/pass", right=True),
+    Column("evals", "evals", right=True, spare=2),
+    Column("runs", "runs", right=True, spare=2),
+    Column("cost_per_pass_usd", "cost/pass", right=True, spare=1),
     Column("cost_per_eval_usd", None),
     Column("cost_estimated", None),
-    Column("reply_ms_p50", "reply p50", right=True),
-    Column("reply_ms_p95", "p95", right=True),
-    Column("date", "latest"),
-    Column("run_id", "run", is_id=True),
+    Column("reply_ms_p50", "reply p50", right=True, spare=3),
+    Column("reply_ms_p95", "p95", right=True, spare=3),
+    Column("date", "latest", spare=2),
+    Column("run_id", "run", is_id=True, spare=1),
 )
 _UNRANKED = (
     Column("experiment", "experiment"),
@@ -52,15 +52,21 @@ _UNRANKED = (
 )
 _RECORDED = (
     Column("model", "model", is_id=True),
-    Column("experiment", "experiment"),
-    Column("guidelines", "guidelines"),
+    Column("experiment", "experiment", spare=1),
+    Column("guidelines", "guidelines", is_id=True),
     Column(None, "passed", right=True),
     Column("passed", None),
     Column("scored", None),
     Column("pass_rate", "pass rate", right=True),
-    Column("date", "date"),
+    Column("date", "date", spare=2),
     Column("run_id", "run", is_id=True),
 )
+
+
+def no_ranking() -> Table:
+    """The header of a ranking, for machines that find nobody ranked."""
+    columns = [*_BEFORE_RATES, *rate_columns([]), Column("pass_hat_k", None), Column("k", None), *_AFTER_RATES]
+    return Table.of(columns, []).for_machines()
 
 
 def leaderboard_section(board: Leaderboard, found: Sequence[Gain] = (), *, everything: bool = False) -> Section:

@@ -14,24 +14,24 @@ from convex_evals.store.run import Run
 _COUNTS = tuple(Column(name, name, right=True) for name in ("passed", "failed", "unscored"))
 _IDENTITY = (Column("run_id", None), Column("model", None), Column("experiment", None))
 _SPENT = (
-    Column("cost_usd", "cost", right=True),
-    Column(None, "time", right=True),
+    Column("cost_usd", "cost", right=True, spare=1),
+    Column(None, "time", right=True, spare=2),
     Column("generation_ms", None),
     Column("grading_ms", None),
-    Column(None, "tokens", right=True),
+    Column(None, "tokens", right=True, spare=3),
     Column("input_tokens", None),
     Column("output_tokens", None),
 )
 _RUN = (
     Column("run_id", "run", is_id=True),
-    Column("date", "date"),
+    Column("date", "date", spare=1),
     Column("model", "model", is_id=True),
     Column("experiment", "experiment"),
 )
 _RUNS = (
     *_RUN,
     Column("synthetic", None),
-    Column("evals", "evals", right=True),
+    Column("evals", "evals", right=True, spare=2),
     Column(None, "passed", right=True),
     Column("passed", None),
     Column("scored", None),

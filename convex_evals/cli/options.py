@@ -307,7 +307,7 @@ def output_option(command: F) -> F:
         default=DEFAULT,
         show_default=True,
         metavar="FORMAT",
-        help=f"One of {', '.join(FORMATS)}. `markdown` is for a comment on GitHub, `csv` has the tables alone.",
+        help=f"One of {', '.join(FORMATS)}. `markdown` is for a comment on GitHub, `csv` is the first table alone.",
     )(command)
 
 

@@ -30,15 +30,15 @@ _MOST = 16 * 1024 * 1024  # bytes of a file in the way
 _COLUMNS = (
     Column("tool", "tool", is_id=True),
     Column("file", "file", is_id=True),
-    Column("bytes", "bytes", right=True),
-    Column("tokens", "tokens", right=True),
+    Column("bytes", "bytes", right=True, spare=2),
+    Column("tokens", "tokens", right=True, spare=1),
     Column(None, "length", right=True),
     Column("size", None),
     Column("limit", None),
     Column("unit", None),
     Column("strict", None),
     Column("documented", None),
-    Column("left_out", "left out", right=True),
+    Column("left_out", "left out", right=True, spare=1),
     Column("state", "state"),
 )
 

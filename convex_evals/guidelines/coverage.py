@@ -27,6 +27,7 @@ _NOT_HELPED = (
     Column("with_passed", None),
     Column("with_scored", None),
 )
+_NONE_HELPED = Table.of(_NOT_HELPED, []).for_machines()
 
 
 @dataclass(frozen=True)
@@ -130,9 +131,10 @@ class Coverage:
         parts.append(self._benefit())
         return apart(*parts)
 
-    def _benefit(self) -> str | Section:
+    def _benefit(self) -> Section:
         if self.benefit is None:
-            return "Evals that no rule helps: not known; no model has runs with these guidelines and without any."
+            unknown = "Evals that no rule helps: not known; no model has runs with these guidelines and without any."
+            return Section.of(unknown, _NONE_HELPED)
         found = self.benefit
         rows: list[Row] = [
             [
@@ -144,7 +146,8 @@ class Coverage:
         ]
         title = "Evals that no rule helps: no more passes with guidelines than without"
         return Section.of(
-            *([f"{title}:", Table.of(_NOT_HELPED, rows)] if rows else [_listed(title, [])]),
+            f"{title}:" if rows else _listed(title, []),
+            Table.of(_NOT_HELPED, rows) if rows else _NONE_HELPED,
             f"Besides, {len(found.passed_anyway)} evals always pass without guidelines.",
             f"Passed trials of {', '.join(found.models)}: {found.experiment} against {found.bare}.",
         )

@@ -29,9 +29,9 @@ _MODELS = (
     Column(None, "95 % interval", right=True),
     Column("interval_low", None),
     Column("interval_high", None),
-    Column("p", "p", right=True),
-    Column("evals", "evals", right=True),
-    Column("detectable", "detects", right=True),
+    Column("p", "p", right=True, spare=1),
+    Column("evals", "evals", right=True, spare=1),
+    Column("detectable", "detects", right=True, spare=2),
 )
 
 

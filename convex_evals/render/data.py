@@ -39,19 +39,20 @@ def to_data(section: Section) -> list[dict[str, Any]]:
 
 
 def to_csv(section: Section) -> str:
-    """All tables, RFC 4180 but for its line ends. Those that follow each other and have the same columns become one; an
-    empty line comes before the next with others. Empty where there is no table.
+    """The first table, RFC 4180 but for its line ends, with the rows of all others that have the same columns.
+
+    Without rows it is the header; without a table, nothing.
     """
     lines: list[str] = []
-    before: list[str] = []
+    header: list[str] = []
     for _, table in tables(section):
         kept = [i for i, column in enumerate(table.columns) if column.key is not None]
         keys = [table.columns[i].key or "" for i in kept]
-        if keys != before:
-            lines += ["\n"] if before else []
+        if not header:
+            header = keys
             lines.append(csv_row(keys))
-            before = keys
-        lines += (csv_row(row[i].value for i in kept) for row in table.rows)
+        if keys == header:
+            lines += (csv_row(row[i].value for i in kept) for row in table.rows)
     return "".join(lines)
 
 

@@ -26,6 +26,8 @@ class Column:
     heading: str | None  # on terminals and in Markdown
     right: bool = False  # right-aligned, as numbers are
     is_id: bool = False  # of names that are copied into commands; Markdown sets them as code
+    # Where a terminal is too narrow, the columns of the highest number are left out first; those of 0 never are.
+    spare: int = 0
 
 
 @dataclass(frozen=True)

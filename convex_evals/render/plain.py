@@ -1,7 +1,8 @@
 """Tables as lines of text: columns below each other, wrapped where a terminal is too narrow for them. Pure.
 
-Without a width, as in a pipe, a row is one line and nothing is cut. With one, no line of a table is wider: columns are
-narrowed at the ends of words; where that is not enough, each row becomes a block of `heading  value` lines.
+Without a width, as in a pipe, a row is one line and nothing is cut. With one, no line of a table is wider: columns that
+can be spared are left out before a word or a name would be broken, and a line below says so; then columns are narrowed,
+first at the ends of words; where that is not enough, each row becomes a block of `heading  value` lines.
 """
 
 from __future__ import annotations
@@ -59,16 +60,17 @@ def width_of(text: str) -> int:
 
 
 def _table(table: Table, width: int | None) -> Iterator[Line]:
-    columns = [table.columns[i] for i in table.shown]
+    kept = table.shown if width is None else _with_room(table, width)
+    columns = [table.columns[i] for i in kept]
     head = [_shown(column.heading or "") for column in columns]
-    rows = [[row[i] for i in table.shown] for row in table.rows]
+    rows = [[row[i] for i in kept] for row in table.rows]
     texts = [[_shown(cell.text) for cell in row] for row in rows]
     if width is None:
         widths: list[int] | None = [min(_WIDEST, max(map(width_of, cells))) for cells in zip(head, *texts, strict=True)]
         gap = 2
     else:
         texts = [[_cut(text) for text in row] for row in texts]
-        widths, gap = _fitting([head, *texts], width)
+        widths, gap = _fitting([head, *texts], [_unbroken(table, i) for i in kept], width)
     if widths is None:
         yield from _blocks(head, rows, texts, max(width or 0, _NARROWEST))
         return
@@ -77,17 +79,46 @@ def _table(table: Table, width: int | None) -> Iterator[Line]:
     yield (((" " * gap).join("-" * w for w in widths), "rule"),)
     for row, shown in zip(rows, texts, strict=True):
         yield from _row(shown, [cell.tone for cell in row], columns, widths, gap, folded)
+    left_out = [table.columns[i].heading or "" for i in table.shown if i not in kept]
+    if left_out and width:
+        told = f"Not shown, for want of width: {', '.join(left_out)}; `--json` has all."
+        yield from (((line, None),) for line in fold(_shown(told), width))
 
 
-def _fitting(texts: Sequence[Sequence[str]], width: int) -> tuple[list[int] | None, int]:
-    """Widths of columns that fit, and how far they stand apart; None where words would be broken."""
+def _with_room(table: Table, width: int) -> list[int]:
+    """The columns of which no word and no name has to be broken; all, where there are none to spare for it."""
+    needs = {i: _unbroken(table, i) for i in table.shown}
+    kept = table.shown
+    while sum(needs[i] for i in kept) + len(kept) - 1 > width:
+        most = max(table.columns[i].spare for i in kept)
+        if most == 0:
+            return table.shown
+        kept.remove([i for i in kept if table.columns[i].spare == most][-1])
+    return kept
+
+
+def _unbroken(table: Table, number: int) -> int:
+    """How wide a column must be for the words of its heading, for its names, or for the words of its other cells."""
+    column = table.columns[number]
+    texts = [_shown(row[number].text) for row in table.rows]
+    cells = [width_of(text) if column.is_id else min(_longest_whole(text), _LONGEST_WORD) for text in texts]
+    return max([_longest_whole(_shown(column.heading or "")), *cells])
+
+
+def _longest_whole(text: str) -> int:
+    return max((width_of(word) for word in text.split()), default=0)
+
+
+def _fitting(texts: Sequence[Sequence[str]], unbroken: Sequence[int], width: int) -> tuple[list[int] | None, int]:
+    """Widths of columns that fit, and how far they stand apart; None where words break but at joints."""
     by_column = list(zip(*texts, strict=True))
     natural = [max(map(width_of, cells)) for cells in by_column]
-    needed = [max(map(_longest_word, cells)) for cells in by_column]
-    for gap in (2, 1):
-        room = width - gap * (len(natural) - 1)
-        if sum(needed) <= room:
-            return _narrowed(natural, needed, room), gap
+    joints = [max(map(_longest_word, cells)) for cells in by_column]
+    for needed in ([max(pair) for pair in zip(unbroken, joints, strict=True)], joints):
+        for gap in (2, 1):
+            room = width - gap * (len(natural) - 1)
+            if sum(needed) <= room:
+                return _narrowed(natural, needed, room), gap
     return None, 0
 
 

@@ -16,13 +16,13 @@ from convex_evals.text import and_more
 
 _COLUMNS = (
     Column("run_id", "not complete either", is_id=True),
-    Column("date", "date"),
+    Column("date", "date", spare=1),
     Column("model", "model", is_id=True),
     Column("experiment", "experiment"),
     Column(None, "evals done", right=True),
     Column("written", None),
     Column("planned", None),
-    Column("state", "state", right=True),
+    Column("state", "state"),
 )
 
 

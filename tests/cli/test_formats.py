@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -91,7 +92,7 @@ def test_a_command_in_each_format(command: str, columns: list[str], suite: Path,
     assert texts["terminal"] == invoke(*words).out and texts["json"] == invoke(*words, "--json").out
     assert json.loads(texts["json"])
     assert "| --- |" in texts["markdown"] and "--  --" in texts["terminal"]
-    head, *rows = csv.reader(io.StringIO(texts["csv"].split("\n\n")[0]))
+    head, *rows = csv.reader(io.StringIO(texts["csv"]))
     assert head[: len(columns)] == columns
     assert rows and all(len(row) == len(head) for row in rows)
 
@@ -125,6 +126,27 @@ def test_a_report_is_written_by_default_alone(suite: Path, invoke: Invoke) -> No
     assert invoke("report", "before", "--stdout").out == invoke("report", "before", "--format", "markdown").out
     assert invoke("report", "before", "--stdout", "--format", "csv").status == 2
     assert invoke("report", "before").status == 0 and (suite / "reports").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "first"),
+    [
+        ("list", "run_id"),
+        ("leaderboard", "benchmark"),
+        ("matrix", "experiment"),
+        ("due", "model"),
+        ("guidelines coverage", "eval"),
+        ("benchmark list", "name"),
+        ("keys list", "name"),
+    ],
+)
+def test_csv_of_nothing_is_a_header(command: str, first: str, suite: Path, invoke: Invoke) -> None:
+    shutil.rmtree(suite / "runs")
+    (suite / "models.yaml").unlink()
+    (suite / "guidelines.md").write_text("# Rules\n\n- One.\n")
+    (suite / "convex-evals.yaml").write_text("experiments:\n  default: {guidelines: guidelines.md}\n")
+    text = invoke(*command.split(), "--format", "csv").out
+    assert text.startswith(f"{first},") and text.count("\n") == 1, text
 
 
 def test_csv_has_typed_values(suite: Path, invoke: Invoke) -> None:

@@ -171,12 +171,45 @@ def test_json_comes_back(table: Table) -> None:
         assert record.keys() == {column.key for column in table.columns if column.key is not None}
 
 
+def test_csv_is_one_table_with_a_header() -> None:
+    columns = [Column("name", "name"), Column("n", None)]
+    assert to_csv(Section.of("none", Table.of(columns, []).for_machines())) == "name,n\n"
+    assert to_csv(Section.of("no table")) == ""
+
+
+def test_a_narrow_terminal_leaves_out_what_can_be_spared() -> None:
+    columns = [
+        Column("name", "name", is_id=True),
+        Column("first", "first one", spare=1),
+        Column("n", "n", right=True, spare=2),
+        Column("why", "why", spare=1),
+        Column("result", "result"),
+    ]
+    table = Table.of(columns, [["acme/a-long-name", "whole words", 7, "because of it", "passed"]])
+
+    def shown(width: int) -> list[str]:
+        return ["".join(text for text, _ in line) for line in lines(Section((table,)), width)]
+
+    assert len(shown(60)) == 3
+    assert shown(32) == [
+        "name              first   result",
+        "                  one",
+        "----------------  ------  ------",
+        "acme/a-long-name  whole   passed",
+        "                  words",
+        "Not shown, for want of width: n,",
+        "why; `--json` has all.",
+    ]
+    assert shown(26)[0] == "name              result"
+    assert not any(line.startswith("Not shown") for line in shown(12))  # blocks, which have all
+
+
 def test_tables_of_the_same_columns_are_one_in_csv() -> None:
     columns, others = [Column("name", "name"), Column("n", None)], [Column("x", "x")]
     rows: list[Row] = [["a", 1]]
     parts = [Section.of(Table.of(columns, rows), heading="one"), Section.of("text", Table.of(columns, [["=b", -2]]))]
     section = apart(*parts, Table.of(others, [[None]]))
-    assert to_csv(section) == 'name,n\na,1\n\'=b,-2\n\nx\n""\n'
+    assert to_csv(section) == "name,n\na,1\n'=b,-2\n"
     assert to_data(section) == [
         {"section": "one", "rows": [{"name": "a", "n": 1}]},
         {"section": "", "rows": [{"name": "=b", "n": -2}]},

@@ -19,7 +19,7 @@ _PAIRED = (
     Column(None, "95 % interval", right=True),
     Column("interval_low", None),
     Column("interval_high", None),
-    Column("p", "p", right=True),
+    Column("p", "p", right=True, spare=1),
     Column("verdict", "verdict"),
 )
 TONES = {Conclusion.IMPROVED: Tone.GOOD, Conclusion.REGRESSED: Tone.BAD}

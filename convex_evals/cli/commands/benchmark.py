@@ -165,7 +165,8 @@ def list_(ctx: click.Context, runs_dir: Path | None, form: str) -> int:
     store = RunStore(workspace.runs_dir, left_out=[])
     runs = runs_by_id(store)
     table = benchmarks_table(found, runs)
-    section = Section.of(table if found else "No benchmark yet; `cli benchmark mint v1` names the suite as it is now.")
+    none = "No benchmark yet; `cli benchmark mint v1` names the suite as it is now."
+    section = Section.of(table) if found else Section.of(table.for_machines(), none)
     print_result(form, section, lambda: [benchmark_to_data(each, runs) for each in found])
     return tell_left_out(store)
 

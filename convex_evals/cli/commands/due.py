@@ -64,7 +64,8 @@ def due(
         chosen = within([(d, d.asked.cost_usd) for d in found if d.is_due], budget)
         found, left_out = list(chosen.due), chosen.left_out
     note = None if found or left_out else _nothing(scheduled)
-    section = Section.of(_table(found) if found else None, *(map(_reasons, found) if why else ()), *left_out, note)
+    table = _table(found) if found else _table(()).for_machines()
+    section = Section.of(table, *(map(_reasons, found) if why else ()), *left_out, note)
     print_result(form, section, lambda: [due_to_data(d) for d in found])
 
 
@@ -84,9 +85,9 @@ def _table(found: Sequence[Due]) -> Table:
         Column("model", "model", is_id=True),
         Column("experiment", "experiment"),
         Column("is_due", "due"),
-        Column("last_attempt", "last attempt", right=True),
-        Column("interval_days", "interval", right=True),
-        Column("due_at", "due at (UTC)", right=True),
+        Column("last_attempt", "last attempt", spare=1),
+        Column("interval_days", "interval", right=True, spare=2),
+        Column("due_at", "due at (UTC)"),
         Column("cost_usd", "cost of a run", right=True),
     ]
 

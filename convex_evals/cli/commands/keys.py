@@ -93,11 +93,11 @@ def list_(ctx: click.Context, form: str) -> None:
 
     columns = [
         Column("name", "name", is_id=True),
-        Column("state", "state", right=True),
-        Column("scopes", "scopes", right=True),
-        Column("created", "created", right=True),
-        Column("expires", "expires", right=True),
-        Column("revoked", "revoked", right=True),
+        Column("state", "state"),
+        Column("scopes", "scopes", spare=1),
+        Column("created", "created", spare=2),
+        Column("expires", "expires"),
+        Column("revoked", "revoked", spare=1),
     ]
     now = today()
     found = [[k.name, k.state(now).value, k.scopes, k.created, k.expires, k.revoked] for k in _store(ctx).all()]

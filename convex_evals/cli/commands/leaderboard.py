@@ -131,7 +131,7 @@ def _board(workspace: Workspace, store: RunStore, options: LeaderboardOptions) -
 
 
 def _section(board: Leaderboard, found: Sequence[Gain], workspace: Workspace, options: LeaderboardOptions) -> Section:
-    from convex_evals.analysis.leaderboard_tables import leaderboard_section, recorded_section
+    from convex_evals.analysis.leaderboard_tables import leaderboard_section, no_ranking, recorded_section
     from convex_evals.render.model import Section
 
     section = leaderboard_section(board, found, everything=options.everything)
@@ -143,7 +143,7 @@ def _section(board: Leaderboard, found: Sequence[Gain], workspace: Workspace, op
     under = (f" of {benchmark}" if benchmark else "") + (f" under {experiment}" if experiment else "")
     how = "" if board.unranked else "`cli run -m MODEL` makes one, "
     none = f"No run to rank{under} in {workspace.runs_dir}; {how}`cli list` lists all."
-    return Section.of(none, recorded_section(board.unranked), *section.parts)
+    return Section.of(no_ranking(), none, recorded_section(board.unranked), *section.parts)
 
 
 data_option = click.option(

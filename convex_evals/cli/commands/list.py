@@ -76,10 +76,10 @@ def _evals(evals: Sequence[Eval], form: str) -> None:
             complain(e.config_problem, "warning")
     columns = [
         Column("eval", "eval", is_id=True),
-        Column("pipeline", "pipeline", right=True),
+        Column("pipeline", "pipeline", spare=1),
         Column("wrong", "wrong", right=True),
         Column("accept", "accept", right=True),
-        Column("tags", "tags", right=True),
+        Column("tags", "tags", spare=2),
         Column("path", None),
     ]
     rows = [

@@ -52,12 +52,12 @@ def list_(ctx: click.Context, form: str) -> None:
 
     catalog = _catalog(ctx)
     columns = [
-        Column("slug", "slug"),
-        Column("name", "name", right=True),
-        Column("key_variable", "key", right=True),
-        Column("key_state", "", right=True),
-        Column("first_seen", "first seen", right=True),
-        Column("tags", "tags", right=True),
+        Column("slug", "slug", is_id=True),
+        Column("name", "name", spare=1),
+        Column("key_variable", "key"),
+        Column("key_state", ""),
+        Column("first_seen", "first seen", spare=2),
+        Column("tags", "tags", spare=3),
         Column("shipped", None),
     ]
     keys = {e.slug: key_of(e) for e in catalog.entries}
@@ -237,7 +237,7 @@ def _entries(found: list[Offer]) -> Table:
     columns = [
         Column("slug", "slug", is_id=True),
         Column("name", "name"),
-        Column("first_seen", "first seen", right=True),
+        Column("first_seen", "first seen", spare=2),
         Column("input_usd", "$ in per million", right=True),
         Column("output_usd", "$ out per million", right=True),
     ]
@@ -255,11 +255,11 @@ def _answers(found: list[SignOfLife]) -> Table:
 
     columns = [
         Column("model", "model", is_id=True),
-        Column("fault", "fault", right=True),
+        Column("fault", "fault"),
         Column("message", "message"),
         Column("first_token_ms", "first text, ms", right=True),
         Column("duration_ms", "in all, ms", right=True),
-        Column("priced", "price known", right=True),
+        Column("priced", "price known"),
     ]
     rows = [[f.model, f.fault, f.message, f.first_token_ms, f.duration_ms, f.priced] for f in found]
     return Table.of(columns, rows)

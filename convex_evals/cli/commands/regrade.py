@@ -101,9 +101,9 @@ def _report(found: Regrading) -> Section:
         Column(None, "changed"),
         Column("eval", None),
         Column("trial", None),
-        Column("was", "was", right=True),
-        Column("is", "is", right=True),
-        Column("because_of", "because of", right=True),
+        Column("was", "was"),
+        Column("is", "is"),
+        Column("because_of", "because of"),
     ]
     if rows:
         lines.append(Table.of(columns, rows))
