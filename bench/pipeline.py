@@ -25,6 +25,7 @@ from bench.cold_pipeline import ColdGrading, differences
 from bench.machine import PeakMemory, cpu_seconds
 from convex_evals.config import ProjectConfig
 from convex_evals.grading.packages import PackageError
+from convex_evals.grading.sandbox.base import Level
 from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.grading.service import GradingService
 from convex_evals.grading.setup import ready_service
@@ -119,7 +120,7 @@ async def ours(cases: Sequence[Case], workers: int, on: Measured) -> None:
 
 
 async def cold(cases: Sequence[Case], workers: int, on: Measured) -> None:
-    async with opened(workers, Containment(unsafe=True)) as service:
+    async with opened(workers, Containment(Level.NONE)) as service:
         await measure(cases, workers, lambda case: grade_cold(service, case.ev, case.files), on, "cold")
 
 

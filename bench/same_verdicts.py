@@ -23,6 +23,7 @@ from zlib import crc32
 
 from bench.cold_pipeline import differences
 from bench.pipeline import ROOT, Case, Grade, cases_of, grade_cold, opened
+from convex_evals.grading.sandbox.base import Level
 from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.records import Outcome, Verdict
 from convex_evals.records.hashes import sha256_files, sha256_parts
@@ -69,7 +70,7 @@ async def add_cold(cases: list[Case], workers: int, kept: Path) -> None:
     """Add the verdicts of the official tools that `kept` does not have."""
     known = read_kept(kept)
     missing = [case for case in cases if key_of(case) not in known]
-    async with opened(workers, Containment(unsafe=True)) as service:
+    async with opened(workers, Containment(Level.NONE)) as service:
         with kept.open("a", encoding="utf-8") as file:
             file.write("\n" if known else "")
 
@@ -110,7 +111,7 @@ async def compared(cases: list[Case], workers: int, kept: Path) -> Comparison:
         await acquit(found, suspects, verdicts, lambda case: service.grade(case.ev, case.files))
     suspects = [case for case in suspects if case.name in found.differences]
     if suspects:
-        async with opened(workers, Containment(unsafe=True)) as service:
+        async with opened(workers, Containment(Level.NONE)) as service:
             await acquit(found, suspects, colds, lambda case: grade_cold(service, case.ev, case.files))
     return found
 

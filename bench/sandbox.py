@@ -98,7 +98,7 @@ def main() -> None:
     if options.processors:
         ways = Way("any", contained, processors=False), Way("own", contained)
     else:
-        ways = Way("none", Containment(unsafe=True)), Way(options.level.value, contained)
+        ways = Way("none", Containment(Level.NONE)), Way(options.level.value, contained)
     times = asyncio.run(measure(evals, ways, options.rounds, options.workers))
     first, second = (statistics.median(times[way.name]) / len(evals) for way in ways)
     if options.as_json:

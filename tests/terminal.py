@@ -11,7 +11,7 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,14 +125,16 @@ class Terminal:
 
 
 @contextmanager
-def terminal(cwd: Path, *arguments: str, width: int = 120, **environment: str) -> Iterator[Terminal]:
-    """`cli run ARGUMENTS` on a terminal of so many columns."""
+def terminal(
+    cwd: Path, *arguments: str, width: int = 120, before: Sequence[str] = (), **environment: str
+) -> Iterator[Terminal]:
+    """`cli run ARGUMENTS` on a terminal of so many columns; `before` are words of a program that executes the rest."""
     variables = {"TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", "COLUMNS": str(width), "LINES": "50"}
     pid, fd = pty.fork()
     if pid == 0:
         os.chdir(cwd)
-        argv = [sys.executable, str(ROOT / "cli.py"), "run", *arguments]
-        os.execve(sys.executable, argv, clean_environment(**variables, **environment))
+        argv = [*before, sys.executable, str(ROOT / "cli.py"), "run", *arguments]
+        os.execve(argv[0], argv, clean_environment(**variables, **environment))
     termios.tcsetwinsize(fd, (50, width))
     found = Terminal(pid, fd)
     try:

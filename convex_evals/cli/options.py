@@ -113,11 +113,11 @@ def workers_option(command: F) -> F:
 
 
 def containment_options(command: F) -> F:
-    """How the code that is graded is contained."""
+    """How the code that is run is contained."""
     command = click.option(
         "--unsafe-no-sandbox",
         is_flag=True,
-        help="Run model-written code without a sandbox if none works. It can do whatever you can.",
+        help="Run code of suites and models without a sandbox if none works. It can do whatever you can.",
     )(command)
     return click.option(
         "--sandbox",
@@ -135,19 +135,40 @@ class GradingOptions:
     sandbox: str | None
     unsafe_no_sandbox: bool
 
-    def containment(self, *, reviewed: bool = False) -> Containment:
+    def containment(self) -> Containment:
         """Raises `click.UsageError`."""
-        return containment_of(self.sandbox, self.unsafe_no_sandbox, reviewed=reviewed)
+        return containment_of(self.sandbox, self.unsafe_no_sandbox)
 
 
-def containment_of(sandbox: str | None, unsafe: bool, *, reviewed: bool = False) -> Containment:
-    """Raises `click.UsageError` where the options contradict each other."""
+def containment_of(sandbox: str | None, unsafe: bool) -> Containment:
+    """The containment for the command under way, whose last line says so if code ran without a sandbox.
+
+    Raises `click.UsageError` where the options contradict each other.
+    """
     from convex_evals.grading.sandbox.base import Level
-    from convex_evals.grading.sandbox.choice import Containment
+    from convex_evals.grading.sandbox.choice import AFTER, Containment
 
     if sandbox and unsafe:
         raise click.UsageError("--sandbox and --unsafe-no-sandbox: give only one of them")
-    return Containment(Level(sandbox) if sandbox else None, unsafe, reviewed)
+    level = Level(sandbox) if sandbox else None
+    found = Containment(level, unsafe, confirm=_run_without_sandbox if on_terminal() else None)
+
+    def tell() -> None:
+        if found.uncontained:
+            complain(AFTER, "warning")
+
+    click.get_current_context().call_on_close(tell)
+    return found
+
+
+def _run_without_sandbox(problem: str) -> bool:
+    """Ask the person at the terminal. Raises `click.Abort`."""
+    from convex_evals.cli.questions import interrupting
+    from convex_evals.render.terminal import undisturbed
+
+    with undisturbed(), interrupting():
+        complain(problem, "warning")
+        return click.confirm("Code of suites and models can do whatever you can. Run it without a sandbox?", err=True)
 
 
 TO_HELP = "Deployment of convex-evals.yaml, its URL, or `local`. Default: the only one."

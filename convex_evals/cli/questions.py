@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import signal
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from convex_evals.text import one_line, printable
@@ -68,6 +70,16 @@ def ask(message: str, default: str, problem: Callable[[str], str | None]) -> str
         validate=lambda text: True if (what := problem(text)) is None else _shown(what),
     )
     return str(_asked(question))
+
+
+@contextmanager
+def interrupting() -> Iterator[None]:
+    """Ctrl-C ends a question, though an event loop waits for it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _asked(question: Question) -> Any:

@@ -56,13 +56,12 @@ async def generate(service: GradingService, ev: Eval) -> Generated:
 
 
 async def generate_all(
-    workspace: Workspace, evals: Sequence[Eval], display: Display, *, check: bool
+    workspace: Workspace, evals: Sequence[Eval], containment: Containment, display: Display, *, check: bool
 ) -> list[Generated]:
     """Generate the code of `evals`, one after the other, and write it unless this is a `check`. Raises `UserError`."""
     done = []
-    contained = Containment(reviewed=workspace.is_own)
     async with ready_service(
-        workspace.suite, workspace.config, 1, display.preparing, display.warn, contained
+        workspace.suite, workspace.config, 1, display.preparing, display.warn, containment
     ) as grader:
         display.start("generating code", len(evals))
         for ev in evals:

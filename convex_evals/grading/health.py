@@ -16,7 +16,7 @@ from convex_evals.errors import InfrastructureError, UserError
 from convex_evals.grading.node import NodeMissing
 from convex_evals.grading.npm import Progress
 from convex_evals.grading.sandbox.base import Level
-from convex_evals.grading.sandbox.choice import CHOSEN, INSTALL_SANDBOX, REVIEWED
+from convex_evals.grading.sandbox.choice import CHOSEN, INSTALL_SANDBOX, own_code
 from convex_evals.grading.sandbox.client import open_launcher
 from convex_evals.grading.sandbox.probe import probe
 from convex_evals.grading.service import CANARY_SUITE
@@ -142,7 +142,7 @@ def _backend_local() -> Finding:
 async def inspect_grading(progress: Progress, warn: Callable[[str], None]) -> Finding:
     """Grade the canary: the whole way once, with a project that must pass. Installs the toolchain if it must."""
     try:
-        async with ready_service(CANARY_SUITE, ProjectConfig(), 1, progress, warn, REVIEWED) as service:
+        async with ready_service(CANARY_SUITE, ProjectConfig(), 1, progress, warn, own_code()) as service:
             verdict, _ = await service.canary()
     except (UserError, InfrastructureError) as error:
         return Finding("backend embedded", "broken", str(error), "see the reason")

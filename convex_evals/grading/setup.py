@@ -32,16 +32,17 @@ async def ready_service(
 ) -> AsyncIterator[GradingService]:
     """A grading service for the suite at `suite`; everything it needs is installed first, where it is not there yet.
 
-    `containment` says under which sandbox it grades. Raises `UserError` where that is impossible.
+    `containment` says under which sandbox it grades, and is told of code that goes without. Raises `UserError` where
+    that is impossible.
     """
     cache = cache_dir()
     toolchain = await ensure_toolchain(cache, progress)
     packages = PackageStore(cache / "packages", toolchain.node, config.packages_before)
     await _install(packages, canary_eval().answer().files["package.json"], progress)
-    level = await containment.choose(toolchain, cache, warn)
+    level = await containment.choose(toolchain, cache)
     with scratch_folder() as folder:
         readable = readable_paths(packages, suite, ())
-        async with open_sandbox(level, toolchain, folder, readable) as sandbox:
+        async with open_sandbox(level, toolchain, folder, readable, lambda: containment.exposed(warn)) as sandbox:
             scratch = Path(tempfile.mkdtemp(prefix="checker-", dir=folder))
             async with Checker(toolchain, sandbox, scratch, folder, readable) as checker:
                 suite_packages = await _suite_packages(suite, checker, packages, progress, warn)

@@ -23,13 +23,9 @@ from convex_evals.models.servers import refuse_stranger
 REPLAY = "replay:"
 
 
-# Whose code stands in the repository, where people have read it.
-REVIEWED_MODELS = frozenset({SLUG, DEMO_SLUG})
-
-
 def is_stand_in(model: str) -> bool:
     """Whether this is the slug of recorded replies or reference answers, rather than of a model."""
-    return model in REVIEWED_MODELS or model.startswith("replay/")
+    return model in (SLUG, DEMO_SLUG) or model.startswith("replay/")
 
 
 def refuse_without_keys(solvers: Iterable[Solver]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
@@ -33,6 +35,10 @@ _FRONT = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
 _PROGRESS = TextColumn("{task.fields[progress]}", markup=False)
 
 
+# Those that draw now.
+_drawing: list[Progress] = []
+
+
 class Display:
     """Progress of one command. Off a terminal every finished item is a line, and waiting is told every few seconds."""
 
@@ -58,12 +64,14 @@ class Display:
     def __enter__(self) -> Self:
         if self._live:
             self._live.start()
+            _drawing.append(self._live)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._live:
+            _drawing.remove(self._live)
             self._live.stop()
 
     def preparing(self, what: str, done: int, total: int) -> None:
@@ -138,6 +146,19 @@ class Display:
             self._live.console.print(Text(_shown(text)))
         else:
             say(one_line(text), err=True)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Nothing is drawn meanwhile: the user is asked something."""
+    paused = list(_drawing)
+    for live in paused:
+        live.stop()
+    try:
+        yield
+    finally:
+        for live in paused:
+            live.start()
 
 
 def _shown(text: str) -> str:

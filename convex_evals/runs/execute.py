@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
-from convex_evals.grading.sandbox.choice import REVIEWED, Containment
+from convex_evals.grading.sandbox.choice import Containment, own_code
 from convex_evals.grading.service import GradingService
 from convex_evals.grading.setup import ready_service
 from convex_evals.models.batching.following import Following
 from convex_evals.models.retries import ModelSolver
-from convex_evals.models.solvers import REVIEWED_MODELS, refuse_without_keys
+from convex_evals.models.solvers import refuse_without_keys
 from convex_evals.models.waits import Waits
 from convex_evals.render.terminal import Display
 from convex_evals.render.verdicts import headline
@@ -75,8 +75,7 @@ class Work(Ends):
         count = (self.workers or space.workers) if executes else 1
         # Replies that nothing executes wait for a model at most, and those have limits of their own.
         self._places = asyncio.Semaphore(count if _needs_service(requests) else space.config.concurrency)
-        reviewed = space.is_own and all(r.solver.model in REVIEWED_MODELS for r in requests)
-        containment = replace(self.containment, reviewed=reviewed) if executes else REVIEWED
+        containment = self.containment if executes else own_code()
         async with _service_for(requests, count, space, display, containment) as service:
             self._progress = Progress(sum(len(self._share(r)) * r.trials for r in requests))
             display.start("trials", self._progress.total)
@@ -245,7 +244,7 @@ async def plan_runs(
     A leftover that can no longer be resumed is left out.
     """
     work = Work(workspace, RunStore(workspace.runs_dir), display, fresh=fresh)
-    async with _service_for(requests, 1, workspace, display, REVIEWED) as service:
+    async with _service_for(requests, 1, workspace, display, own_code()) as service:
         return [(run, request) for request in requests if (run := await work._open(request, service))]
 
 

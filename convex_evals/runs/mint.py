@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from convex_evals.config import Workspace
 from convex_evals.errors import UserError
-from convex_evals.grading.sandbox.choice import REVIEWED
+from convex_evals.grading.sandbox.choice import own_code
 from convex_evals.grading.setup import ready_service
 from convex_evals.records.benchmark import Benchmark, BenchmarkEval, BenchmarkExperiment, benchmark_id
 from convex_evals.records.grading_inputs import GradingInputs
@@ -44,7 +44,7 @@ async def mint_suite(
         )
     display.preparing("starting the graders", 0, 0)
     async with ready_service(
-        workspace.suite, workspace.config, 1, display.preparing, display.warn, REVIEWED
+        workspace.suite, workspace.config, 1, display.preparing, display.warn, own_code()
     ) as service:
         display.preparing(f"looking at {counted(len(evals), 'eval')}", 0, 0)
         today = await look_at(service, evals)

@@ -61,8 +61,6 @@ def run_section(
         )
     if summary and summary.counts.too_many_unscored and not plan.synthetic:
         rest.append(f"Not ranked: {summary.counts.unscored_share:.0%} of the trials have no verdict")
-    if known and "none" in known.sandbox:
-        rest.append("Sandbox: none (what was graded could do whatever you can)")
     return Section.of(*parts, *totals, *rest, *_where(run, known))
 
 

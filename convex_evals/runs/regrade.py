@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from convex_evals.config import Workspace
@@ -12,7 +12,6 @@ from convex_evals.errors import UserError
 from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.grading.service import GradingService, check_graders
 from convex_evals.grading.setup import ready_service
-from convex_evals.models.solvers import REVIEWED_MODELS
 from convex_evals.records import Generation, GradeFile, Outcome, RunPlan, Summary, TrialGrade, Verdict
 from convex_evals.records.grading_inputs import GradingInputs, grade_name
 from convex_evals.records.journal import JournalEntry
@@ -245,14 +244,8 @@ async def regrade_runs(
         name = f"{eval_id} #{trial}" if len(runs) == 1 else f"{run.plan.run_id} {eval_id} #{trial}"
         display.item(verdict.outcome.value, name, verdict.duration_ms / 1000)
 
-    reviewed = workspace.is_own and all(run.plan.model in REVIEWED_MODELS for run in runs)
     async with ready_service(
-        workspace.suite,
-        workspace.config,
-        workers,
-        display.preparing,
-        display.warn,
-        replace(containment, reviewed=reviewed),
+        workspace.suite, workspace.config, workers, display.preparing, display.warn, containment
     ) as grader:
         if not evals:
             return []

@@ -11,6 +11,7 @@ import pytest
 from bench.cold_pipeline import differences
 from bench.pipeline import grade_cold
 from convex_evals.config import ProjectConfig
+from convex_evals.grading.sandbox.base import Level
 from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.grading.setup import ready_service
 from convex_evals.suite.suite import load_suite
@@ -50,7 +51,7 @@ def test_edited_answers_get_the_same_verdict_both_ways(soak: bool) -> None:
 
     async def run() -> list[str]:
         found = []
-        bare = Containment(unsafe=True)
+        bare = Containment(Level.NONE)
         async with (
             ready_service(ROOT, ProjectConfig(), 1, lambda *_: None, lambda _: None, Containment()) as ours,
             ready_service(ROOT, ProjectConfig(), 1, lambda *_: None, lambda _: None, bare) as lender,

@@ -12,7 +12,7 @@ import pytest
 from convex_evals.config import open_workspace
 from convex_evals.grading.case_results import CaseResult
 from convex_evals.grading.cases import Case, cases_of, foils_of
-from convex_evals.grading.sandbox.choice import REVIEWED
+from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.grading.setup import ready_service
 from convex_evals.grading.validation import Validation, incomplete, validate_cases
 from convex_evals.records.hashes import sha256_text
@@ -48,7 +48,7 @@ def test_answers_pass_and_mistakes_are_caught(soak: bool, monkeypatch: pytest.Mo
 
     async def validate() -> None:
         workspace = open_workspace(None, None, ROOT)
-        async with ready_service(ROOT, workspace.config, 2, lambda *_: None, pytest.fail, REVIEWED) as service:
+        async with ready_service(ROOT, workspace.config, 2, lambda *_: None, pytest.fail, Containment()) as service:
             await validate_cases(service, cases if soak else sample(cases), 5 if soak else 1, results.append)
 
     asyncio.run(validate())

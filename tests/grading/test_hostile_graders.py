@@ -111,6 +111,6 @@ def test_without_a_sandbox_it_would(toolchain: Path, suite: Path) -> None:
 
 async def grade(suite: Path, level: Level) -> Verdict:
     ev = load_suite(suite).evals[0]
-    containment = Containment(unsafe=True) if level is Level.NONE else Containment(level=level)
+    containment = Containment(level)
     async with ready_service(suite, ProjectConfig(), 1, lambda *_: None, lambda _: None, containment) as service:
         return await service.grade(ev, ev.answer().files)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pytest
 
 from convex_evals.config import ProjectConfig
-from convex_evals.grading.sandbox.choice import REVIEWED
+from convex_evals.grading.sandbox.choice import Containment
 from convex_evals.grading.setup import ready_service
 from convex_evals.records import Outcome, StepName, Verdict
 from convex_evals.suite.suite import load_suite
@@ -86,7 +86,7 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Verdic
 
     async def run() -> dict[str, tuple[Verdict, Verdict]]:
         found = {}
-        async with ready_service(suite, ProjectConfig(), 1, lambda *_: None, lambda _: None, REVIEWED) as service:
+        async with ready_service(suite, ProjectConfig(), 1, lambda *_: None, lambda _: None, Containment()) as service:
             for name, (files, _, _) in HOSTILE.items():
                 hostile = await service.grade(ev, {**PLAIN, **files})
                 found[name] = hostile, await service.grade(ev, PLAIN)

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import click
 
-from convex_evals.cli.options import filter_options, output_option, print_result, suite_path
+from convex_evals.cli.options import (
+    containment_of,
+    containment_options,
+    filter_options,
+    output_option,
+    print_result,
+    suite_path,
+)
 
 
 @click.command()
 @filter_options
 @click.option("--check", is_flag=True, help="Write nothing; exit with 4 if a folder is out of date.")
+@containment_options
 @output_option
 @click.pass_context
 def codegen(
@@ -18,6 +26,8 @@ def codegen(
     categories: tuple[str, ...],
     tags: tuple[str, ...],
     check: bool,
+    sandbox: str | None,
+    unsafe_no_sandbox: bool,
     form: str,
 ) -> int:
     """Write `_generated/` of the reference answers, as `npx convex dev` would.
@@ -39,12 +49,13 @@ def codegen(
     from convex_evals.render.terminal import Display
     from convex_evals.suite.suite import load_suite
 
+    containment = containment_of(sandbox, unsafe_no_sandbox)
     workspace = open_workspace(suite_path(ctx), None, Path.cwd())
     if not (check or workspace.is_own):
         raise UserError("-C: a suite named by it is only read; add --check, or go into its folder")
     evals = load_suite(workspace.suite).select(patterns, categories, tags)
     with Display() as display:
-        done = asyncio.run(generate_all(workspace, evals, display, check=check))
+        done = asyncio.run(generate_all(workspace, evals, containment, display, check=check))
     stale = [g for g in done if not g.is_current]
     said = "out of date" if check else "written"
     lines = [f"{g.ev.id}: {said}: {', '.join([*g.stale, *g.surplus])}" for g in stale]

@@ -96,7 +96,7 @@ def validate(ctx: click.Context, options: ValidateOptions, grading: GradingOptio
     from convex_evals.grading.suite_validation import Choice, SuiteValidation
     from convex_evals.render.terminal import Display
 
-    containment = grading.containment(reviewed=suite_path(ctx) is None)
+    containment = grading.containment()
     workspace = open_workspace(suite_path(ctx), None, Path.cwd())
     choice = Choice(
         patterns=options.patterns,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import socket
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -115,14 +115,19 @@ class Launch:
     together: str | None = None  # launches of this name may use together what one may
 
     @property
+    def is_ours(self) -> bool:
+        """Whether it executes nothing of a suite or a model."""
+        return bool(self.shared)
+
+    @property
     def limits(self) -> Mapping[str, int]:
         """What each of its processes may use; our own programs know limits of their own."""
-        return _SHARED_LIMITS if self.shared else _LIMITS
+        return _SHARED_LIMITS if self.is_ours else _LIMITS
 
     @property
     def memory_bytes(self) -> int:
         """What all its processes may use together."""
-        return SHARED_MEMORY_BYTES if self.shared else MEMORY_BYTES
+        return SHARED_MEMORY_BYTES if self.is_ours else MEMORY_BYTES
 
 
 def unused_user() -> int:
@@ -145,12 +150,15 @@ class Sandbox(Protocol):
 
 @dataclass(frozen=True)
 class NoSandbox:
-    """Clean environment and an own process group, nothing more: for code that was reviewed."""
+    """Clean environment and an own process group, nothing more; `exposed` hears of code that is not ours."""
 
     launcher: LauncherClient
+    exposed: Callable[[], None] = lambda: None
     level: Level = Level.NONE
 
     async def launch(self, launch: Launch) -> Child:
+        if not launch.is_ours:
+            self.exposed()
         request = LaunchRequest([str(word) for word in launch.argv], dict(launch.env), str(launch.cwd))
         return await self.launcher.launch(request, launch.pass_fds, capture=launch.capture)
 

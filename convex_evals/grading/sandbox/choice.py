@@ -1,4 +1,4 @@
-"""Which level of containment a command works under."""
+"""Which level of containment a command works under: one rule for all that run code of a suite or of a model."""
 
 from __future__ import annotations
 
@@ -8,51 +8,64 @@ from pathlib import Path
 
 from convex_evals.errors import UserError
 from convex_evals.grading.sandbox.base import Level
-from convex_evals.grading.sandbox.probe import probe
+from convex_evals.grading.sandbox.probe import Probe, probe
 from convex_evals.grading.toolchain import Toolchain
 
-# Landlock alone leaves a few port numbers of other machines within reach (docs/security.md): only who asks gets it.
-CHOSEN = (Level.STRICT, Level.CONTAINER)
+# Landlock alone leaves a few port numbers of other machines within reach (docs/security.md): it comes last.
+CHOSEN = (Level.STRICT, Level.CONTAINER, Level.LANDLOCK)
 INSTALL_SANDBOX = (
     "install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap) where user namespaces are allowed, or podman"
 )
+BEFORE = "no sandbox: the code that runs now can read, change and send whatever you can"
+AFTER = "this ran code without a sandbox, which could read, change and send whatever you can"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Containment:
-    """What the user wants, and what the code that will be executed is."""
+    """What the user wants, for one command; it remembers what came of that."""
 
     level: Level | None = None  # None: the best one that works
-    unsafe: bool = False  # no sandbox, whatever is executed
-    reviewed: bool = False  # nothing but code of the repository, which people have read
+    unsafe: bool = False  # where none works, go without
+    own_code: bool = False  # nothing of a suite or a model is executed: where none works, no harm is done
+    confirm: Callable[[str], bool] | None = None  # asks whether to go without, for this reason
+    uncontained: bool = False  # code was executed without a sandbox
 
-    async def choose(self, toolchain: Toolchain, cache: Path, warn: Callable[[str], None]) -> Level:
-        """The level to work under. Raises `UserError` where model-written code would go without one."""
-        if self.unsafe:
-            warn("model-written code runs without a sandbox: it can read and send what you can (--unsafe-no-sandbox)")
-            return Level.NONE
-        if self.level is not None:
-            return await self._insist(self.level, toolchain, cache)
-        problems = []
-        for level in CHOSEN:
+    async def choose(self, toolchain: Toolchain, cache: Path) -> Level:
+        """The level to work under. Raises `UserError` where code would go without one."""
+        if self.level is Level.NONE:
+            return self.level
+        tried: list[Probe] = []
+        for level in CHOSEN if self.level is None else [self.level]:
             found = await probe(level, toolchain, cache)
             if found.contains:
                 return level
-            problems.append(f"{level}: {found.summary}")
-        if self.reviewed:
-            return Level.NONE
-        weaker = await probe(Level.LANDLOCK, toolchain, cache)
-        ways = ["the weaker `--sandbox landlock`"] if weaker.contains else []
-        raise UserError(
-            f"no sandbox works here ({'; '.join(problems)}), and model-written code is not run without one: "
-            f"{', or '.join([INSTALL_SANDBOX, *ways, 'at your own risk --unsafe-no-sandbox'])}; see `cli doctor`"
-        )
+            tried.append(found)
+        if self.level is not None:
+            raise UserError(f"--sandbox {self.level}: {tried[0].summary}; see `cli doctor`")
+        if not (self.own_code or self.unsafe or self._agreed(tried)):
+            raise UserError(
+                f"{_problem(tried)}, and code of suites and models is not run without one: {INSTALL_SANDBOX}, or at "
+                "your own risk --unsafe-no-sandbox; see `cli doctor`"
+            )
+        return Level.NONE
 
-    async def _insist(self, level: Level, toolchain: Toolchain, cache: Path) -> Level:
-        found = await probe(level, toolchain, cache)
-        if not found.contains:
-            raise UserError(f"--sandbox {level}: {found.summary}; see `cli doctor`")
-        return level
+    def _agreed(self, tried: list[Probe]) -> bool:
+        """Ask once."""
+        if self.confirm is not None:
+            self.unsafe = self.confirm(f"{_problem(tried)}; to have one, {INSTALL_SANDBOX}")
+        return self.unsafe
+
+    def exposed(self, warn: Callable[[str], None]) -> None:
+        """Code is executed without a sandbox now: say so before the first of it."""
+        if not (self.own_code or self.uncontained):
+            self.uncontained = True
+            warn(BEFORE)
 
 
-REVIEWED = Containment(reviewed=True)
+def _problem(tried: list[Probe]) -> str:
+    return f"no sandbox works here ({'; '.join(f'{found.level}: {found.summary}' for found in tried)})"
+
+
+def own_code() -> Containment:
+    """For what executes nothing but code that comes with this package."""
+    return Containment(own_code=True)

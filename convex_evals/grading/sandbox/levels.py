@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -24,18 +24,23 @@ _MOST_PLACES = 8  # a temporary folder, and what a launch may write to
 
 @asynccontextmanager
 async def open_sandbox(
-    level: Level, toolchain: Toolchain, folder: Path, readable: Sequence[Path] = ()
+    level: Level,
+    toolchain: Toolchain,
+    folder: Path,
+    readable: Sequence[Path] = (),
+    exposed: Callable[[], None] = lambda: None,
 ) -> AsyncIterator[Sandbox]:
     """Containment of the given level until the context ends; `folder` is for what it needs on disk.
 
-    No launch can read anything but what is in `folder`, in `readable` and in the toolchain.
+    No launch can read anything but what is in `folder`, in `readable` and in the toolchain. Without containment,
+    `exposed` is called before anything but our own programs is launched.
 
     Raises `UserError` where a program that the level needs is missing; whether it contains, only a probe can tell.
     """
     match level:
         case Level.NONE:
             async with open_launcher() as launcher:
-                yield NoSandbox(launcher)
+                yield NoSandbox(launcher, exposed)
         case Level.STRICT:
             # Otherwise namespaces come with a user namespace, if the system has any.
             root = is_root_with(CAP_SYS_ADMIN, CAP_SETUID)

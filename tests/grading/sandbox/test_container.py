@@ -24,19 +24,32 @@ from tests.conftest import ROOT
 from tests.processes import processes_with
 
 
-def test_a_container_is_the_second_choice(tools: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The landlock level contains as well as the probe can tell, and is not taken."""
-
+@pytest.mark.parametrize(
+    ("working", "taken", "statuses"),
+    [
+        ({Level.CONTAINER, Level.LANDLOCK}, Level.CONTAINER, ("absent", "ok", "ok")),
+        ({Level.LANDLOCK}, Level.LANDLOCK, ("absent", "ok", "absent")),
+    ],
+)
+def test_a_container_is_the_second_choice_and_landlock_the_third(
+    working: set[Level],
+    taken: Level,
+    statuses: tuple[str, ...],
+    tools: Toolchain,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def attack(level: Level, _: Toolchain) -> Probe:
-        return Probe(level, {"read": "stopped" if level is not Level.STRICT else "succeeded"}, {})
+        return Probe(level, {"read": "stopped" if level in working else "succeeded"}, {})
 
     monkeypatch.setattr(probe_module, "_attack", attack)
-    assert asyncio.run(Containment().choose(tools, tmp_path, lambda _: None)) is Level.CONTAINER
+    assert asyncio.run(Containment().choose(tools, tmp_path)) is taken
     monkeypatch.setattr("convex_evals.grading.health.locate_toolchain", lambda _: tools)
     monkeypatch.setenv("CONVEX_EVALS_CACHE", str(tmp_path))
-    statuses = {finding.part: finding.status for finding in asyncio.run(inspect_sandboxes())}
-    assert statuses.pop("limits") in ("ok", "absent")
-    assert statuses == {"sandbox strict": "absent", "sandbox landlock": "ok", "sandbox container": "ok"}
+    found = {finding.part: finding.status for finding in asyncio.run(inspect_sandboxes())}
+    assert found.pop("limits") in ("ok", "absent")
+    names = ("sandbox strict", "sandbox landlock", "sandbox container")
+    assert found == dict(zip(names, statuses, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ import pytest
 from convex_evals.errors import UserError
 from convex_evals.grading.sandbox import probe as probe_module
 from convex_evals.grading.sandbox.base import Level
-from convex_evals.grading.sandbox.choice import Containment
+from convex_evals.grading.sandbox.choice import Containment, own_code
 from convex_evals.grading.sandbox.probe import Probe, probe
 from convex_evals.grading.sandbox.seccomp import seccomp_program
 from convex_evals.grading.toolchain import Toolchain
@@ -26,7 +27,6 @@ from tests.conftest import ROOT
 from tests.factories import make_eval
 
 bubblewrap = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
-REPLY = "# convex/main.ts\n\n```ts\nexport const a = 1;\n```\n"
 STATIC = {
     "eval.yaml": "pipeline: static\n",
     "grader.test.ts": 'import { expect, test } from "vitest";\ntest("one", () => expect(1).toBe(1));\n',
@@ -114,14 +114,26 @@ def test_a_level_that_does_not_contain_is_not_taken(
     monkeypatch.setattr(probe_module, "_attack", attack)
 
     def choose(containment: Containment) -> Level:
-        return asyncio.run(containment.choose(tools, tmp_path, lambda _: None))
+        return asyncio.run(containment.choose(tools, tmp_path))
 
     with pytest.raises(UserError, match=summary):
         choose(Containment())
     with pytest.raises(UserError, match=f"--sandbox landlock: {summary}"):
         choose(Containment(Level.LANDLOCK))
-    assert choose(Containment(reviewed=True)) is Level.NONE
     assert choose(Containment(unsafe=True)) is Level.NONE
+    assert choose(own_code()) is Level.NONE
+
+    asked: list[str] = []
+
+    def confirm(problem: str, *, answer: bool) -> bool:
+        asked.append(problem)
+        return answer
+
+    with pytest.raises(UserError, match=summary):
+        choose(Containment(confirm=partial(confirm, answer=False)))
+    agreed = Containment(confirm=partial(confirm, answer=True))
+    assert [choose(agreed), choose(agreed)] == [Level.NONE] * 2
+    assert len(asked) == 2 and all(summary in problem for problem in asked), "a yes is for the whole command"
 
 
 def without_namespaces() -> list[str]:
@@ -135,47 +147,26 @@ def without_namespaces() -> list[str]:
 
 
 @pytest.mark.full
-def test_without_namespaces_model_written_code_is_refused(toolchain: Path, tmp_path: Path) -> None:
-    suite, replies = tmp_path / "suite", tmp_path / "replies" / "000-fundamentals" / "000-answer"
-    make_eval(suite, files=STATIC)
-    replies.mkdir(parents=True)
-    (replies / "1.md").write_text(REPLY)
+def test_without_namespaces_landlock_is_taken(toolchain: Path, tmp_path: Path) -> None:
+    make_eval(tmp_path, files=STATIC)
     prefix = without_namespaces()
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
-        argv = [*prefix, sys.executable, str(ROOT / "cli.py"), "-C", str(suite), "run", *words]
+        argv = [*prefix, sys.executable, str(ROOT / "cli.py"), "run", "-m", "reference", *words]
         return subprocess.run(
             argv, cwd=tmp_path, capture_output=True, text=True, timeout=patience.seconds(120), check=False
         )
 
-    model = f"replay:{tmp_path / 'replies'}"
-    refused = run("-m", model)
-    assert refused.returncode == 1
-    assert len(refused.stderr.strip().splitlines()) == 1
-    assert "no sandbox works here (strict: no user namespaces" in refused.stderr
-    assert "--unsafe-no-sandbox" in refused.stderr
-    assert not list(tmp_path.rglob("grade*.json"))
-
-    insisted = run("-m", model, "--sandbox", "strict")
+    insisted = run("--sandbox", "strict")
     assert insisted.returncode == 1
     assert "--sandbox strict: no user namespaces" in insisted.stderr
 
-    unsafe = run("-m", model, "--unsafe-no-sandbox")
-    assert unsafe.returncode == 0, unsafe.stderr
-    assert "runs without a sandbox" in unsafe.stderr
-    assert "Sandbox: none" in unsafe.stdout
-    assert levels(tmp_path) == ["none"]
-
-    # Nobody here has read somebody else's suite.
-    foreign = run("-m", "reference")
-    assert foreign.returncode == 1 and "no sandbox works here" in foreign.stderr
-
-    argv = [*prefix, sys.executable, str(ROOT / "cli.py"), "run", "-m", "reference"]
-    reviewed = subprocess.run(
-        argv, cwd=suite, capture_output=True, text=True, timeout=patience.seconds(120), check=False
-    )
-    assert reviewed.returncode == 0, reviewed.stderr
-    assert levels(suite) == ["none"]
+    # What goes without a sandbox where none works has one where one does.
+    for words, expected in (([], ["landlock"]), (["--unsafe-no-sandbox", "--fresh"], ["landlock"] * 2)):
+        done = run(*words)
+        assert done.returncode == 0, done.stderr
+        assert "sandbox" not in done.stdout.lower() + done.stderr
+        assert levels(tmp_path) == expected
 
 
 def levels(folder: Path) -> list[str]:
