@@ -40,9 +40,13 @@ _drawing: list[Progress] = []
 
 
 class Display:
-    """Progress of one command. Off a terminal every finished item is a line, and waiting is told every few seconds."""
+    """Progress of one command. Off a terminal every finished item is a line, and waiting is told every few seconds.
 
-    def __init__(self) -> None:
+    `off_later`: the result, which people read beside these lines, names what is off, and why.
+    """
+
+    def __init__(self, *, off_later: bool = False) -> None:
+        self._off_later = off_later
         self.console = Console(stderr=True, highlight=False, soft_wrap=True)
         self._live: Progress | None = None
         self._preparing: TaskID | None = None
@@ -103,7 +107,7 @@ class Display:
             front = (MARKS[mark], _COLOURS[mark])
             self._live.console.print(Text.assemble(front, f" {_shown(name)} ", (f"{seconds:.1f}s{tail}", "dim")))
             self._live.advance(self._items)
-        else:
+        elif not (mark == "off" and self._off_later):
             self._line(f"{_PLAIN[mark]} {name} {seconds:.1f}s{'  ' + note if note else ''}")
 
     def progress(self, line: str) -> None:

@@ -12,6 +12,7 @@ from convex_evals.cli.options import (
     print_result,
     suite_path,
 )
+from convex_evals.render.formats import DEFAULT
 
 
 @click.command()
@@ -54,7 +55,7 @@ def codegen(
     if not (check or workspace.is_own):
         raise UserError("-C: a suite named by it is only read; add --check, or go into its folder")
     evals = load_suite(workspace.suite).select(patterns, categories, tags)
-    with Display() as display:
+    with Display(off_later=form == DEFAULT) as display:
         done = asyncio.run(generate_all(workspace, evals, containment, display, check=check))
     stale = [g for g in done if not g.is_current]
     said = "out of date" if check else "written"

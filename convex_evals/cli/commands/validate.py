@@ -19,6 +19,7 @@ from convex_evals.cli.options import (
     suite_path,
     workers_option,
 )
+from convex_evals.render.formats import DEFAULT
 from convex_evals.render.output import say
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def validate(ctx: click.Context, options: ValidateOptions, grading: GradingOptio
         repeat=options.repeat,
         since=options.since,
     )
-    with Display() as display:
+    with Display(off_later=options.form == DEFAULT) as display:
         work = SuiteValidation(workspace, choice, grading.workers or workspace.workers, containment, display)
         validation = work.validate(options.grader_limit)
     return _tell(validation, work.interrupted, options)
