@@ -199,14 +199,9 @@ def _failure(done: Completed, timeout: float) -> NpmFailure:
 
 
 def count_packages(node_modules: Path) -> int:
-    """Packages unpacked so far: what a progress bar shows."""
-    if not node_modules.is_dir():
-        return 0
-    return sum(
-        sum(1 for _ in entry.iterdir()) if entry.name.startswith("@") and entry.is_dir() else 1
-        for entry in node_modules.iterdir()
-        if not entry.name.startswith(".")
-    )
+    """Packages unpacked so far: what a progress bar shows. npm makes the folders of all before it has one of them."""
+    names = ("[!.@]*", "@*/*")
+    return sum(1 for name in names for _ in node_modules.glob(f"{name}/package.json"))
 
 
 def remove_tree(path: Path) -> None:
