@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--keep", type=WholeNumber(0), metavar="N", help="Keep the N newest runs of each model and experiment.")
+@click.option(
+    "--keep", type=WholeNumber(0), metavar="N", help="Keep the N newest complete runs of each model and experiment."
+)
 @click.option(
     "--older-than", type=WholeNumber(0, 36500), metavar="DAYS", help="Only runs planned more than DAYS days ago."
 )
@@ -31,7 +33,8 @@ def prune(
     """Delete the raw replies of old runs. Their verdicts, costs and totals are kept.
 
     A run without replies can no longer be graded again, replayed or reused by later runs; pruned.json in its folder
-    says so. Only complete runs are pruned. Replies that were committed remain in Git's history.
+    says so. Only complete runs are pruned, and only they are counted by --keep. Replies that were committed remain in
+    Git's history.
 
     \b
     Examples:
