@@ -29,6 +29,14 @@ class Decision:
     date: str  # of the run
 
 
+class WrongDecisions(UserError):
+    """Decisions of one report that mean nothing, all of them."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        super().__init__("; ".join(lines))
+        self.lines = tuple(lines)
+
+
 def read_decision(written: Written, where: str) -> tuple[Classification, str] | None:
     """Classification and reason that stand in a place; None where it is blank.
 
@@ -50,13 +58,25 @@ def read_decision(written: Written, where: str) -> tuple[Classification, str] | 
     return Classification(bare), reason
 
 
-def decisions(places: Iterable[tuple[SectionKey, Written]], report: str, date: str) -> list[Decision]:
-    """Those of one report. Raises `UserError` as `read_decision` does."""
-    found = []
-    for place, written in places:
-        if place.kind == "classification" and (said := read_decision(written, report)):
-            found.append(Decision(place.eval, place.signature, *said, report, date))
+def read_decisions(places: Iterable[Written | None], where: str) -> list[tuple[Classification, str] | None]:
+    """What stands in each of the places. Raises `WrongDecisions`, which names all that mean nothing."""
+    found: list[tuple[Classification, str] | None] = []
+    wrong: list[str] = []
+    for written in places:
+        try:
+            found.append(read_decision(written, where) if written else None)
+        except UserError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise WrongDecisions(wrong)
     return found
+
+
+def decisions(places: Iterable[tuple[SectionKey, Written]], report: str, date: str) -> list[Decision]:
+    """Those of one report. Raises `WrongDecisions`."""
+    wanted = {place: written for place, written in places if place.kind == "classification"}
+    found = zip(wanted, read_decisions(wanted.values(), report), strict=True)
+    return [Decision(place.eval, place.signature, *said, report, date) for place, said in found if said]
 
 
 def propose(

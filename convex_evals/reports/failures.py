@@ -10,7 +10,7 @@ from pathlib import Path
 from convex_evals.analysis.trial import Source, read_source
 from convex_evals.records import StepName
 from convex_evals.render.verdicts import headline
-from convex_evals.reports.classify import Decision, propose, read_decision
+from convex_evals.reports.classify import Decision, propose, read_decisions
 from convex_evals.reports.failure_groups import FailureGroup, checks_of
 from convex_evals.reports.human_sections import Document, SectionKey
 from convex_evals.reports.links import Linker
@@ -37,18 +37,14 @@ class Failures:
     document: Document | None  # the one that stands there now
 
     def show(self, groups: Sequence[FailureGroup], tell: Tell) -> Iterator[Failure]:
-        """One for each of `groups`; `tell` is told how many are done, of how many."""
+        """One for each of `groups`; `tell` is told how many are done, of how many. Raises `WrongDecisions`."""
         shown = str(os.path.relpath(self.path, self.sources.home)).replace(os.sep, "/")
         earlier = [d for d in self.sources.decisions if d.report != shown]
-        for done, group in enumerate(groups):
+        places = self.document.places if self.document else {}
+        written = [places.get(SectionKey("classification", group.eval_id, group.kind.key)) for group in groups]
+        for done, (group, said) in enumerate(zip(groups, read_decisions(written, shown), strict=True)):
             tell(done, len(groups))
-            yield self._failure(group, earlier, self._decided(group, shown))
-
-    def _decided(self, group: FailureGroup, where: str) -> Judgement | None:
-        place = SectionKey("classification", group.eval_id, group.kind.key)
-        written = self.document.places.get(place) if self.document else None
-        found = read_decision(written, where) if written else None
-        return Judgement(found[0], found[1], "a person", True) if found else None
+            yield self._failure(group, earlier, Judgement(*said, "a person", True) if said else None)
 
     def _failure(self, group: FailureGroup, earlier: Sequence[Decision], decided: Judgement | None) -> Failure:
         run, verdict, trial, eval_id = self.run, group.first.verdict, group.first.trial, group.eval_id

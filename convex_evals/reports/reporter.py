@@ -16,6 +16,7 @@ from convex_evals.render.terminal import Display
 from convex_evals.reports.actions import Repository
 from convex_evals.reports.analyze import analyze, kept, open_questions, with_proposals
 from convex_evals.reports.build import NothingGraded, build
+from convex_evals.reports.classify import WrongDecisions
 from convex_evals.reports.files import ExistingReport, Folder, read
 from convex_evals.reports.model import Classification, Failure, Judgement, Report
 from convex_evals.reports.render import render
@@ -60,6 +61,8 @@ class Reporter:
                 made = self._report(run, sources, found)
             except NothingGraded as error:
                 self.empty.append(str(error))
+            except WrongDecisions as error:
+                self.faulty += error.lines
             except UserError as error:
                 self.faulty.append(str(error))
             else:

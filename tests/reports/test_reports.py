@@ -517,6 +517,27 @@ def test_a_word_that_is_no_classification(suite: Path, invoke: Invoke, said: str
     assert path.read_text() == before
 
 
+def test_all_wrong_decisions_are_named_at_once(suite: Path, invoke: Invoke) -> None:
+    run = make_now(suite)
+    make_run(suite / "runs", {PAGES: "fff"}, failures={PAGES: FAILURES[PAGES]}, run_id="default-other", model="acme/b")
+    for name in ("default-now", "default-other"):
+        invoke("report", name)
+    path = report_path(suite, run)
+    said = {"classification " + e: word for e, word in ((PAGES, "no idea"), (CRONS, "model"), (NOTES, "known_gap: x"))}
+    path.write_text(fill(path.read_text(), said))
+    lines = path.read_text().split("\n")
+    where = [f"{path.relative_to(suite)}:{1 + lines.index(word)}: '{word.split()[0]}'" for word in ("model", "no idea")]
+
+    own = invoke("report", "default-now")
+    assert own.status == 1
+    errors = own.err.splitlines()
+    assert all(line.startswith(f"error: {at} is not a class") for line, at in zip(errors, where, strict=True)), errors
+
+    other = invoke("report", "default-other")
+    [warning] = other.err.splitlines()
+    assert other.status == 0 and all(f"{at} is not a classification; " in warning for at in where), warning
+
+
 def edit_general(text: str, replace: Callable[[str], str]) -> str:
     start = text.index("<!-- human: notes -->")
     end = text.index(CLOSING, start) + len(CLOSING)
