@@ -67,14 +67,20 @@ def opening(place: SectionKey, trial: int = 0) -> str:
 
 
 CLOSING = "<!-- /human -->"
+_FENCE = re.compile(r"```|~~~")
 # A code fence that a person leaves open would swallow what follows. Where one is open, the bare fence below ends it;
 # where none is, all of this is comments.
-FENCES_END = """<!-- a code fence that is still open ends here
+_FENCES_END = """<!-- a code fence that is still open ends here
 ````````````````````
 <!-- -->
 <!--
 ~~~~~~~~~~~~~~~~~~~~
 <!-- -->"""
+
+
+def closing(text: str) -> str:
+    """The lines after a place in which `text` stands: one, unless it has a code fence."""
+    return f"{CLOSING}\n{_FENCES_END}" if _FENCE.search(text) else CLOSING
 
 
 def trailer(text: str, data: Mapping[str, Any]) -> str:

@@ -14,12 +14,11 @@ from convex_evals.errors import UserError
 from convex_evals.render.templates import Job, TemplateFault, as_user_error, render_apart, render_here
 from convex_evals.reports.analyze import to_keep
 from convex_evals.reports.human_sections import (
-    CLOSING,
-    FENCES_END,
     GENERAL,
     KINDS,
     Document,
     SectionKey,
+    closing,
     harmless,
     opening,
     parse,
@@ -97,7 +96,7 @@ def _refuse_losses(text: str, slots: Iterable[_Slot], path: Path) -> None:
 
 def _filled(slot: _Slot, newline: str) -> str:
     text = newline if slot.text is None else slot.text
-    return f"{opening(slot.place, slot.trial)}{newline}{text}{CLOSING}{newline}{FENCES_END.replace(chr(10), newline)}"
+    return f"{opening(slot.place, slot.trial)}{newline}{text}{closing(text).replace(chr(10), newline)}"
 
 
 def summary_of(report: Report) -> dict[str, Any]:
