@@ -12,7 +12,7 @@ from convex_evals.records import EvalPlan, RunPlan
 from convex_evals.records.hashes import sha256_files, sha256_text
 from convex_evals.store.run import Run
 from convex_evals.suite.extract import extract
-from convex_evals.suite.suite import TASK_NAME, Eval, is_answer_file, load_suite
+from convex_evals.suite.suite import TASK_NAME, Eval, is_project_file, load_suite
 from convex_evals.vcs.git import Checkout, open_checkout
 from convex_evals.vcs.git_command import GitFailed
 
@@ -91,4 +91,4 @@ class AskedReader:
             files = {}
         texts = {path: data.decode("utf-8", "replace").replace("\r\n", "\n") for path, data in files.items()}
         answer = {path.removeprefix("answer/"): text for path, text in texts.items() if path.startswith("answer/")}
-        return AskedEval(texts.get(TASK_NAME), {path: text for path, text in answer.items() if is_answer_file(path)})
+        return AskedEval(texts.get(TASK_NAME), {path: text for path, text in answer.items() if is_project_file(path)})

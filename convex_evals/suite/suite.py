@@ -36,6 +36,8 @@ GENERATED = "_generated"
 _MOST_TEXT = 64 * 1024 * 1024  # characters of one project
 _NOT_FOR_GRADERS = {"runs", "reports"}
 _NOT_OURS = {"node_modules", GENERATED, ".git"}
+# What editors, file managers and `convex dev` leave beside one's work; in the last two keys may stand.
+_LEFTOVERS = re.compile(r"\.DS_Store|Thumbs\.db|.*~|#.*#|\..*\.sw[op]|\.env|\.env\.local")
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,8 @@ class Eval:
         return read_inside(self.root, self.grader)
 
     def answer(self) -> Project:
-        """package.json and the TypeScript of `answer/`: what a model would have written, without `_generated`."""
-        return Project("answer", read_project(self.path / "answer", keep=is_answer_file, root=self.root))
+        """The files of `answer/`: what a model would have written."""
+        return Project("answer", read_project(self.path / "answer", keep=is_project_file, root=self.root))
 
     def expected_files(self) -> Mapping[str, str]:
         """The files of the answer."""
@@ -111,7 +113,7 @@ class Eval:
         return found
 
     def _variant(self, kind: str, folder: Path) -> Project:
-        own = read_project(folder, root=self.root)
+        own = read_project(folder, keep=is_project_file, root=self.root)
         deleted = [line.strip() for line in own.pop(DELETE_NAME, "").splitlines() if line.strip()]
         reason = own.pop(REASON_NAME, None)
         label = f"{kind}/{folder.name}"
@@ -281,10 +283,10 @@ def _read_all(root: Path, folder: Path, paths: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def is_answer_file(relative: str) -> bool:
-    """Whether a file of `answer/` is one that a model would have written."""
+def is_project_file(relative: str) -> bool:
+    """Whether a file of `answer/`, `wrong/NAME/` or `accept/NAME/` is neither installed, generated nor a leftover."""
     path = PurePosixPath(relative)
-    return relative in {"package.json", "convex.json"} or path.suffix in {".ts", ".tsx"}
+    return _NOT_OURS.isdisjoint(path.parts) and not _LEFTOVERS.fullmatch(path.name)
 
 
 def package_files(root: Path) -> list[Path]:

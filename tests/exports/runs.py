@@ -24,7 +24,8 @@ def make_suite(folder: Path, outcomes: dict[str, str] | None = None, **changes: 
     """A suite with a run of it in `runs/`, whose plan knows the suite's tasks and answers."""
     chosen = outcomes or OUTCOMES
     for eval_id in chosen:
-        make_eval(folder, eval_id, {"TASK.txt": f"The task of {eval_id}. 'quoted' \u00e9\n"})
+        task = f"The task of {eval_id}. 'quoted' \u00e9\n"
+        make_eval(folder, eval_id, {"TASK.txt": task, "answer/convex/_generated/api.d.ts": "export {};\n"})
     return run_of(folder, chosen, **changes)
 
 

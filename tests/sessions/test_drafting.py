@@ -292,13 +292,14 @@ def test_the_project_is_around_its_convex_folder() -> None:
         "~/convex/shop/convex/_generated/api.d.ts": "g",
         "~/convex/shop/package.json": "{}",
         "~/convex/shop/src/App.tsx": "s",
+        "~/convex/shop/src/app.css": "c",
         "~/convex/shop/node_modules/convex/server.ts": "n",
         "~/convex/shop/.env": "secret",
         "~/other/convex/b.ts": "b",
     }
     root = root_of(files)
     assert root == "~/convex/shop/"
-    assert project_of(files, root) == {"convex/a.ts": "a", "package.json": "{}", "src/App.tsx": "s"}
+    assert project_of(files, root) == {"convex/a.ts": "a", "package.json": "{}", "src/App.tsx": "s", "src/app.css": "c"}
     assert root_of(["a.ts", "convex.json"]) is None and root_of([A]) == ""
     assert project_of({"../convex/a.ts": "x", "convex/CON.ts": "x"}, "") == {}
 

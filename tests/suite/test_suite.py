@@ -13,12 +13,23 @@ from convex_evals.vcs.git import clean_commit
 from tests.factories import PACKAGE_JSON, QUERY, make_eval, make_git_repo, write_files
 
 
-def test_answer_is_package_json_and_typescript_only(tmp_path: Path) -> None:
-    make_eval(
-        tmp_path, files={"answer/README.md": "no", "answer/src/App.tsx": "x", "answer/convex/tsconfig.json": "{}"}
-    )
-    answer = load_suite(tmp_path).evals[0].answer()
-    assert sorted(answer.files) == ["convex/main.ts", "package.json", "src/App.tsx"]
+def test_every_file_of_a_project_is_kept_whichever_folder_it_is_in(tmp_path: Path) -> None:
+    own = {
+        *("package.json", "convex.json", "tsconfig.json", "convex/main.ts", "src/App.tsx", "src/app.css", "index.html"),
+        *("src/old.js", "db/schema.sql", "main.py", "README.md", "Makefile", ".gitignore", ".env.example"),
+    }
+    not_own = {
+        *("node_modules/a/index.js", "convex/_generated/api.js", ".git/HEAD"),
+        *(".DS_Store", "src/.main.ts.swp", "convex/main.ts~", "src/#main.ts#", "Thumbs.db", ".env", ".env.local"),
+    }
+    folder = make_eval(tmp_path)
+    for kind in ("answer", "wrong/a", "accept/a"):
+        write_files(folder / kind, dict.fromkeys(own | not_own, "x"))
+    (folder / "answer" / ".DS_Store").write_bytes(b"\0\0\0\1Bud1\xff")
+    write_files(folder / "wrong" / "a", {"reason.txt": "x\ncaught by: tests"})
+    [ev] = load_suite(tmp_path).evals
+    for project in (ev.answer(), *ev.wrong(), *ev.accept()):
+        assert set(project.files) == own, project.label
 
 
 def test_a_wrong_project_is_an_overlay_or_a_whole(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from convex_evals.suite.extract import path_problem
-from convex_evals.suite.suite import GENERATED, is_answer_file
+from convex_evals.suite.suite import is_project_file
 
 _FUNCTION = re.compile(
     r"^export\s+const\s+(\w+)\s*=\s*(query|mutation|action|internalQuery|internalMutation|internalAction)\s*\(",
@@ -33,14 +33,13 @@ def project_of(files: Mapping[str, str], root: str) -> dict[str, str]:
     found = {}
     for path, text in sorted(files.items()):
         own = path.removeprefix(root)
-        if path.startswith(root) and is_answer_file(own) and not path_problem(own) and _is_own(own):
+        if path.startswith(root) and is_project_file(own) and not _is_hidden(own) and not path_problem(own):
             found[own] = text
     return found
 
 
-def _is_own(path: str) -> bool:
-    parts = path.split("/")
-    return not {"node_modules", GENERATED}.intersection(parts) and not any(part.startswith(".") for part in parts)
+def _is_hidden(path: str) -> bool:
+    return any(part.startswith(".") for part in path.split("/"))
 
 
 def functions_of(project: Mapping[str, str]) -> list[tuple[str, str, str]]:
