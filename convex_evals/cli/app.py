@@ -94,6 +94,7 @@ def cli(ctx: click.Context, suite: str | None) -> None:
 
     \b
     Examples:
+      cli init my-evals             begin in an empty folder
       cli run -m demo               grade recorded replies, results in runs/; needs no key
       cli validate                  check that the graders tell right from wrong
       cli show last                 show the results of the last run

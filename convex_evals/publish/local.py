@@ -29,7 +29,9 @@ from convex_evals.grading.toolchain import ensure_toolchain
 from convex_evals.process import Child
 from convex_evals.publish.deployments import DATA, LOCAL, LOCAL_LEDGERS, Deployment
 
-APP = Path(__file__).parents[2] / "leaderboard"
+_PACKAGE = Path(__file__).parents[1]
+_PACKED = _PACKAGE / "leaderboard_app"  # where the package was built; else it is in a checkout
+APP = _PACKED if _PACKED.is_dir() else _PACKAGE.parent / "leaderboard"
 PORT = 3210  # that of a local Convex backend
 _DEPLOY_SECONDS = 120.0
 _CALL_SECONDS = 30.0
@@ -120,7 +122,7 @@ async def open_app(
     and `UserError`.
     """
     if not (app / "convex").is_dir():
-        raise UserError(f"{app}: has no app; the leaderboard's is part of a checkout of convex-evals")
+        raise UserError(f"{app}: has no app, which is a folder with convex/ in it; name another one")
     toolchain = await ensure_toolchain(cache_dir(), progress)
     progress("starting the leaderboard", 0, 0)
     with tempfile.TemporaryDirectory(prefix="leaderboard-") as temporary:

@@ -42,7 +42,7 @@ class SessionsApi:
                 deployment = self.client.deployment
                 raise UserError(
                     f"{deployment.url}: {error}; check the token in {deployment.token_variable}, and that the "
-                    "deployment is the app in leaderboard/, of this version; nothing was sent"
+                    "deployment is the leaderboard app of this version; nothing was sent"
                 ) from None
             try:
                 digests |= {str(each["sessionId"]): str(each["digest"]) for each in page["sessions"]}

@@ -19,7 +19,7 @@ from convex_evals.inputs.suite_files import is_there, read_inside
 from convex_evals.models import Item, Solver
 from convex_evals.models.budget import Budget
 from convex_evals.models.catalog import load_catalog
-from convex_evals.models.replay import ReplaySolver
+from convex_evals.models.replay import DEMO_SLUG, ReplaySolver
 from convex_evals.models.solvers import SolverFactory
 from convex_evals.records import RunPlan
 from convex_evals.records.hashes import sha256_text
@@ -230,7 +230,10 @@ def _recorded(solver: Solver, evals: Sequence[Eval], skipped: list[str]) -> Sequ
         return evals
     chosen = [e for e in evals if solver.has(e)]
     if not chosen:
-        raise UserError(f"{solver.model}: no reply to any of these {len(evals)} evals in {solver.folder}")
+        where = str(solver.folder)
+        if solver.model == DEMO_SLUG:
+            where = "the demo, which is for convex-evals' own evals and that of `cli init`; take -m reference instead"
+        raise UserError(f"{solver.model}: no reply to any of these {len(evals)} evals in {where}")
     skipped += [line for e in chosen if (line := solver.mismatch(e))]
     if len(chosen) < len(evals):
         skipped.append(

@@ -13,6 +13,7 @@ import pytest
 from convex_evals.cli.app import COMMANDS
 from convex_evals.models.catalog import shipped_models
 from convex_evals.models.keys import KEYS
+from convex_evals.vcs.origin import own_origin
 from tests.conftest import ROOT, Invoke, clean_environment
 from tests.factories import make_eval, make_generation_file, make_grade_file, make_plan, write_files
 
@@ -167,7 +168,9 @@ def test_init_lays_out_a_repository(invoke: Invoke, tmp_path: Path) -> None:
     assert result.status == 0 and "Next: cd new && git init && cli validate" in result.out
     assert (tmp_path / "new" / ".gitignore").is_file()
     requirements = (tmp_path / "new" / "requirements.txt").read_text()
-    assert requirements.endswith(f"convex-evals=={version('convex-evals')}\n")
+    known = own_origin().requirement(version("convex-evals"))
+    assert requirements.endswith(f"{known or 'convex-evals @ git+https://REPOSITORY@COMMIT'}\n")
+    assert ("which repository and commit the workflows install" in result.err) is (known is None)
     assert {p.stem for p in (tmp_path / "new" / ".github" / "workflows").iterdir()} == {
         *("ask-and-grade", "guidelines-comment", "manual", "nightly", "pages", "periodic", "pr"),
         *("validate-guidelines", "validation-round"),

@@ -17,11 +17,14 @@ from convex_evals.suite.suite import load_suite
 from tests.conftest import ROOT, Invoke, clean_environment
 from tests.factories import make_eval, write_files
 
+STARTER = ROOT / "convex_evals" / "suite" / "starter" / "files"
 # What each reply comes to: the step that catches it, None where it passes.
 OUTCOMES: dict[str, StepName | None] = {
     "000-fundamentals/000-crons/1": StepName.DEPLOY,
     "000-fundamentals/000-crons/2": None,
     "000-fundamentals/001-function_kinds/1": None,
+    "000-fundamentals/000-greeting/1": None,
+    "000-fundamentals/000-greeting/2": StepName.TESTS,
     "001-data_modeling/000-tagged_union_schema/1": None,
     "001-data_modeling/001-relations/1": StepName.TSC,
     "002-queries/000-index_range/1": None,
@@ -44,11 +47,11 @@ QUICK = ["000-fundamentals/000-crons", "005-idioms/003-convex_test"]
 
 def test_every_reply_answers_an_eval_that_is_here() -> None:
     folder = open_demo().folder
-    suite = load_suite(ROOT)
+    suite, starter = load_suite(ROOT), load_suite(STARTER)
     replies = {p.relative_to(folder).with_suffix("").as_posix() for p in folder.glob("*/*/*.md")}
     assert replies == OUTCOMES.keys()
     answered = {reply.rpartition("/")[0] for reply in replies}
-    assert answered <= {e.id for e in suite.evals}
+    assert answered <= {e.id for e in (*suite.evals, *starter.evals)}
     assert {e.partition("/")[0] for e in answered} == set(suite.categories)
     assert {f"{e}/1" for e in answered} <= replies
 
@@ -58,7 +61,8 @@ def test_every_reply_answers_an_eval_that_is_here() -> None:
 @pytest.mark.usefixtures("toolchain")
 @pytest.mark.parametrize("trials", [1, 2])
 def test_the_replies_come_to_what_they_should(tmp_path: Path, trials: int, soak: bool) -> None:
-    replies = [reply for reply in OUTCOMES if reply.endswith(f"/{trials}")]
+    here = {e.id for e in load_suite(ROOT).evals}
+    replies = [reply for reply in OUTCOMES if reply.rpartition("/")[0] in here and reply.endswith(f"/{trials}")]
     evals = [reply.rpartition("/")[0] for reply in replies]
     if not soak:
         evals = [e for e in evals if e in QUICK]
@@ -93,5 +97,6 @@ def test_a_suite_that_it_does_not_know(invoke: Invoke, tmp_path: Path) -> None:
     make_eval(tmp_path)
     write_files(tmp_path, {"models.yaml": "models: []\n"})
     result = invoke("run", "-m", "demo")
-    assert result.status == 1 and "demo/recorded: no reply to any of these 1 evals in " in result.err
+    assert result.status == 1 and "demo/recorded: no reply to any of these 1 evals in the demo" in result.err
+    assert "take -m reference instead" in result.err and "convex_evals" not in result.err
     assert result.err.count("\n") == 1 and not (tmp_path / "runs").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 import tarfile
 import tomllib
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
-from tests.end_to_end.repositories import git
+from tests.end_to_end.repositories import commit_staged, git
 from tests.workflows.actions import ActionFailed, only
 from tests.workflows.hub import Hub, hosting
 from tests.workflows.job import JobRun
@@ -100,12 +101,7 @@ def services() -> Services:
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What is committed or staged here, as a repository of one commit."""
-    folder = tmp_path_factory.mktemp("source")
-    git(ROOT, "checkout-index", "--all", f"--prefix={folder}/")
-    for words in (("init", "-q"), ("add", "--all", "--force"), ("-c", "user.name=a", "-c", "user.email=a@b.c")):
-        git(folder, *words, *(("commit", "-q", "-m", "Everything") if words[0] == "-c" else ()))
-    return folder
+    return commit_staged(tmp_path_factory.mktemp("source"))
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +165,9 @@ def test_what_is_in_the_files(released: WorkflowRun, hub: Hub, tmp_path: Path) -
         (tmp_path / name).write_bytes(content)
     with zipfile.ZipFile(tmp_path / f"convex_evals-{VERSION}-py3-none-any.whl") as wheel:
         assert {"convex_evals/__main__.py", "convex_evals/site/assets/pages.js"} <= set(wheel.namelist())
+        assert "convex_evals/leaderboard_app/convex/schema.ts" in wheel.namelist()
+        origin = json.loads(wheel.read("convex_evals/origin.json"))
+    assert (origin["commit"], origin["tag"]) == (git(hub.repository, "rev-parse", f"v{VERSION}"), f"v{VERSION}")
     with tarfile.open(tmp_path / GUIDELINES) as archive:
         archive.extractall(tmp_path / "guidelines", filter="data")
     built = [path.relative_to(tmp_path / "guidelines") for path in (tmp_path / "guidelines").rglob("*.m*")]

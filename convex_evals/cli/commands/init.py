@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from convex_evals.render.output import say
+from convex_evals.render.output import complain, say
 
 
 @click.command()
@@ -21,10 +21,19 @@ def init(folder: Path) -> None:
       cli init my-evals
       cd my-evals && cli validate
     """
-    from convex_evals.suite.starter import lay_out
+    from convex_evals import __version__
+    from convex_evals.suite.starter import REQUIREMENTS, lay_out
+    from convex_evals.vcs.origin import own_origin
 
     written = lay_out(folder)
     say(f"Created {len(written)} files in {folder}:")
     for path in written:
         say(f"  {path.relative_to(folder)}")
+    if own_origin().requirement(__version__) is None:
+        complain(
+            f"{folder / REQUIREMENTS}: where this convex-evals comes from was not recorded, or it has changes that are "
+            "not committed; write there which repository and commit the workflows install",
+            "warning",
+        )
     say(f"Next: cd {folder} && git init && cli validate")
+    say("Then, recorded replies, without a key: cli run -m demo --trials 2")

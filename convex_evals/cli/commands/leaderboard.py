@@ -166,7 +166,7 @@ data_option = click.option(
 def serve(ctx: click.Context, data: Path | None, port: int, form: str) -> None:
     """Serve a leaderboard on this machine, until Ctrl-C.
 
-    It is the app in leaderboard/, which `npx convex deploy` puts into the cloud. What is published is on the disk
+    It is the app which `npx convex deploy` puts into the cloud. What is published is on the disk
     before the publisher is told so, and there again at the next start. `cli publish --to local` sends to it, and also
     works while it is not running.
 

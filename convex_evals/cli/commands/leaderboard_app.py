@@ -11,7 +11,7 @@ from convex_evals.cli.options import output_option, print_result
 
 @click.group()
 def leaderboard_app() -> None:
-    """Check the app in leaderboard/ before it is deployed.
+    """Check the leaderboard's app before it is deployed.
 
     \b
     Examples:
@@ -21,7 +21,9 @@ def leaderboard_app() -> None:
 
 @leaderboard_app.command()
 @click.argument("export", metavar="EXPORT", type=click.Path(path_type=Path))
-@click.option("--app", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the app. Default: leaderboard/.")
+@click.option(
+    "--app", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the app. Default: that of this version."
+)
 @output_option
 def check(export: Path, app: Path | None, form: str) -> int:
     """Say whether documents of a deployment fit the app's schema, or need a migration first.

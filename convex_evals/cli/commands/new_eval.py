@@ -23,6 +23,7 @@ def new_eval(ctx: click.Context, category: str, name: str) -> None:
       cli new-eval queries recent_orders
     """
     from convex_evals.suite.starter import lay_out_eval
+    from convex_evals.vcs.origin import own_origin
 
     written = lay_out_eval(own_workspace(ctx).suite, category, name)
     folder = next(p.parent for p in written if p.name == "TASK.txt")
@@ -33,4 +34,4 @@ def new_eval(ctx: click.Context, category: str, name: str) -> None:
     say("Next: write TASK.txt, answer/ and grader.test.ts, then")
     say(f"  cli codegen -f {ident}     # types of the answer's functions, for the grader")
     say(f"  cli validate -f {ident}    # answer and accept/ pass, wrong/ is caught")
-    say("docs/writing-evals.md of convex-evals explains how to write one that can be trusted.")
+    say(f"How to write one that can be trusted: {own_origin().page('docs/writing-evals.md')}")

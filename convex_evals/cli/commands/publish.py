@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from convex_evals.publish.deployments import Deployment
     from convex_evals.publish.published import Published
     from convex_evals.render.terminal import Display
+    from convex_evals.store.runs import RunStore
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def publish(ctx: click.Context, options: Options) -> int:
         if sends:
             say("The same command resumes: it asks what is there, and sends what is missing.", err=True)
         raise
-    print_runs(options.form, found, deployment, options.dry_run, _last_line(found, deployment, options))
+    print_runs(options.form, found, deployment, options.dry_run, _last_line(found, deployment, options, store))
     guarded = why_guarded(deployment, os.environ) if options.dry_run else None
     if guarded:
         say(f"note: without --dry-run, this is refused here: {guarded}", err=True)
@@ -138,7 +139,7 @@ def publish(ctx: click.Context, options: Options) -> int:
     return complain_of(found, ExitCode.EVALS_FAILED if options.verify else ExitCode.USER_ERROR) or unread
 
 
-def _last_line(found: list[Published], deployment: Deployment, options: Options) -> str:
+def _last_line(found: list[Published], deployment: Deployment, options: Options, store: RunStore) -> str:
     from convex_evals.text import counted
 
     count = sum(len(each.trials) for each in found)
@@ -147,5 +148,13 @@ def _last_line(found: list[Published], deployment: Deployment, options: Options)
         same = f"{trials} {'is' if count == 1 else 'are'} as here."
         return same if found else f"{deployment.name}: nothing was published to it yet."
     if not found:
-        return f"{deployment.name}: every complete run is published already."
+        return f"{deployment.name}: {_why_nothing(store)}."
     return "Nothing was sent (--dry-run)." if options.dry_run else f"{trials}."
+
+
+def _why_nothing(store: RunStore) -> str:
+    """Why no run was looked at, though none was named."""
+    runs = list(store.all())
+    if any(not run.plan.synthetic for run in runs):
+        return "every complete run is published already"
+    return "no run to publish: " + (f"{len(runs)} synthetic, for which no model was asked" if runs else "none is here")

@@ -74,9 +74,11 @@ class ContainerSandbox(LandlockSandbox):
 def need_linux() -> None:
     """Raises `UserError` elsewhere."""
     if sys.platform != "linux":
+        from convex_evals.vcs.origin import own_origin
+
         raise UserError(
             "a container has the programs of this machine mounted, so this must be Linux: "
-            "run the whole command in a Linux machine or container (docs/security.md)"
+            f"run the whole command in a Linux machine or container ({own_origin().page('docs/security.md')})"
         )
 
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
-from importlib.metadata import version
 from itertools import chain, count
 from pathlib import Path
 
+from convex_evals import __version__
 from convex_evals.errors import UserError
 from convex_evals.inputs.suite_files import refuse_links
 from convex_evals.store.files import write_atomic
 from convex_evals.text import read_text
+from convex_evals.vcs.origin import own_origin
 
 FILES = Path(__file__).parent / "files"
 # The example that a new eval begins as: small, and it validates.
 EXAMPLE = FILES / "evals" / "000-fundamentals" / "000-greeting"
+REQUIREMENTS = "requirements.txt"
+_PAGE = re.compile(r"(?<![/\w])(docs/[a-z-]+\.md)( of convex-evals)?")
 _NUMBERED = re.compile(r"\d{3}-([a-z0-9]+(_[a-z0-9]+)*)")
 _NAME = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 
@@ -25,7 +28,8 @@ def lay_out(folder: Path) -> list[Path]:
     """Write the starter into `folder`; the paths written. Raises `UserError` first where a file is in the way."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder}: is a file; name a new folder")
-    return _copy(FILES, folder, {"convex-evals==VERSION": f"convex-evals=={version('convex-evals')}"})
+    wanted = own_origin().requirement(__version__)
+    return _copy(FILES, folder, {"convex-evals @ git+https://REPOSITORY@COMMIT": wanted} if wanted else {})
 
 
 def lay_out_eval(suite: Path, category: str, name: str) -> list[Path]:
@@ -92,6 +96,7 @@ def _copy(source: Path, folder: Path, replacements: dict[str, str] | None = None
         text = read_text(file)
         for old, new in (replacements or {}).items():
             text = text.replace(old, new)
+        text = _PAGE.sub(lambda found: own_origin().page(found[1]), text)
         write_atomic(target, text, folder)
     return targets
 
