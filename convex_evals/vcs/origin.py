@@ -26,7 +26,7 @@ class Origin:
     """What is known of it; None what is not."""
 
     repository: str | None = None  # an address that Git and browsers know, without a user's name
-    commit: str | None = None  # None where files had changed since
+    commit: str | None = None  # None where files had changed since, or the repository is not known to have it
     tag: str | None = None  # of a release: that of this version
 
     def requirement(self, version: str) -> str | None:
@@ -53,7 +53,8 @@ def find_origin(version: str, git: Git) -> Origin:
     # Prints nothing and fails where there is none; `--get-all` of none would, too.
     remotes = git("remote").split()
     address = web_address(git("config", "--get", "remote.origin.url")) if "origin" in remotes else None
-    return Origin(address, commit if clean else None, f"v{version}" if clean and tagged else None)
+    pushed = tagged or git("for-each-ref", "--count=1", "--contains", commit, "refs/remotes/origin")
+    return Origin(address, commit if clean and pushed else None, f"v{version}" if clean and tagged else None)
 
 
 def web_address(remote: str) -> str | None:

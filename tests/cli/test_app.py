@@ -170,7 +170,7 @@ def test_init_lays_out_a_repository(invoke: Invoke, tmp_path: Path) -> None:
     requirements = (tmp_path / "new" / "requirements.txt").read_text()
     known = own_origin().requirement(version("convex-evals"))
     assert requirements.endswith(f"{known or 'convex-evals @ git+https://REPOSITORY@COMMIT'}\n")
-    assert ("which repository and commit the workflows install" in result.err) is (known is None)
+    assert ("no repository is known to have this very convex-evals" in result.err) is (known is None)
     assert {p.stem for p in (tmp_path / "new" / ".github" / "workflows").iterdir()} == {
         *("ask-and-grade", "guidelines-comment", "manual", "nightly", "pages", "periodic", "pr"),
         *("validate-guidelines", "validation-round"),

@@ -70,6 +70,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("wheel")
     source, venv = commit_staged(folder / "source"), folder / "venv"
     git(source, "remote", "add", "origin", f"{REPOSITORY}.git")
+    git(source, "update-ref", "refs/remotes/origin/main", "HEAD")
     write_files(source, {"leaderboard/.env.local": "CONVEX_DEPLOYMENT=dev:x", "leaderboard/node_modules/a/x.js": ""})
     write_files(source, {"leaderboard/convex/_generated/api.js": ""})
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]

@@ -40,12 +40,14 @@ def test_a_remote_as_browsers_know_it(remote: str, address: str | None) -> None:
 def test_a_checkout_is_a_commit_of_a_repository(tmp_path: Path) -> None:
     make_git_repo(write_files(tmp_path, {"a.txt": "a"}))
     head = git(tmp_path, "rev-parse", "HEAD")
-    assert origin_of(tmp_path, "1.2.3") == Origin(None, head, None)
+    assert origin_of(tmp_path, "1.2.3") == Origin()
     git(tmp_path, "remote", "add", "upstream", "https://github.com/other/evals")
     assert origin_of(tmp_path, "1.2.3").repository is None
     git(tmp_path, "remote", "add", "origin", "git@github.com:acme/evals.git")
     git(tmp_path, "tag", "v1.2.2")
-    untagged = Origin("https://github.com/acme/evals", head, None)
+    assert origin_of(tmp_path, "1.2.3") == Origin("https://github.com/acme/evals"), "is not there yet"
+    git(tmp_path, "update-ref", "refs/remotes/origin/main", head)
+    untagged = Origin("https://github.com/acme/evals", head)
     assert origin_of(tmp_path, "1.2.3") == untagged
     assert untagged.requirement("1.2.3") == f"convex-evals @ git+https://github.com/acme/evals@{head}"
     assert untagged.page("docs/a.md") == f"https://github.com/acme/evals/blob/{head}/docs/a.md"

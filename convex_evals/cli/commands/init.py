@@ -31,8 +31,8 @@ def init(folder: Path) -> None:
         say(f"  {path.relative_to(folder)}")
     if own_origin().requirement(__version__) is None:
         complain(
-            f"{folder / REQUIREMENTS}: where this convex-evals comes from was not recorded, or it has changes that are "
-            "not committed; write there which repository and commit the workflows install",
+            f"{folder / REQUIREMENTS}: no repository is known to have this very convex-evals; write there from which "
+            "repository and commit the workflows install it",
             "warning",
         )
     say(f"Next: cd {folder} && git init && cli validate")
