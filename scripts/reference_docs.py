@@ -40,6 +40,7 @@ from convex_evals.render.plain import plain
 from convex_evals.suite.suite import Eval, load_suite
 
 ROOT = Path(__file__).parents[1]
+_LANGUAGES = {".md": "markdown", ".sql": "sql", ".ts": "ts", ".yaml": "yaml"}
 
 FILES: dict[str, type[Record]] = {
     "convex-evals.yaml": ProjectConfig,
@@ -309,3 +310,12 @@ def editor_limits() -> str:
         path = file.path.format(name="NAME_rules")
         lines.append(f"| `{path}` | {front} | {most} | [{page.split('/')[2]}]({page}) |")
     return "\n".join(lines)
+
+
+def example(name: str, *paths: str) -> str:
+    """Return files of docs/examples/NAME, each in a block of its own below its path."""
+    blocks = []
+    for path in paths:
+        text = (ROOT / "docs" / "examples" / name / path).read_text(encoding="utf-8").rstrip("\n")
+        blocks.append(f"`{path}`\n\n```{_LANGUAGES.get(Path(path).suffix, '')}\n{text}\n```")
+    return "\n\n".join(blocks)

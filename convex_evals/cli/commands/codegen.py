@@ -33,7 +33,8 @@ def codegen(
 ) -> int:
     """Write `_generated/` of the reference answers, as `npx convex dev` would.
 
-    Graders import it for the types of the functions that they call, so it is committed with the answer.
+    Graders import it for the types of the functions that they call, so it is committed with the answer. Evals with
+    `pipeline: static` have no backend, and are left out.
 
     \b
     Examples:
@@ -46,21 +47,27 @@ def codegen(
     from convex_evals.config import open_workspace
     from convex_evals.errors import ExitCode, UserError
     from convex_evals.grading.codegen import generate_all
+    from convex_evals.records import Pipeline
     from convex_evals.render.model import Column, Section, Table
     from convex_evals.render.terminal import Display
     from convex_evals.suite.suite import load_suite
+    from convex_evals.text import counted
 
     containment = containment_of(sandbox, unsafe_no_sandbox)
     workspace = open_workspace(suite_path(ctx), None, Path.cwd())
     if not (check or workspace.is_own):
         raise UserError("-C: a suite named by it is only read; add --check, or go into its folder")
-    evals = load_suite(workspace.suite).select(patterns, categories, tags)
-    with Display(off_later=form == DEFAULT) as display:
-        done = asyncio.run(generate_all(workspace, evals, containment, display, check=check))
+    chosen = load_suite(workspace.suite).select(patterns, categories, tags)
+    evals = [ev for ev in chosen if ev.config.pipeline is Pipeline.FULL]
+    done = []
+    if evals:
+        with Display(off_later=form == DEFAULT) as display:
+            done = asyncio.run(generate_all(workspace, evals, containment, display, check=check))
     stale = [g for g in done if not g.is_current]
     said = "out of date" if check else "written"
     lines = [f"{g.ev.id}: {said}: {', '.join([*g.stale, *g.surplus])}" for g in stale]
     columns = [Column("eval", None), Column("stale", None), Column("surplus", None)]
     table = Table.of(columns, [[g.ev.id, g.stale, g.surplus] for g in stale])
-    print_result(form, Section.of(*lines, f"{len(done) - len(stale)} of {len(done)} up to date", table))
+    left_out = f"; {counted(len(chosen) - len(evals), 'static eval')} left out" if len(evals) < len(chosen) else ""
+    print_result(form, Section.of(*lines, f"{len(done) - len(stale)} of {len(done)} up to date{left_out}", table))
     return ExitCode.EVALS_FAILED if check and stale else ExitCode.OK
