@@ -58,11 +58,14 @@ def main() -> int:
 
 
 def lay_out(folder: Path) -> tuple[Path, Path]:
-    """Lay out below `folder` the first reply to each eval, and the last, as replies to one trial; return where."""
+    """Lay out below `folder` the first reply to each eval here, and the last, as replies to one trial; return where."""
     first, last = folder / "first", folder / "last"
     for reply in sorted(open_demo().folder.glob("*/*/*.md")):
+        eval_id = reply.parent.relative_to(open_demo().folder)
+        if not (ROOT / "evals" / eval_id).is_dir():
+            continue  # it is of the starter's
         for take in (first, last):
-            own = take / reply.parent.relative_to(open_demo().folder) / "1.md"
+            own = take / eval_id / "1.md"
             own.parent.mkdir(parents=True, exist_ok=True)
             if take == last or not own.exists():
                 shutil.copyfile(reply, own)
