@@ -52,6 +52,20 @@ const accepted: readonly Row[] = [
     { accepts: true },
   ),
   schemaRow(
+    "search-same-field",
+    "Two search indexes may search one field if their filter fields differ.",
+    PARSER,
+    `${TABLE}.searchIndex("s1", { searchField: "a" }).searchIndex("s2", { searchField: "a", filterFields: ["b"] }).searchIndex("s3", { searchField: "a", filterFields: ["b", "o.inner"], staged: true })`,
+    { accepts: true },
+  ),
+  schemaRow(
+    "vector-same-field",
+    "Two vector indexes may have one field if their dimensions differ.",
+    PARSER,
+    `${TABLE}.vectorIndex("v1", { vectorField: "vec", dimensions: 2 }).vectorIndex("v2", { vectorField: "vec", dimensions: 3 })`,
+    { accepts: true },
+  ),
+  schemaRow(
     "max-dimensions",
     "A vector index may have 4096 dimensions.",
     "get-convex/convex-backend crates/common/src/bootstrap_model/index/vector_index/dimensions.rs",

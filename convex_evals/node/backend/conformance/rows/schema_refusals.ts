@@ -196,11 +196,35 @@ const refused: readonly Row[] = [
     },
   ),
   schemaRow(
-    "search-field-twice",
-    "Two search indexes of a table search different fields.",
-    INDEX_ERRORS,
+    "search-twice",
+    "Two search indexes of a table search different fields or have different filter fields.",
+    PARSER,
     `${TABLE}.searchIndex("s1", { searchField: "a" }).searchIndex("s2", { searchField: "a" })`,
-    { rejects: "have the same `searchField`", code: "SearchIndexFieldNotUnique" },
+    {
+      rejects:
+        'In table "t" search index "s2" and search index "s1" have the same `searchField`. Search index fields must be unique within a table.',
+      code: "SearchIndexFieldNotUnique",
+    },
+  ),
+  schemaRow(
+    "search-twice-filters",
+    "The order of filter fields does not matter, nor how often one is named, nor whether an index is staged.",
+    PARSER,
+    `${TABLE}.searchIndex("s1", { searchField: "a", filterFields: ["b", "o.inner"] }).searchIndex("s2", { searchField: "a", filterFields: ["o.inner", "b", "b"], staged: true })`,
+    {
+      rejects: 'In table "t" search index "s2" and search index "s1" have the same `searchField`.',
+      code: "SearchIndexFieldNotUnique",
+    },
+  ),
+  schemaRow(
+    "vector-twice",
+    "Two vector indexes of a table have different fields or dimensions; filter fields do not count.",
+    PARSER,
+    `${TABLE}.vectorIndex("v1", { vectorField: "vec", dimensions: 2 }).vectorIndex("v2", { vectorField: "vec", dimensions: 2, filterFields: ["a"] })`,
+    {
+      rejects: 'In table "t" vector index "v2" and vector index "v1" have the same `vectorField`.',
+      code: "VectorIndexFieldNotUnique",
+    },
   ),
   schemaRow(
     "search-unknown-field",

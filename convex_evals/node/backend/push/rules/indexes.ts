@@ -33,7 +33,7 @@ export function checkIndexes(table: TableJson): void {
   for (const index of search) inTable(table, () => checkSearchIndex(index));
   checkDistinct(
     search,
-    (index) => index.searchField,
+    ({ searchField, filterFields }) => [searchField, ...[...new Set(filterFields)].sort()].join(),
     (a, b) => searchFieldNotUnique(table, a, b),
   );
   for (const index of vector) inTable(table, () => checkVectorIndex(index));
