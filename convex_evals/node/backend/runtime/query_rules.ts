@@ -1,9 +1,8 @@
-/** Rules of reads: text search, vector search, pagination. */
+/** Rules of reads: text search, vector search, one page for each function. */
 
 import type { SearchIndexJson, TableJson, VectorIndexJson } from "../runtime_types.ts";
 import { requireEnabled } from "./index_ranges.ts";
 import { MAX_SEARCH_RESULTS } from "./text_search.ts";
-import { isAmount } from "./transaction_limits.ts";
 
 interface SearchSource {
   readonly filters: readonly { readonly type: "Search" | "Eq"; readonly fieldPath: string }[];
@@ -132,24 +131,6 @@ function filteredFields(expression: unknown): string[] {
     throw new Error("`q.eq` must take a field path as its first argument and a value as its second");
   }
   return [field["$field"]];
-}
-
-interface PageRequest {
-  readonly pageSize: number;
-  readonly maximumRowsRead?: number | null;
-  readonly maximumBytesRead?: number | null;
-}
-
-/** get-convex/convex-backend crates/isolate/src/environment/udf/async_syscall.rs (query_page) */
-export function checkPageRequest({ pageSize, maximumRowsRead, maximumBytesRead }: PageRequest): void {
-  for (const [name, size] of Object.entries({ pageSize, maximumRowsRead, maximumBytesRead })) {
-    if (isAmount(size) || (name !== "pageSize" && (size === null || size === undefined))) continue;
-    throw new Error(`Invalid argument \`${name}\` for \`queryPage\`: it is not a number of at least 0`);
-  }
-  if (pageSize === 0) throw new Error("Must request at least 1 document while paginating");
-  if (maximumRowsRead === 0 || maximumBytesRead === 0) {
-    throw new Error("maximumRowsRead and maximumBytesRead must be greater than 0");
-  }
 }
 
 /** Refuses the second `.paginate()` of a function. */

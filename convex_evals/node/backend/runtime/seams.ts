@@ -17,13 +17,8 @@ export { isRegistered } from "./remote.ts";
 export { searchText } from "./text_search.ts";
 export { checkTransactionLimits, withConvexWording } from "./transaction_limits.ts";
 export { acrossSyscall, dataAcrossSyscall, errorText, reportBackgroundError } from "./error_text.ts";
-export {
-  checkPageRequest,
-  checkSearchPosition,
-  checkSearchQuery,
-  checkSinglePage,
-  checkVectorQuery,
-} from "./query_rules.ts";
+export { checkPageRequest, readPage } from "./pages.ts";
+export { checkSearchPosition, checkSearchQuery, checkSinglePage, checkVectorQuery } from "./query_rules.ts";
 export {
   checkAgainstSchema,
   checkArguments,

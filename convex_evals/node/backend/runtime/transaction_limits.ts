@@ -9,6 +9,13 @@
 const HELP =
   "Consider using smaller limits in your queries, paginating your queries, or using indexed queries with a selective index range expressions.";
 
+/** How much one function reads at most. get-convex/convex-backend crates/common/src/knobs.rs */
+export const MAX_READ_DOCUMENTS = 32_000;
+export const MAX_READ_BYTES = 16 << 20;
+
+/** A limit that is reached. */
+export class LimitError extends Error {}
+
 type Wording = readonly [pattern: RegExp, text: (limit: string) => string];
 
 const WORDINGS: readonly Wording[] = [
@@ -77,7 +84,7 @@ function reworded(count: () => void): void {
     const { message } = error as Error;
     for (const [pattern, text] of WORDINGS) {
       const limit = pattern.exec(message)?.[1];
-      if (limit !== undefined) throw new Error(text(limit));
+      if (limit !== undefined) throw new LimitError(text(limit));
     }
     throw error;
   }
