@@ -21,8 +21,8 @@ export function identifierProblem(name: string): string | null {
   return null;
 }
 
-/** What is wrong with the name of a declared field; null when nothing is. */
-export function fieldProblem(name: string): string | null {
+/** What is wrong with the name of a field that a value has; null when nothing is. */
+export function fieldNameProblem(name: string): string | null {
   if (name.startsWith("$")) return `Field name ${name} starts with '$', which is reserved.`;
   const invalid = [...name].find((character) => !/[\x20-\x7e]/.test(character));
   if (invalid !== undefined) {
@@ -31,7 +31,12 @@ export function fieldProblem(name: string): string | null {
   if (name.length > MAX_FIELD_NAME_LENGTH) {
     return `Field name is too long (${name.length} > maximum ${MAX_FIELD_NAME_LENGTH})`;
   }
-  return identifierProblem(name);
+  return null;
+}
+
+/** What is wrong with the name of a declared field; null when nothing is. */
+export function fieldProblem(name: string): string | null {
+  return fieldNameProblem(name) ?? identifierProblem(name);
 }
 
 /** What is wrong with a field path like "profile.name"; null when nothing is. */

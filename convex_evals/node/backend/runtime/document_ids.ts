@@ -2,6 +2,7 @@
 
 import { host } from "embedded:host";
 import { decodeId, encodeId } from "./id_encoding.ts";
+import { wrongType } from "./serde_text.ts";
 
 export type IdMethod = "db.get" | "db.patch" | "db.replace" | "db.delete";
 
@@ -48,7 +49,7 @@ export function checkDocumentId(method: IdMethod, { id, table, isSystem }: IdArg
     throw new Error(`Invalid argument \`id\` for \`${method}\`: ${reason}`);
   };
   if (typeof id !== "string") {
-    throw new Error(`Invalid arguments for \`${method}\`: invalid type: ${typeof id}, expected a string`);
+    throw new Error(`Invalid arguments for \`${method}\`: ${wrongType(id, "a string")}`);
   }
   const decoded = decodeId(id);
   if ("problem" in decoded) return complain(decoded.problem);

@@ -3,8 +3,8 @@
  * get-convex/convex-backend crates/common/src/document.rs
  */
 
-import { getConvexSize, type Value } from "convex/values";
-import { identifierProblem } from "../identifiers.ts";
+import { getConvexSize, type JSONValue, type Value } from "convex/values";
+import { fieldNameProblem, identifierProblem } from "../identifiers.ts";
 import { fieldsOf, formatValue } from "./validator_text.ts";
 import { checkedNesting, checkValue, isObject } from "./value_limits.ts";
 
@@ -20,6 +20,20 @@ export function checkWriteArguments(method: WriteMethod, table: string | null, v
   if (problem !== null) throw new Error(`Invalid argument \`table\` for \`${method}\`: ${problem}`);
   if (!isObject(value)) throw new Error(`Invalid argument \`value\` for \`${method}\`: Value must be an Object`);
   checkValue(value, (reason) => new Error(`Invalid argument \`value\` for \`${method}\`: ${reason}`));
+}
+
+/**
+ * Refuses what is no patch. It is looked at as JSON: of what is no object there, integers and bytes are objects.
+ * get-convex/convex-backend crates/database/src/patch.rs
+ */
+export function checkPatch(value: JSONValue): void {
+  const isMap = typeof value === "object" && value !== null && !Array.isArray(value);
+  const problem = isMap
+    ? Object.keys(value)
+        .map(fieldNameProblem)
+        .find((found) => found !== null)
+    : "Value must be an Object";
+  if (problem) throw new Error(`Invalid argument \`value\` for \`db.patch\`: ${problem}`);
 }
 
 /** Throws when `document`, without its system fields, is larger, deeper or wider than Convex stores. */

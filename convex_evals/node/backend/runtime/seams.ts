@@ -6,7 +6,7 @@
 import { canonicalPath } from "./function_paths.ts";
 import { host } from "embedded:host";
 
-export { checkDocument, checkSystemFields, checkWriteArguments } from "./document_limits.ts";
+export { checkDocument, checkPatch, checkSystemFields, checkWriteArguments } from "./document_limits.ts";
 export { checkDocumentId, newDocumentId, tableOfId } from "./document_ids.ts";
 export { openedCursor, sealedCursor } from "./cursors.ts";
 export { createFunctionHandle, parseFunctionHandle } from "./function_handles.ts";
@@ -19,6 +19,7 @@ export { checkTransactionLimits, withConvexWording } from "./transaction_limits.
 export { acrossSyscall, dataAcrossSyscall, errorText, reportBackgroundError } from "./error_text.ts";
 export { checkPageRequest, readPage } from "./pages.ts";
 export { checkSearchPosition, checkSearchQuery, checkSinglePage, checkVectorQuery } from "./query_rules.ts";
+export { checkQuery } from "./query_source.ts";
 export {
   checkAgainstSchema,
   checkArguments,

@@ -4,6 +4,8 @@
  * get-convex/convex-backend crates/isolate/src/environment/udf/{syscall,async_syscall}.rs, action/async_syscall.rs
  */
 
+import { wrongType } from "./serde_text.ts";
+
 /** What runs: "runtime" is this backend's own work. Nothing while a module loads. */
 type Kind = "query" | "mutation" | "action" | "http" | "runtime";
 
@@ -100,7 +102,7 @@ function titled(kind: unknown): string {
 /** Refuses writes to tables that only the backend itself writes. */
 export function checkWritable(table: unknown): void {
   if (typeof table !== "string") {
-    throw new Error(`Invalid arguments for \`db.insert\`: invalid type: ${typeof table}, expected a string`);
+    throw new Error(`Invalid arguments for \`db.insert\`: ${wrongType(table, "a string")}`);
   }
   if (table.startsWith("_")) throw new Error("System tables can only be accessed with db.system.");
 }
