@@ -42,6 +42,12 @@ export class BadAdminKeyError extends HttpError {
   }
 }
 
+/** What is answered where this backend is at fault. */
+export function internalError(error: unknown, told: (text: string) => string): HttpError {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return new HttpError(500, "InternalServerError", told(text));
+}
+
 export function newRequestId(): string {
   return randomBytes(8).toString("hex");
 }

@@ -5,7 +5,7 @@ import type { App } from "./app/app.ts";
 import { checkAdminKey, requireAdmin } from "./auth.ts";
 import type { Door } from "./doors.ts";
 import { environmentChanges } from "./environment_variables.ts";
-import { HttpError } from "./errors.ts";
+import { HttpError, internalError } from "./errors.ts";
 import { downloadFile, uploadFile } from "./file_api.ts";
 import { callAnyFunction, callBatch, callByPath, callByUrl, callFunction } from "./function_api.ts";
 import { readJson, sendError, sendJson, type Exchange } from "./http_body.ts";
@@ -57,7 +57,7 @@ export async function handleApi(request: IncomingMessage, response: ServerRespon
     if (request.method === "OPTIONS") return void response.writeHead(204).end();
     await route({ request, response, url }, parts);
   } catch (error) {
-    sendError(response, asHttpError(error, parts.app));
+    sendError(response, error instanceof HttpError ? error : internalError(error, parts.app.told));
   }
 }
 
@@ -94,12 +94,6 @@ function allowCrossOrigin(request: IncomingMessage, response: ServerResponse): v
   response.setHeader("access-control-allow-headers", request.headers["access-control-request-headers"] ?? "*");
   response.setHeader("access-control-max-age", "86400");
   response.setHeader("vary", "origin");
-}
-
-function asHttpError(error: unknown, app: App): HttpError {
-  if (error instanceof HttpError) return error;
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return new HttpError(500, "InternalServerError", app.told(text));
 }
 
 function checkKey({ request, response }: Exchange, { door }: ApiParts): void {

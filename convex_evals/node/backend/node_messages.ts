@@ -28,6 +28,9 @@ export interface SentBlob {
 
 export type Outcome = { readonly value: string } | { readonly error: DescribedError };
 
+/** Of an HTTP action; without a response where there is none for the route. */
+export type HttpOutcome = { readonly response: Response | null } | { readonly error: DescribedError };
+
 export type ToNode =
   | {
       readonly kind: "start";

@@ -5,6 +5,7 @@
  */
 
 import type { ComponentData, Write } from "./data_store.ts";
+import type { HttpOutcome } from "./node_messages.ts";
 
 export type FunctionType = "query" | "mutation" | "action";
 
@@ -28,15 +29,20 @@ export interface FunctionCall {
   readonly identity: UserIdentity | null;
 }
 
-export type FunctionResult =
-  | { readonly ok: true; readonly value: JsonValue }
-  | {
-      readonly ok: false;
-      readonly errorMessage: string;
-      readonly errorData?: JsonValue;
-      /** Convex's code where it refuses the whole request: by HTTP, that is no answer like any other. */
-      readonly refusal?: string;
-    };
+export type FunctionResult = { readonly ok: true; readonly value: JsonValue } | FailedCall;
+
+export interface FailedCall {
+  readonly ok: false;
+  readonly errorMessage: string;
+  readonly errorData?: JsonValue;
+  /** Convex's code where it refuses the whole request: by HTTP, that is no answer like any other. */
+  readonly refusal?: string;
+}
+
+export interface FailedHttpAction extends FailedCall {
+  /** The error's text without frames. */
+  readonly title: string;
+}
 
 export interface ScheduledJob {
   readonly jobId: string;
@@ -140,12 +146,12 @@ export interface ComponentSetup {
 export interface Invoker {
   /** Calls a function of the module `name`; `args` is JSON text, and so is the `Outcome`. */
   call(componentPath: string, name: string, fn: AnalyzedFunction, args: string): Promise<string>;
-  /** Calls the HTTP action that the component's router has for a route. Rejects with what the action throws. */
+  /** Calls the HTTP action that the component's router has for a route. */
   fetch(
     componentPath: string,
     route: { readonly path: string; readonly method: string },
     request: Request,
-  ): Promise<Response>;
+  ): Promise<HttpOutcome>;
 }
 
 export interface ValidatorJson {
@@ -222,7 +228,7 @@ export interface Runtime {
   /** Runs a function; resolves to a `FunctionResult` as JSON text. */
   call(callJson: string): Promise<string>;
   /** Runs an HTTP action; the body of the response may still be streaming. */
-  fetch(request: HttpActionRequest, identityJson: string | null): Promise<Response>;
+  fetch(request: HttpActionRequest, identityJson: string | null): Promise<Response | FailedHttpAction>;
   runJob(jobJson: string): Promise<void>;
   /** Makes a change of plain JSON; resolves to a `FunctionResult` as JSON text. */
   changeDocuments(componentPath: string, request: DocumentWrite): Promise<string>;

@@ -4,13 +4,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { App } from "./app/app.ts";
-import { EndedError } from "./realm/executions.ts";
 import { ANONYMOUS, type Caller } from "./auth.ts";
 import type { Door } from "./doors.ts";
-import { HttpError, newRequestId } from "./errors.ts";
+import { HttpError, internalError, newRequestId } from "./errors.ts";
 import { bodyOf, checkAnnounced, sendError, sendJson } from "./http_body.ts";
 import { isReading, requireWriting } from "./pages.ts";
 import { MAX_HTTP_ACTION_BYTES } from "./request_limits.ts";
+import type { FailedHttpAction } from "./runtime_types.ts";
 
 /** Runs the HTTP action that the request is routed to. */
 export async function handleSite(
@@ -19,7 +19,7 @@ export async function handleSite(
   app: App,
   door: Door,
 ): Promise<void> {
-  let answer: Response;
+  let answer: Response | FailedHttpAction;
   // A client that goes away in the middle is not an error of ours.
   request.on("error", () => {});
   response.on("error", () => {});
@@ -28,22 +28,18 @@ export async function handleSite(
     checkAnnounced(request, MAX_HTTP_ACTION_BYTES);
     answer = await app.fetch(request.url ?? "/", requestInit(request), await callerOf(app, request, door));
   } catch (error) {
-    if (error instanceof HttpError) return sendError(response, error);
-    const trace = app.told(traceOf(error));
-    return sendJson(response, { code: `[Request ID: ${newRequestId()}] Server Error`, trace }, 500);
+    return sendError(response, error instanceof HttpError ? error : internalError(error, app.told));
   }
+  if ("title" in answer) return sendJson(response, failureOf(answer), 500);
   await sendResponse(response, answer, () => {
     app.report(`HttpResponseTooLarge: HTTP actions support responses up to ${MAX_HTTP_ACTION_BYTES >> 20} MiB`);
   });
 }
 
-function traceOf(error: unknown): string {
-  if (error instanceof EndedError) return error.message;
-  return `Uncaught ${error instanceof Error || isErrorLike(error) ? `${error.name}: ${error.message}` : String(error)}`;
-}
-
-function isErrorLike(error: unknown): error is Error {
-  return typeof error === "object" && error !== null && "message" in error && "name" in error;
+// get-convex/convex-backend crates/application/src/redaction.rs (to_http_response_parts)
+function failureOf({ title, errorMessage, errorData }: FailedHttpAction): object {
+  const code = `[Request ID: ${newRequestId()}] Server Error: ${title}`;
+  return { code, ...(errorData === undefined ? {} : { data: errorData }), trace: `${errorMessage}\n` };
 }
 
 // Apps use the Authorization header for schemes of their own: one that Convex

@@ -1,7 +1,6 @@
 /** The one app of this process: its data, its current deployment, and every way to run a function. */
 
 import { Authenticator, type Caller } from "../auth.ts";
-import type { AuthProvider } from "../auth_providers.ts";
 import { CronTimers, type CronJob, type CronStatus } from "../crons.ts";
 import { DeployError } from "../errors.ts";
 import { PushEvaluation } from "../push/evaluate.ts";
@@ -24,7 +23,8 @@ import { FunctionHandles } from "./function_handles.ts";
 import { createHost, type FunctionLimits } from "./host.ts";
 import { routeRequest } from "./http_mounts.ts";
 import { KeptApp, type KeptData } from "./kept_app.ts";
-import type { DocumentRead, DocumentWrite, FunctionResult, RuntimeHost, ScheduledJob } from "../runtime_types.ts";
+import type { DocumentRead, DocumentWrite, FailedCall, FailedHttpAction, FunctionResult } from "../runtime_types.ts";
+import type { RuntimeHost, ScheduledJob } from "../runtime_types.ts";
 import { loadRuntime } from "../realm/runtime_loader.ts";
 import { readDocuments } from "./stored_documents.ts";
 import { TableNumbers } from "./table_numbers.ts";
@@ -48,7 +48,7 @@ export class App {
   readonly report: (line: string) => void;
   /** What clients may read of an error. */
   readonly told: Told;
-  readonly auth = new Authenticator(() => this.#authProviders());
+  readonly auth = new Authenticator(() => this.#deployment?.authProviders() ?? []);
   readonly environment: Environment;
   readonly #kept: KeptApp | null;
   readonly #scheduler: Scheduler;
@@ -214,8 +214,8 @@ export class App {
     );
   }
 
-  /** Runs an HTTP action. Throws what the action throws. */
-  async fetch(pathAndQuery: string, init: RequestInit, caller: Caller): Promise<Response> {
+  /** Runs an HTTP action. */
+  async fetch(pathAndQuery: string, init: RequestInit, caller: Caller): Promise<Response | FailedHttpAction> {
     const deployment = this.#deployment;
     const pathname = pathAndQuery.split("?", 1)[0] ?? "/";
     const routed = deployment && routeRequest(deployment.push.app, pathname, init.method ?? "GET");
@@ -223,9 +223,11 @@ export class App {
       return new Response("This Convex deployment does not have HTTP actions enabled.", { status: 404 });
     }
     const identity = caller.identity === null ? null : JSON.stringify(caller.identity);
-    return await detached(() =>
+    const answer = await detached(() =>
       withCallRecord(newCallRecord(), () => deployment.runtime.fetch({ pathAndQuery, init, ...routed }, identity)),
     );
+    if (!("title" in answer)) return answer;
+    return { ...this.#toldOf(answer, deployment), title: this.told(answer.title) };
   }
 
   /** The content of a committed file, or null once it is deleted. */
@@ -273,18 +275,14 @@ export class App {
     }
     const resolved = resolveCall(call, this.#deployment);
     if ("refused" in resolved) return resolved.refused;
-    const { runtime, push } = resolved.deployment;
-    const result = JSON.parse(await runtime.call(JSON.stringify(resolved.request))) as FunctionResult;
-    if (result.ok) return result;
-    return { ...result, errorMessage: this.told(push.code.sourceMaps.translate(result.errorMessage)) };
+    const result = JSON.parse(
+      await resolved.deployment.runtime.call(JSON.stringify(resolved.request)),
+    ) as FunctionResult;
+    return result.ok ? result : this.#toldOf(result, resolved.deployment);
   }
 
-  #authProviders(): readonly AuthProvider[] {
-    const config = this.#deployment?.push.app.definition.authConfig as
-      | { providers?: readonly AuthProvider[] }
-      | null
-      | undefined;
-    return config?.providers ?? [];
+  #toldOf<T extends FailedCall>(failed: T, { push }: Deployment): T {
+    return { ...failed, errorMessage: this.told(push.code.sourceMaps.translate(failed.errorMessage)) };
   }
 
   #typeOf(call: AppCall): "Query" | "Mutation" | "Action" {

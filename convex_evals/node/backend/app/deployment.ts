@@ -1,6 +1,7 @@
 /** One pushed version of the app's code, ready to run. */
 
 import type vm from "node:vm";
+import type { AuthProvider } from "../auth_providers.ts";
 import { allComponents, findFunction, type ComponentInstance, type EvaluatedPush } from "../push/evaluated.ts";
 import type { AnalyzedFunction, ComponentSetup, Runtime, RuntimeEntry } from "../runtime_types.ts";
 import type { CronJob } from "../crons.ts";
@@ -28,8 +29,7 @@ export class Deployment {
       call: async (componentPath, name, fn, args) =>
         JSON.stringify(await push.code.call(this.#place(componentPath, name), fn, args)),
       fetch: async (componentPath, route, request) =>
-        (await push.code.fetch(this.#place(componentPath, "http"), route, request)) ??
-        new Response("No matching routes found", { status: 404 }),
+        await push.code.fetch(this.#place(componentPath, "http"), route, request),
     });
   }
 
@@ -52,6 +52,12 @@ export class Deployment {
   function(componentPath: string, udfPath: string): AnalyzedFunction | null {
     const instance = this.#components.get(componentPath);
     return instance ? findFunction(instance.definition, udfPath) : null;
+  }
+
+  /** Who may say who a caller is. */
+  authProviders(): readonly AuthProvider[] {
+    const config = this.push.app.definition.authConfig as { providers?: readonly AuthProvider[] } | null | undefined;
+    return config?.providers ?? [];
   }
 
   /** Ends what runs in processes of its own. */

@@ -36,7 +36,7 @@ export type Step =
     }
   /** Pushes other files over the running app. */
   | { readonly deploy: Files }
-  /** An HTTP request to the site of the app, or to an absolute URL; its value is `{ status, body }`, and `header` if asked. */
+  /** An HTTP request to the site of the app, or to an absolute URL; its value is `{ status, body }`, the body without the request's id, and `header` if asked. */
   | {
       readonly request: string | ((results: Results) => string);
       readonly init?: RequestInit;
@@ -235,7 +235,7 @@ async function siteRequest(
 ): Promise<Outcome> {
   const response = await fetch(new URL(target, backend.siteUrl), init ?? {});
   const { status } = response;
-  const body = await response.text();
+  const body = (await response.text()).replace(/\[Request ID: [0-9a-f]{16}\]/, "[Request ID: ...]");
   return {
     ok: true,
     value: header === undefined ? { status, body } : { status, body, header: response.headers.get(header) },

@@ -1,7 +1,7 @@
 /** The modules of one push, and the ways to run them: contexts in this process, and processes for "use node" modules. */
 
 import type { View } from "../isolate/types.ts";
-import type { Outcome } from "../node_messages.ts";
+import type { HttpOutcome, Outcome } from "../node_messages.ts";
 import { removePackages, unpackPackages, type ExternalPackages } from "./external_packages.ts";
 import { identifier } from "./module_ids.ts";
 import type { ModuleConfig } from "./request.ts";
@@ -114,16 +114,14 @@ export class AppCode {
     return await this.#isolate(kind, this.#options.env(componentPath)).invoke(id, fn.name, args);
   }
 
-  /** Runs the HTTP action of a route; null where the module has none. Rejects with what the action throws. */
+  /** Runs the HTTP action of a route; null where the module has none. */
   async fetch(
     { componentPath, definitionPath, module }: ModulePlace,
     route: { readonly path: string; readonly method: string },
     request: Request,
-  ): Promise<Response | null> {
+  ): Promise<HttpOutcome> {
     const isolate = this.#isolate("action", this.#options.env(componentPath));
-    const answer = await isolate.fetch(identifier(definitionPath, module.path), route, request);
-    if ("error" in answer) throw asError(answer.error);
-    return answer.response;
+    return await isolate.fetch(identifier(definitionPath, module.path), route, request);
   }
 
   /** Modules for Node.js are loaded again before their next call. */

@@ -18,7 +18,7 @@ import type {
   SyscallResult,
   View,
 } from "../isolate/types.ts";
-import type { Outcome } from "../node_messages.ts";
+import type { HttpOutcome, Outcome } from "../node_messages.ts";
 import type { LogLevel } from "../runtime_types.ts";
 import type { CompiledModules } from "./compiled_modules.ts";
 import type { Environment } from "./environment.ts";
@@ -93,7 +93,7 @@ export class Isolate {
     identifier: string,
     route: { readonly path: string; readonly method: string },
     request: Request,
-  ): Promise<{ readonly response: Response | null } | Extract<Outcome, { error: unknown }>> {
+  ): Promise<HttpOutcome> {
     const { head, body } = sentRequest(request);
     const given: [head: unknown, body: SentBody][] = [];
     let isStreamed = false;

@@ -5,6 +5,7 @@ import { convexTest, internals, type ConvexTest } from "embedded:convex-test";
 import type {
   ComponentSetup,
   DocumentWrite,
+  FailedHttpAction,
   FunctionCall,
   FunctionResult,
   HttpActionRequest,
@@ -18,7 +19,7 @@ import type {
 import { host } from "embedded:host";
 import { adopted } from "./adopt.ts";
 import { changeDocuments } from "./documents.ts";
-import { errorText, failedResult } from "./error_text.ts";
+import { errorText, failedHttpAction, failedResult } from "./error_text.ts";
 import { runningJob } from "./scheduling.ts";
 import { moduleLoaders } from "./remote.ts";
 
@@ -59,10 +60,14 @@ async function fetchFrom(
   test: ConvexTest,
   { pathAndQuery, init, componentPath, route }: HttpActionRequest,
   identity: UserIdentity | null,
-): Promise<Response> {
-  if (componentPath === "") return await asCaller(test, identity).fetch(pathAndQuery, init, route);
+): Promise<Response | FailedHttpAction> {
   const context = { componentPath, udfPath: "http", udfType: "http", depth: 0, paginatedQueries: 0 };
-  return await internals.executionContextStorage.run(context, () => test.fetch(pathAndQuery, init, route));
+  try {
+    if (componentPath === "") return await asCaller(test, identity).fetch(pathAndQuery, init, route);
+    return await internals.executionContextStorage.run(context, () => test.fetch(pathAndQuery, init, route));
+  } catch (error) {
+    return failedHttpAction(error);
+  }
 }
 
 async function call(test: ConvexTest, request: FunctionCall): Promise<unknown> {

@@ -2,30 +2,36 @@
 
 import { convexToJson, type Value } from "convex/values";
 import { host } from "embedded:host";
-import type { FunctionResult, JsonValue } from "../runtime_types.ts";
+import type { FailedCall, FailedHttpAction, JsonValue } from "../runtime_types.ts";
 import { inspect } from "../isolate/inspect_value.ts";
 
 /** "Uncaught Error: boom\n    at handler (../convex/messages.ts)", as Convex writes it. */
 export function errorText(error: unknown): string {
-  return uncaughtText(error).toWellFormed();
+  return `${messageText(error)}${stackFrames(error)}`.toWellFormed();
 }
 
-function uncaughtText(error: unknown): string {
+/** The text without the frames. */
+function messageText(error: unknown): string {
   if (typeof error !== "object" || error === null) return `Uncaught ${inspect(error)}`;
   const { failure, message } = error as { failure?: unknown; message?: unknown };
   if (typeof failure === "string") return String(message);
   if (isConvexError(error)) return `Uncaught ConvexError: ${String(message)}`;
   if (message === undefined) return `Uncaught ${inspect(error)}`;
-  return `Uncaught ${errorName(error)}: ${String(message)}${stackFrames(error)}`;
+  return `Uncaught ${errorName(error)}: ${String(message)}`;
 }
 
 /** The result that a failed call reports. */
-export function failedResult(error: unknown): FunctionResult {
+export function failedResult(error: unknown): FailedCall {
   const errorMessage = errorText(error);
   if (typeof error !== "object" || error === null) return { ok: false, errorMessage };
   if (isConvexError(error)) return { ok: false, errorMessage, errorData: dataOf(error) };
   const { refusal } = error as { refusal?: unknown };
   return { ok: false, errorMessage, ...(typeof refusal === "string" ? { refusal } : {}) };
+}
+
+/** What a failed HTTP action reports. */
+export function failedHttpAction(error: unknown): FailedHttpAction {
+  return { ...failedResult(error), title: messageText(error).toWellFormed() };
 }
 
 /** Rethrows what a called function threw as the library expects it from a syscall: data in JSON. */
@@ -71,9 +77,10 @@ function errorName(error: object): string {
 const INVOKING = /^\s+at (async )?([\w.]+\.)?invoke(Function|Query|Mutation|Action|HttpAction)\b/;
 
 // Frames of the app's own modules only; what lies below is our machinery.
-function stackFrames(error: object): string {
-  const { stack } = error as { stack?: unknown };
-  if (typeof stack !== "string") return "";
+function stackFrames(error: unknown): string {
+  if (typeof error !== "object" || error === null || isConvexError(error)) return "";
+  const { stack, failure, message } = error as { stack?: unknown; failure?: unknown; message?: unknown };
+  if (typeof stack !== "string" || typeof failure === "string" || message === undefined) return "";
   const frames = stack.split("\n").filter((line) => /^\s+at .*convex:\//.test(line) && !INVOKING.test(line));
   return frames.map((frame) => `\n${frame.replace("convex:/", "../convex/")}`).join("");
 }

@@ -1,6 +1,6 @@
 /** The app's modules as the engine knows them: what the analysis of the push says, and a way to call their functions. */
 
-import { ConvexError, jsonToConvex, type JSONValue } from "convex/values";
+import { ConvexError, jsonToConvex, type JSONValue, type Value } from "convex/values";
 import { jsonProblem } from "../json_text.ts";
 import type { DescribedError, Outcome } from "../node_messages.ts";
 import { asError } from "../realm/outcome.ts";
@@ -37,7 +37,8 @@ export function moduleLoaders(
 function remoteFunction(fn: AnalyzedFunction, invoke: (args: string) => Promise<string>): unknown {
   const invoked = async (args: string): Promise<string> => {
     const outcome = JSON.parse(await invoke(args)) as Outcome;
-    if ("error" in outcome) throw thrownError(outcome.error);
+    // The library makes a text of the data on its way out of a function.
+    if ("error" in outcome) throw thrownError(outcome.error, (_data, text) => text);
     return outcome.value;
   };
   registered.add(invoked);
@@ -51,21 +52,25 @@ function remoteFunction(fn: AnalyzedFunction, invoke: (args: string) => Promise<
 }
 
 function remoteRouter(componentPath: string, invoker: Invoker): unknown {
+  const invoked = async (path: string, method: string, request: Request): Promise<Response> => {
+    const outcome = await invoker.fetch(componentPath, { path, method }, request);
+    if ("error" in outcome) throw thrownError(outcome.error, (data) => data);
+    return outcome.response ?? new Response("No matching routes found", { status: 404 });
+  };
   return {
     lookup: (path: string, method: string) => [
-      { invokeHttpAction: async (request: Request) => await invoker.fetch(componentPath, { path, method }, request) },
+      { invokeHttpAction: async (request: Request) => await invoked(path, method, request) },
     ],
   };
 }
 
-function thrownError(error: DescribedError): Error {
+function thrownError(error: DescribedError, handedOn: (data: Value, text: string) => unknown): Error {
   const { convexData } = error;
   if (convexData === undefined) return asError(error);
   // Convex cannot read such data, and reports the error without it.
   if (jsonProblem(convexData) !== null) return asError({ message: error.message, name: "ConvexError" });
-  // The library makes a text of the data on its way out of a function.
   const data = jsonToConvex(JSON.parse(convexData) as JSONValue);
   const problem = errorDataProblem(data);
   if (problem) return problem;
-  return Object.assign(new ConvexError(data), { data: convexData, message: error.message });
+  return Object.assign(new ConvexError(data), { data: handedOn(data, convexData), message: error.message });
 }

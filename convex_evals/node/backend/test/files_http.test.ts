@@ -133,8 +133,8 @@ test("HTTP actions", async (t) => {
     const answer = await fetch(`${backend.siteUrl}/boom`);
     const body = (await answer.json()) as { code: string; trace: string };
     assert.equal(answer.status, 500);
-    assert.match(body.code, /^\[Request ID: \w+\] Server Error$/);
-    assert.match(body.trace, /Uncaught Error: http boom/);
+    assert.match(body.code, /^\[Request ID: \w+\] Server Error: Uncaught Error: http boom$/);
+    assert.match(body.trace, /^Uncaught Error: http boom\n {4}at /);
   });
 
   await t.test("an app without http.ts says so", async (tt) => {
