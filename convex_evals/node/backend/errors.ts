@@ -30,11 +30,14 @@ export function invalidModules(message: string): DeployError {
 }
 
 /** A push whose configuration of authentication is at fault: crates/isolate/src/client.rs (evaluate_auth_config) */
-export function invalidAuthConfig(reason: string): DeployError {
-  return new DeployError("InvalidAuthConfig", `${AUTH_CONFIG_IS_INVALID}: ${reason}`);
-}
+export class InvalidAuthConfig extends DeployError {
+  readonly reason: string;
 
-export const AUTH_CONFIG_IS_INVALID = "The pushed auth config is invalid";
+  constructor(reason: string, what = "The pushed auth config is invalid") {
+    super("InvalidAuthConfig", `${what}: ${reason}`);
+    this.reason = reason;
+  }
+}
 
 export class BadAdminKeyError extends HttpError {
   constructor() {

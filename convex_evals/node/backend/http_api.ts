@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { App } from "./app/app.ts";
 import { checkAdminKey, requireAdmin } from "./auth.ts";
 import type { Door } from "./doors.ts";
-import { environmentChanges } from "./environment_variables.ts";
+import { changeEnvironment } from "./environment_variables.ts";
 import { HttpError, internalError } from "./errors.ts";
 import { downloadFile, uploadFile } from "./file_api.ts";
 import { callAnyFunction, callBatch, callByPath, callByUrl, callFunction } from "./function_api.ts";
@@ -42,6 +42,7 @@ const ROUTES: Readonly<Record<string, Handler>> = {
     sendJson(response, { ts: encodeTimestamp(parts.app.store.lastCommitTs) }),
   "POST /api/get_config_hashes": configHashes,
   "POST /api/update_environment_variables": updateEnvironment,
+  "GET /api/list_environment_variables": listEnvironment,
   "GET /api/stream_function_logs": streamLogs,
   "POST /api/storage/upload": (exchange, { app }) => uploadFile(exchange, app),
 };
@@ -117,8 +118,13 @@ async function configHashes({ request, response }: Exchange, { door }: ApiParts)
 async function updateEnvironment({ request, response }: Exchange, { app, door }: ApiParts): Promise<void> {
   requireAdmin(request.headers.authorization, door);
   const { changes } = (await readJson(request)) as { changes?: unknown };
-  app.setEnvironmentVariables(environmentChanges(changes, app.environment.user));
+  await changeEnvironment(app, changes);
   response.writeHead(200).end();
+}
+
+async function listEnvironment({ request, response }: Exchange, { app, door }: ApiParts): Promise<void> {
+  requireAdmin(request.headers.authorization, door);
+  sendJson(response, { environmentVariables: Object.fromEntries([...app.environment.user].sort()) });
 }
 
 async function streamLogs({ request, response, url }: Exchange, { app, door }: ApiParts): Promise<void> {

@@ -19,11 +19,14 @@ export class Deployment {
   readonly pushed: StartPushRequest;
   readonly push: EvaluatedPush;
   readonly runtime: Runtime;
+  /** What `auth.config` exports. */
+  authConfig: unknown;
   readonly #components: ReadonlyMap<string, ComponentInstance>;
 
   constructor(pushed: StartPushRequest, push: EvaluatedPush, { entry }: PreparedContext) {
     this.pushed = pushed;
     this.push = push;
+    this.authConfig = push.app.definition.authConfig;
     this.#components = new Map([...allComponents(push.app)].map((instance) => [instance.componentPath, instance]));
     this.runtime = entry.createRuntime([...this.#components.values()].map(componentSetup), {
       call: async (componentPath, name, fn, args) =>
@@ -56,7 +59,7 @@ export class Deployment {
 
   /** Who may say who a caller is. */
   authProviders(): readonly AuthProvider[] {
-    const config = this.push.app.definition.authConfig as { providers?: readonly AuthProvider[] } | null | undefined;
+    const config = this.authConfig as { providers?: readonly AuthProvider[] } | null | undefined;
     return config?.providers ?? [];
   }
 

@@ -38,6 +38,11 @@ export interface Analysis {
   inspect(id: string, view: View): Promise<string>;
 }
 
+interface AnalysisOptions {
+  readonly env?: Environment;
+  missing?(name: string): void;
+}
+
 interface CodeOptions {
   /** By identifier. */
   readonly sources: ReadonlyMap<string, ModuleConfig>;
@@ -83,8 +88,8 @@ export class AppCode {
   }
 
   /** A context in which modules are only looked at. `missing` is told of the variables that they read in vain. */
-  analysis(missing?: (name: string) => void): Analysis {
-    const isolate = this.#isolate("analysis", this.#options.env(""), missing);
+  analysis({ env = this.#options.env(""), missing }: AnalysisOptions = {}): Analysis {
+    const isolate = this.#isolate("analysis", env, missing);
     return {
       inspect: async (id, view) => {
         const outcome = await isolate.inspect(id, view);

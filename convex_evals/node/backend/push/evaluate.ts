@@ -5,7 +5,8 @@
  */
 
 import { AppCode, type Analysis, type AppSurroundings } from "./app_code.ts";
-import { AUTH_CONFIG_IS_INVALID, DeployError, invalidAuthConfig } from "../errors.ts";
+import { DeployError, InvalidAuthConfig } from "../errors.ts";
+import { evaluateAuthConfig } from "./auth_config.ts";
 import { environmentOf, type Environment } from "../realm/environment.ts";
 import { ModuleResolutionError } from "../realm/modules.ts";
 import { guarded } from "../realm/watchdog.ts";
@@ -90,7 +91,13 @@ export class PushEvaluation {
     }
     const app = instantiate("", "", definitions, []);
     for (const instance of allComponents(app)) this.#instances.set(instance.componentPath, instance);
-    return { definitions, app, code: this.#code };
+    const authModule = authModuleOf(this.#request.app);
+    return {
+      definitions,
+      app,
+      code: this.#code,
+      authConfigWith: async (env) => (authModule ? await this.#authConfig(authModule, env) : null),
+    };
   }
 
   async #definition(config: DefinitionConfig): Promise<EvaluatedDefinition> {
@@ -98,11 +105,12 @@ export class PushEvaluation {
     const schema = config.schema ? await this.#schema(config, config.schema) : null;
     const analysis = this.#code.analysis();
     const modules: EvaluatedModule[] = [];
+    const authModule = config.definitionPath === "" ? authModuleOf(config) : undefined;
     let authConfig: unknown = null;
     for (const module of config.functions) {
       if (module.path.startsWith("_deps/")) continue;
-      const name = module.path.replace(/\.[^./]+$/, "");
-      if (config.definitionPath === "" && name === AUTH_CONFIG) authConfig = await this.#authConfig(module);
+      const name = nameOf(module);
+      if (module === authModule) authConfig = await this.#authConfig(module);
       else modules.push(await this.#module(config, module, name, analysis));
     }
     return { path: config.definitionPath, config, export: exported, schema, modules, authConfig };
@@ -152,25 +160,10 @@ export class PushEvaluation {
     }
   }
 
-  async #authConfig(module: ModuleConfig): Promise<unknown> {
-    let missing: string | null = null;
-    const evaluated = this.#failingAs("InvalidAuthConfig", AUTH_CONFIG_IS_INVALID, () =>
-      this.#code.analysis((name) => (missing ??= name)).inspect(identifier("", module.path), "authConfig"),
-    );
-    const text = await evaluated.finally(() => {
-      // In Convex it is the lookup that fails, before anything that comes of it.
-      if (missing === null) return;
-      throw new DeployError(
-        "AuthConfigMissingEnvironmentVariable",
-        `Environment variable ${missing} is used in auth config file but its value was not set`,
-      );
+  async #authConfig(module: ModuleConfig, env?: Environment): Promise<unknown> {
+    return await evaluateAuthConfig(this.#code, module, env, async (run) => {
+      return await this.#failing((reason) => new InvalidAuthConfig(reason), run);
     });
-    if (text === MISSING_EXPORT) {
-      throw invalidAuthConfig(
-        "auth config file is missing default export. To learn more, see the auth documentation at https://docs.convex.dev/auth.",
-      );
-    }
-    return JSON.parse(text) as unknown;
   }
 
   async #module(
@@ -189,14 +182,27 @@ export class PushEvaluation {
   }
 
   async #failingAs<T>(code: string, what: string, run: () => Promise<T>): Promise<T> {
+    return await this.#failing((reason) => {
+      return new DeployError(code, `${what}${what.endsWith(":") ? "\n" : ": "}${reason}`);
+    }, run);
+  }
+
+  async #failing<T>(failure: (reason: string) => DeployError, run: () => Promise<T>): Promise<T> {
     try {
       return await guarded(ANALYZE_LIMITS, run);
     } catch (error) {
       if (error instanceof DeployError) throw error;
-      const text = this.#code.sourceMaps.translate(this.#errorText(error));
-      throw new DeployError(code, `${what}${what.endsWith(":") ? "\n" : ": "}${text}`);
+      throw failure(this.#code.sourceMaps.translate(this.#errorText(error)));
     }
   }
+}
+
+function nameOf({ path }: ModuleConfig): string {
+  return path.replace(/\.[^./]+$/, "");
+}
+
+function authModuleOf({ functions }: DefinitionConfig): ModuleConfig | undefined {
+  return functions.find((module) => nameOf(module) === AUTH_CONFIG);
 }
 
 /** Modules by identifier. */

@@ -2,7 +2,7 @@
 
 import type { AnalyzedFunction, ModuleInspection, SchemaJson } from "../runtime_types.ts";
 import type { AppCode } from "./app_code.ts";
-import type { EnvBinding } from "../realm/environment.ts";
+import type { EnvBinding, Environment } from "../realm/environment.ts";
 import type { DefinitionConfig, ModuleConfig } from "./request.ts";
 
 export type ComponentExports =
@@ -63,6 +63,8 @@ export interface EvaluatedPush {
   readonly definitions: ReadonlyMap<string, EvaluatedDefinition>;
   readonly app: ComponentInstance;
   readonly code: AppCode;
+  /** What `auth.config` exports where these are the variables; null without one. Rejects with `DeployError`. */
+  authConfigWith(env: Environment): Promise<unknown>;
 }
 
 /** The app and everything mounted below it. */

@@ -5,6 +5,7 @@ import { moduleFile, type Expected, type Files, type Row, type Step } from "../h
 const VARIABLES = "get-convex/convex-backend crates/common/src/types/environment_variables.rs";
 const MODEL = "get-convex/convex-backend crates/model/src/environment_variables/mod.rs";
 const DOCS = "https://docs.convex.dev/production/environment-variables";
+const BINDINGS = "get-convex/convex-backend crates/model/src/components/type_checking.rs";
 const COMPONENTS = "npm convex/src/server/components/index.ts";
 
 const READER = moduleFile(
@@ -149,7 +150,13 @@ const declarations: readonly Row[] = [
     { value: ["k", null] },
     readChild,
   ),
-  declared("required", "What is required has to be bound.", "app.use(child, { env: {} } as any);", { rejects: /KEY/ }),
+  declared(
+    "required",
+    "What is required has to be bound.",
+    "app.use(child, { env: {} } as any);",
+    { rejects: 'Component "child" is missing required env var "KEY"', code: "TypecheckError" },
+    { citation: BINDINGS },
+  ),
   declared(
     "undeclared-reference",
     "Only declared variables can be bound.",

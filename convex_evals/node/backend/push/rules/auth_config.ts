@@ -1,12 +1,15 @@
-import { invalidAuthConfig, type DeployError } from "../../errors.ts";
+import { InvalidAuthConfig } from "../../errors.ts";
 import { issuerUrlProblem } from "./issuer_url.ts";
 import type { PushRule } from "./rule.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** get-convex/convex-backend crates/isolate/src/environment/auth_config.rs, crates/common/src/auth.rs */
 export const authConfigRule: PushRule = (push) => {
-  const config = push.app.definition.authConfig;
+  checkAuthConfig(push.app.definition.authConfig);
+};
+
+/** get-convex/convex-backend crates/isolate/src/environment/auth_config.rs, crates/common/src/auth.rs */
+export function checkAuthConfig(config: unknown): void {
   // No module at all; a module without default export evaluates to undefined.
   if (config === null) return;
   if (typeof config !== "object" || Array.isArray(config)) {
@@ -21,7 +24,7 @@ export const authConfigRule: PushRule = (push) => {
   listed.forEach(checkConfusions);
   listed.forEach(checkFields);
   listed.forEach(checkIssuer);
-};
+}
 
 function isCustom({ type }: Fields): boolean {
   return type === "customJwt";
@@ -44,7 +47,7 @@ function checkConfusions(provider: Fields, index: number): void {
     throw notMatching(`Provider at index ${index} is oidc so cannot have an 'issuer' specified.`);
   }
   if (!("applicationID" in provider) && SHARED_ISSUERS.has(provider["issuer"])) {
-    throw invalidAuthConfig(
+    throw new InvalidAuthConfig(
       `This auth configuration appears potentially insecure: Provider at index ${index} has an issuer that is shared among many applications, so must to specify an ApplicationID to check against an \`aud\` field of a JWT.`,
     );
   }
@@ -62,9 +65,9 @@ function checkFields(provider: Fields): void {
 
 function checkIssuer(provider: Fields): void {
   const problem = issuerUrlProblem(String(provider[isCustom(provider) ? "issuer" : "domain"]));
-  if (problem !== null) throw invalidAuthConfig(problem);
+  if (problem !== null) throw new InvalidAuthConfig(problem);
 }
 
-function notMatching(reason: string): DeployError {
-  return invalidAuthConfig(`auth config file must include a list of provider credentials: ${reason}`);
+function notMatching(reason: string): InvalidAuthConfig {
+  return new InvalidAuthConfig(`auth config file must include a list of provider credentials: ${reason}`);
 }

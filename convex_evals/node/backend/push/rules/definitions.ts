@@ -22,19 +22,3 @@ export const componentNameRule: PushRule = (push) => {
     }
   }
 };
-
-/** Every environment variable that a component requires is bound where it is used. */
-export const environmentRule: PushRule = (push) => {
-  for (const definition of push.definitions.values()) {
-    for (const child of definition.export.childComponents) {
-      const declared = push.definitions.get(child.path)?.export.envVars ?? [];
-      const bound = new Set((child.env ?? []).map(([name]) => name));
-      const missing = declared.filter(([name, declaration]) => !declaration.optional && !bound.has(name));
-      if (missing.length === 0) continue;
-      throw new DeployError(
-        "InvalidDefinition",
-        `Component ${child.name} requires environment variables that are not bound: ${missing.map(([name]) => name).join(", ")}`,
-      );
-    }
-  }
-};

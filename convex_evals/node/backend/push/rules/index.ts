@@ -3,7 +3,8 @@
 import type { EvaluatedPush } from "../evaluated.ts";
 import { authConfigRule } from "./auth_config.ts";
 import { cronRule } from "./crons.ts";
-import { componentNameRule, environmentRule } from "./definitions.ts";
+import { componentNameRule } from "./definitions.ts";
+import { envBindingRule, envDeclarationRule } from "./environment.ts";
 import { functionNameRule, nodeActionRule, validatorRule } from "./functions.ts";
 import { httpRule, mountRule } from "./http.ts";
 import { modulePathRule, reservedNodeRule } from "./modules.ts";
@@ -12,8 +13,9 @@ import { schemaRule } from "./schema.ts";
 
 const RULES: Readonly<Record<string, PushRule>> = {
   componentNames: componentNameRule,
-  environment: environmentRule,
   authConfig: authConfigRule,
+  envDeclarations: envDeclarationRule,
+  envBindings: envBindingRule,
   modulePaths: modulePathRule,
   reservedNodeModules: reservedNodeRule,
   functionNames: functionNameRule,
