@@ -6,6 +6,7 @@
  */
 
 import { PrefixIndexes } from "./prefix_indexes.ts";
+import { TransactionClock } from "./transaction_clock.ts";
 import { TransactionLock } from "./transaction_lock.ts";
 
 const FILE_TABLE = "_storage";
@@ -87,7 +88,6 @@ export interface Keeper {
 /** Committed documents and files of one component. */
 export class ComponentData {
   readonly files = new Map<string, Blob>();
-  lastCreationTime = 0;
   readonly #path: string;
   readonly #store: DataStore;
   readonly #tables = new Map<string, Map<string, StoredDocument>>();
@@ -166,6 +166,7 @@ export class ComponentData {
 /** All components' data, the commit clock, and the one lock of all transactions. */
 export class DataStore {
   readonly lock = new TransactionLock();
+  readonly clock = new TransactionClock();
   keeper: Keeper | null = null;
   #lastCommitTs = BigInt(Date.now()) * 1_000_000n;
   #pendingWrites = new WriteSet();
@@ -202,7 +203,7 @@ export class DataStore {
     if (document === null) data.remove(id, table);
     else {
       data.put(id, table, document);
-      data.lastCreationTime = Math.max(data.lastCreationTime, document["_creationTime"] as number);
+      this.clock.passed(document["_creationTime"] as number);
     }
     this.#pendingWrites = new WriteSet();
   }

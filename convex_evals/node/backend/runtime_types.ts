@@ -99,6 +99,10 @@ export interface ModuleInspection {
 export interface RuntimeHost {
   committedData(componentPath: string): ComponentData;
   lastCommitTs(): bigint;
+  /** A time for the next commit, in Unix nanoseconds. */
+  nextCommitTs(): bigint;
+  /** That of a document that the running transaction inserts. */
+  nextCreationTime(): number;
   commit(ts: bigint): void;
   acquireTransaction(): Promise<void>;
   releaseTransaction(): void;

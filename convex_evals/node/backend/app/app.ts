@@ -3,6 +3,7 @@
 import { Authenticator, type Caller } from "../auth.ts";
 import { CronTimers, type CronJob, type CronStatus } from "../crons.ts";
 import { DeployError } from "../errors.ts";
+import type { AppSurroundings } from "../push/app_code.ts";
 import { PushEvaluation } from "../push/evaluate.ts";
 import { splitUdfPath } from "../push/evaluated.ts";
 import type { StartPushRequest } from "../push/request.ts";
@@ -15,9 +16,8 @@ import { detached } from "../timers.ts";
 import { noComponent, outcomeOf, resolveCall, type AppCall, type CallOutcome } from "./call.ts";
 import { newCallRecord, withCallRecord, type CallRecord } from "./call_record.ts";
 import { DataStore } from "../data_store.ts";
-import { Deployment, type PreparedContext } from "./deployment.ts";
+import { Deployment, newLoadPhase, syscallsOf, type PreparedContext } from "./deployment.ts";
 import { createEngineContext } from "../realm/globals.ts";
-import type { Syscalls } from "../realm/isolate.ts";
 import { Environment, type AppUrls } from "./environment.ts";
 import { FunctionHandles } from "./function_handles.ts";
 import { createHost, type FunctionLimits } from "./host.ts";
@@ -97,7 +97,7 @@ export class App {
     const kept = this.#kept;
     if (!kept) return;
     await kept.openFiles();
-    if (kept.request) this.activate(await this.evaluate(kept.request));
+    if (kept.request) this.activate(await this.evaluate(kept.request, kept.load));
     for (const job of kept.resumableJobs()) this.#scheduler.resume(job);
   }
 
@@ -115,27 +115,24 @@ export class App {
   }
 
   /** Evaluates a push and applies the rules for pushes; the running app is not touched. */
-  async evaluate(request: StartPushRequest): Promise<Deployment> {
+  async evaluate(request: StartPushRequest, load = newLoadPhase()): Promise<Deployment> {
     const prepared = await this.prepare();
     this.#prepared = null;
     const { context, entry } = prepared;
-    const engine = (): Syscalls => context["Convex"] as Syscalls;
-    const push = await PushEvaluation.run(request, this.environment.values, (error) => entry.errorText(error), {
+    const surroundings: AppSurroundings = {
       busyMs: this.#limits.action.busyMs,
+      transactionMs: () => this.store.clock.startedMs,
       log: (level, text) => this.#host.log(level, text),
-      syscalls: {
-        syscall: (op, args) => engine().syscall(op, args),
-        asyncSyscall: (op, args) => engine().asyncSyscall(op, args),
-        jsSyscall: (op, args) => engine().jsSyscall(op, args),
-      },
-    });
+      syscalls: syscallsOf(context),
+    };
+    const push = await PushEvaluation.run(request, this.environment.values, entry.errorText, surroundings, load);
     try {
       checkPush(push);
     } catch (error) {
       push.code.close();
       throw error;
     }
-    return new Deployment(request, push, prepared);
+    return new Deployment(request, load, push, prepared);
   }
 
   /** The first document that the schemas of `deployment` refuse, or null. */
@@ -150,7 +147,7 @@ export class App {
 
   /** Makes `deployment` the running one. */
   activate(deployment: Deployment): void {
-    this.#kept?.keepPush(deployment.pushed);
+    this.#kept?.keepPush(deployment.pushed, deployment.load);
     if (this.#deployment !== deployment) this.#deployment?.close();
     this.#deployment = deployment;
     this.#crons.replace(deployment.crons());

@@ -1,10 +1,13 @@
 /** One pushed version of the app's code, ready to run. */
 
+import { randomInt } from "node:crypto";
 import type vm from "node:vm";
 import type { AuthProvider } from "../auth_providers.ts";
 import { allComponents, findFunction, type ComponentInstance, type EvaluatedPush } from "../push/evaluated.ts";
+import type { Syscalls } from "../realm/isolate.ts";
 import type { AnalyzedFunction, ComponentSetup, Runtime, RuntimeEntry } from "../runtime_types.ts";
 import type { CronJob } from "../crons.ts";
+import type { LoadPhase } from "../isolate/types.ts";
 import type { StartPushRequest } from "../push/request.ts";
 import type { ModulePlace } from "../push/app_code.ts";
 
@@ -14,17 +17,34 @@ export interface PreparedContext {
   readonly entry: RuntimeEntry;
 }
 
+/** What a push is loaded with, unless it was loaded before. */
+export function newLoadPhase(): LoadPhase {
+  return { ms: Date.now(), seed: randomInt(2 ** 32) };
+}
+
+/** What the app's code calls of the engine in `context`. */
+export function syscallsOf(context: vm.Context): Syscalls {
+  const engine = (): Syscalls => context["Convex"] as Syscalls;
+  return {
+    syscall: (op, args) => engine().syscall(op, args),
+    asyncSyscall: (op, args) => engine().asyncSyscall(op, args),
+    jsSyscall: (op, args) => engine().jsSyscall(op, args),
+  };
+}
+
 export class Deployment {
   /** The push as it came. */
   readonly pushed: StartPushRequest;
+  readonly load: LoadPhase;
   readonly push: EvaluatedPush;
   readonly runtime: Runtime;
   /** What `auth.config` exports. */
   authConfig: unknown;
   readonly #components: ReadonlyMap<string, ComponentInstance>;
 
-  constructor(pushed: StartPushRequest, push: EvaluatedPush, { entry }: PreparedContext) {
+  constructor(pushed: StartPushRequest, load: LoadPhase, push: EvaluatedPush, { entry }: PreparedContext) {
     this.pushed = pushed;
+    this.load = load;
     this.push = push;
     this.authConfig = push.app.definition.authConfig;
     this.#components = new Map([...allComponents(push.app)].map((instance) => [instance.componentPath, instance]));

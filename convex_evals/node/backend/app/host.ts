@@ -48,22 +48,7 @@ export function createHost(parts: HostParts): RuntimeHost {
   return {
     committedData: (componentPath) => store.component(componentPath),
     lastCommitTs: () => store.lastCommitTs,
-    commit: (ts) => {
-      const record = currentCallRecord();
-      if (record) record.commitTs = ts;
-      store.commit(ts);
-      setCommitting(false);
-    },
-    committing: (ts, writes) => {
-      setCommitting(true);
-      store.keep(ts, writes);
-    },
-    acquireTransaction: () => store.lock.acquire(),
-    releaseTransaction: () => {
-      // Also after a commit that failed half-way: the watchdog must not stay blind.
-      setCommitting(false);
-      store.lock.release();
-    },
+    ...transactions(store),
     ...recording(parts),
     jobScheduled: (job) => scheduler.announce(job),
     storageUrl: (componentPath, storageId) => files.downloadUrl(componentPath, storageId),
@@ -81,6 +66,41 @@ export function createHost(parts: HostParts): RuntimeHost {
     functionOfHandle: (handle) => handles.functionOf(handle),
     base64Encode: (bytes) => Buffer.from(bytes).toString("base64"),
     base64Decode: (text) => new Uint8Array(Buffer.from(text, "base64")),
+  };
+}
+
+type TransactionCalls =
+  | "commit"
+  | "committing"
+  | "acquireTransaction"
+  | "releaseTransaction"
+  | "nextCreationTime"
+  | "nextCommitTs";
+
+/** The beginning and the end of transactions, and their time. */
+function transactions(store: DataStore): Pick<RuntimeHost, TransactionCalls> {
+  return {
+    commit: (ts) => {
+      const record = currentCallRecord();
+      if (record) record.commitTs = ts;
+      store.commit(ts);
+      setCommitting(false);
+    },
+    committing: (ts, writes) => {
+      setCommitting(true);
+      store.keep(ts, writes);
+    },
+    acquireTransaction: async () => {
+      await store.lock.acquire();
+      store.clock.begin(store.lastCommitTs);
+    },
+    nextCreationTime: () => store.clock.created(),
+    nextCommitTs: () => store.clock.commitTs(),
+    releaseTransaction: () => {
+      // Also after a commit that failed half-way: the watchdog must not stay blind.
+      setCommitting(false);
+      store.lock.release();
+    },
   };
 }
 

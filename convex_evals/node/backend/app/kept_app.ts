@@ -8,6 +8,7 @@ import { DurableFolder, type FolderOptions } from "../durable/folder.ts";
 import { StorageError, type JournalRecord } from "../durable/journal.ts";
 import type { ReadRecord } from "../durable/log_file.ts";
 import type { Everything } from "../durable/snapshot_file.ts";
+import type { LoadPhase } from "../isolate/types.ts";
 import type { StartPushRequest } from "../push/request.ts";
 import type { ScheduledJob } from "../runtime_types.ts";
 import { jobKey } from "../scheduler.ts";
@@ -34,6 +35,7 @@ export class KeptApp implements Keeper {
   readonly jobs = new Map<string, ScheduledJob>();
   secret = "";
   request: StartPushRequest | null = null;
+  load: LoadPhase | undefined;
   /** Jobs of the transaction that is about to commit. */
   scheduled: () => ReadonlyMap<string, ScheduledJob> = () => new Map();
   readonly #store: DataStore;
@@ -61,8 +63,8 @@ export class KeptApp implements Keeper {
   }
 
   /** Keeps what was pushed, unless it is what runs already. Throws `StorageError`. */
-  keepPush(request: StartPushRequest): void {
-    if (JSON.stringify(request) !== JSON.stringify(this.request)) this.keep({ kind: "push", request });
+  keepPush(request: StartPushRequest, load: LoadPhase): void {
+    if (JSON.stringify(request) !== JSON.stringify(this.request)) this.keep({ kind: "push", request, load });
   }
 
   /** Notes when a cron runs; on a full disk it runs all the same, and after a restart perhaps once more. */
@@ -157,6 +159,7 @@ export class KeptApp implements Keeper {
         break;
       case "push":
         this.request = record.request;
+        this.load = record.load;
         break;
       case "secret":
         this.secret = record.secret;
@@ -186,7 +189,9 @@ export class KeptApp implements Keeper {
       ...[...this.handles].map(([fn, handle]) => ({ kind: "handle", fn, handle }) as const),
       { kind: "environment", changes: Object.fromEntries(this.environment) },
       ...[...this.crons].map(([key, times]) => ({ kind: "cron", key, ...times }) as const),
-      ...(this.request ? [{ kind: "push", request: this.request } as const] : []),
+      ...(this.request
+        ? [{ kind: "push", request: this.request, ...(this.load && { load: this.load }) } as const]
+        : []),
       { kind: "commit", ts: String(ts), writes: [], jobs: [...this.jobs.values()] },
     ];
     return { records, ts, writes: [...this.#store.documents()] };

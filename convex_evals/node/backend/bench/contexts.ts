@@ -44,6 +44,8 @@ const opened = (): Isolate =>
     modules,
     resolve: relativeIdentifier,
     env: {},
+    load: { ms: Date.now(), seed: 1 },
+    transactionMs: Date.now(),
     syscalls: { syscall: nothing, asyncSyscall: nothing, jsSyscall: nothing },
     log: nothing,
   });

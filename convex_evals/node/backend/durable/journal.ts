@@ -1,5 +1,6 @@
 /** What a deployment that outlives its process writes down. */
 
+import type { LoadPhase } from "../isolate/types.ts";
 import type { StartPushRequest } from "../push/request.ts";
 import type { JsonValue, ScheduledJob } from "../runtime_types.ts";
 
@@ -19,7 +20,8 @@ export type JournalRecord =
   | { readonly kind: "handle"; readonly fn: string; readonly handle: string }
   | { readonly kind: "environment"; readonly changes: Readonly<Record<string, string | null>> }
   | { readonly kind: "cron"; readonly key: string; readonly nextRunMs: number; readonly lastRunMs: number | null }
-  | { readonly kind: "push"; readonly request: StartPushRequest }
+  /** `load` is missing from what older versions wrote. */
+  | { readonly kind: "push"; readonly request: StartPushRequest; readonly load?: LoadPhase }
   /** From which the public names of files, and upload tokens, are made; hexadecimal. */
   | { readonly kind: "secret"; readonly secret: string }
   /** The first record of a log. `follows`: bytes of the log before, 0 for the first one. */

@@ -1,18 +1,13 @@
 /**
- * Globals of a query or mutation: the clock stands still, chance is seeded, and
- * nothing reaches outside.
+ * Globals of a query or mutation: chance is seeded, and nothing reaches outside.
  * get-convex/convex-backend crates/isolate/src/environment/udf/mod.rs
  */
 
-const RealDate = Date;
-
 export type Random = () => number;
 
-/** What replaces the globals of the same names; `Math` gets a `random` that is seeded. */
-export function deterministicGlobals(random: Random): Record<string, unknown> {
-  Math.random = random;
+/** What replaces the globals of the same names. */
+export function deterministicGlobals(): Record<string, unknown> {
   return {
-    Date: frozenDate(RealDate.now()),
     fetch: async () => notAllowed("fetch()")(),
     setTimeout: notAllowed("setTimeout"),
     setInterval: notAllowed("setInterval"),
@@ -28,24 +23,6 @@ export function notAllowed(what: string): () => never {
       `Can't use ${what} in queries and mutations. Please consider using an action. See https://docs.convex.dev/functions/actions for more details.`,
     );
   };
-}
-
-function frozenDate(now: number): DateConstructor {
-  function FrozenDate(this: unknown, ...args: unknown[]): Date | string {
-    if (new.target === undefined) return new RealDate(now).toString();
-    const construct = args.length === 0 ? [now] : args;
-    return Reflect.construct(RealDate, construct, new.target === FrozenDate ? RealDate : new.target) as Date;
-  }
-  Object.defineProperty(RealDate.prototype, "constructor", { value: FrozenDate, writable: true, configurable: true });
-  Object.defineProperties(FrozenDate, {
-    prototype: { value: RealDate.prototype },
-    name: { value: "Date" },
-    length: { value: RealDate.length },
-    now: { value: () => now, writable: true, configurable: true },
-    parse: { value: RealDate.parse, writable: true, configurable: true },
-    UTC: { value: RealDate.UTC, writable: true, configurable: true },
-  });
-  return FrozenDate as unknown as DateConstructor;
 }
 
 /** Chance that is the same for the same seed. */

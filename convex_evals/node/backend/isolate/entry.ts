@@ -10,6 +10,7 @@ import { inspectAuthConfig, inspectDefinition, inspectModule, inspectSchema } fr
 import { ModuleLoader } from "./loader.ts";
 import type { ModuleExports } from "./module_helpers.ts";
 import { errorText, valueText } from "./outcome_text.ts";
+import { Phases } from "./phases.ts";
 import type { IsolateApi, IsolateKind, Settle, Surroundings, View } from "./types.ts";
 
 const VIEWS: Readonly<Record<View, (exports: ModuleExports) => string>> = {
@@ -23,19 +24,18 @@ const { apply } = Reflect;
 
 /** Prepares the context; the app's modules are loaded when the first one is asked for. */
 export function open(surroundings: Surroundings): IsolateApi {
-  let loading = true;
   setHost(surroundings.host);
-  installGlobals(surroundings, () => loading);
+  const phases = new Phases(surroundings);
+  installGlobals(surroundings, phases);
   const modules = new ModuleLoader(surroundings);
   const load = (identifier: string): ModuleExports => {
-    loading = true;
     const exports = modules.load(identifier);
-    loading = false;
+    phases.begin();
     return exports;
   };
   return {
     // Not by a promise: the app's code may have changed what a promise calls.
-    inspect: (identifier, view, settle) => settle(toldAtOnce(() => VIEWS[view](load(identifier)))),
+    inspect: (identifier, view, settle) => settle(toldAtOnce(() => VIEWS[view](modules.load(identifier)))),
     invoke: (identifier, name, args, settle) =>
       void told(settle, () => invoke(surroundings.kind, load(identifier)[name], name, args)),
     fetch: (identifier, { path, method }, head, body, respond, settle) =>

@@ -1,20 +1,22 @@
 /** The globals that a context makes for itself, from what the host gives it. */
 
 import { consoleWith } from "./console_object.ts";
-import { deterministicGlobals, notAllowed, seededRandom, type Random } from "./determinism.ts";
+import { dateOn, formatOn } from "./date.ts";
+import { deterministicGlobals, notAllowed } from "./determinism.ts";
 import { asked } from "./host.ts";
+import type { Phases } from "./phases.ts";
 import type { Surroundings, SyscallResult } from "./types.ts";
 import { defineWebGlobals } from "./web/index.ts";
 import { blobs, fetching } from "./web/lazy.ts";
 import type { RequestInit } from "./web/request.ts";
 import type { Response } from "./web/response.ts";
-import { setSources, type Sources } from "./web/sources.ts";
+import { setSources } from "./web/sources.ts";
 
-/** Defines them. `isLoading` tells whether modules are still being loaded, and no function runs yet. */
-export function installGlobals(surroundings: Surroundings, isLoading: () => boolean): void {
-  const { kind, seed } = surroundings;
-  const random = kind === "query" || kind === "mutation" ? seededRandom(seed) : null;
-  setSources(random ? seededSources(random) : hostSources(isLoading));
+/** Defines them. */
+export function installGlobals(surroundings: Surroundings, phases: Phases): void {
+  setSources(phases);
+  Math.random = () => phases.random();
+  formatOn(() => phases.dateNow());
   const log: Surroundings["log"] = (level, text) => {
     asked(() => surroundings.log(level, text));
   };
@@ -23,7 +25,12 @@ export function installGlobals(surroundings: Surroundings, isLoading: () => bool
     console: consoleWith(log),
     process: { env: environment(surroundings) },
     Convex: Object.freeze(syscalls(surroundings)),
-    ...(random ? deterministicGlobals(random) : actionGlobals(surroundings, isLoading)),
+    ...(surroundings.transactionMs === null ? actionGlobals(surroundings, phases) : deterministicGlobals()),
+  });
+  Object.defineProperty(globalThis, "Date", {
+    value: dateOn(() => phases.dateNow()),
+    writable: true,
+    configurable: true,
   });
   defineWebGlobals();
   removeNodesOwn();
@@ -32,28 +39,6 @@ export function installGlobals(surroundings: Surroundings, isLoading: () => bool
 /** Node adds functions to every context that answer with errors of the host; Convex's runtime has none of them. */
 function removeNodesOwn(): void {
   for (const name of ["compileStreaming", "instantiateStreaming"]) Reflect.deleteProperty(WebAssembly, name);
-}
-
-function seededSources(random: Random): Sources {
-  return {
-    fillRandom: (bytes) => {
-      for (let at = 0; at < bytes.length; at++) bytes[at] = random() * 256;
-    },
-    requireHostRandomness: notAllowed("cryptographic randomness"),
-    now: () => 0,
-  };
-}
-
-// get-convex/convex-backend crates/isolate/src/environment/analyze.rs
-function hostSources(isLoading: () => boolean): Sources {
-  const started = asked((host) => host.now());
-  return {
-    fillRandom: (bytes) => asked((host) => host.crypto.fillRandom(bytes)),
-    requireHostRandomness: () => {
-      if (isLoading()) throw new Error("Cannot use cryptographic randomness at import time");
-    },
-    now: () => asked((host) => host.now()) - started,
-  };
 }
 
 function define(globals: Readonly<Record<string, unknown>>): void {
@@ -102,14 +87,14 @@ function clearTimer(surroundings: Surroundings): (id: unknown) => void {
   };
 }
 
-function actionGlobals(surroundings: Surroundings, isLoading: () => boolean): Record<string, unknown> {
+function actionGlobals(surroundings: Surroundings, phases: Phases): Record<string, unknown> {
   return {
     setTimeout: timer(surroundings, false),
     setInterval: timer(surroundings, true),
     clearTimeout: clearTimer(surroundings),
     clearInterval: clearTimer(surroundings),
     fetch: async (input: string, init?: RequestInit): Promise<Response> => {
-      if (isLoading()) notAllowed("fetch()")();
+      if (phases.isLoading) notAllowed("fetch()")();
       const { fetchWith } = fetching();
       const { fetch } = surroundings;
       return await fetchWith(fetch, input, init);

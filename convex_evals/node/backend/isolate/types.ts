@@ -189,6 +189,15 @@ export interface Host {
   readonly crypto: CryptoHost;
   /** A clock that only runs forward, in milliseconds. */
   now(): number;
+  /** Unix milliseconds. */
+  dateNow(): number;
+}
+
+/** What modules find of time and chance while they are loaded: it is noted of each push. */
+export interface LoadPhase {
+  /** Unix milliseconds. */
+  readonly ms: number;
+  readonly seed: number;
 }
 
 /** What a context is given. None of these throws. */
@@ -196,6 +205,9 @@ export interface Surroundings {
   readonly host: Host;
   readonly kind: IsolateKind;
   readonly seed: number;
+  readonly load: LoadPhase;
+  /** When the transaction began in which a query or mutation runs, in Unix milliseconds; null for other kinds. */
+  readonly transactionMs: number | null;
   /** JSON text of the variables. */
   readonly env: string;
   /** Told of the variables that are read and not there. */

@@ -1,6 +1,6 @@
 /** The modules of one push, and the ways to run them: contexts in this process, and processes for "use node" modules. */
 
-import type { View } from "../isolate/types.ts";
+import type { LoadPhase, View } from "../isolate/types.ts";
 import type { HttpOutcome, Outcome } from "../node_messages.ts";
 import { removePackages, unpackPackages, type ExternalPackages } from "./external_packages.ts";
 import { identifier } from "./module_ids.ts";
@@ -21,6 +21,8 @@ const NODE_ARGUMENTS_TOO_LARGE = "Node actions arguments size is too large. The 
 /** What code of an app needs of the backend. */
 export interface AppSurroundings {
   readonly syscalls: Syscalls;
+  /** When the running transaction began, in Unix milliseconds. */
+  transactionMs(): number;
   /** How long code for Node.js may run without letting anything else run. */
   readonly busyMs: number;
   log(level: LogLevel, text: string): void;
@@ -49,6 +51,7 @@ interface CodeOptions {
   readonly surroundings: AppSurroundings;
   readonly resolve: Resolve;
   readonly externalPackages: ExternalPackages | null;
+  readonly load: LoadPhase;
   env(componentPath: string): Environment;
 }
 
@@ -141,8 +144,19 @@ export class AppCode {
   }
 
   #isolate(kind: FunctionType | "analysis", env: Environment, missing?: (name: string) => void): Isolate {
-    const { surroundings, resolve } = this.#options;
+    const { surroundings, resolve, load } = this.#options;
     const { syscalls, log } = surroundings;
-    return new Isolate({ kind, modules: this.#compiled, resolve, env, syscalls, log, ...(missing ? { missing } : {}) });
+    const transactionMs = kind === "query" || kind === "mutation" ? surroundings.transactionMs() : null;
+    return new Isolate({
+      kind,
+      modules: this.#compiled,
+      resolve,
+      env,
+      load,
+      transactionMs,
+      syscalls,
+      log,
+      ...(missing ? { missing } : {}),
+    });
   }
 }

@@ -7,6 +7,7 @@
 import { AppCode, type Analysis, type AppSurroundings } from "./app_code.ts";
 import { DeployError, InvalidAuthConfig } from "../errors.ts";
 import { evaluateAuthConfig } from "./auth_config.ts";
+import type { LoadPhase } from "../isolate/types.ts";
 import { environmentOf, type Environment } from "../realm/environment.ts";
 import { ModuleResolutionError } from "../realm/modules.ts";
 import { guarded } from "../realm/watchdog.ts";
@@ -66,6 +67,7 @@ export class PushEvaluation {
     env: Environment,
     errorText: RuntimeEntry["errorText"],
     surroundings: AppSurroundings,
+    load: LoadPhase,
   ): Promise<EvaluatedPush> {
     const exports = new Map<string, DefinitionExport>();
     const instances = new Map<string, ComponentInstance>();
@@ -74,6 +76,7 @@ export class PushEvaluation {
       surroundings,
       resolve: (specifier, importer) => resolved(specifier, importer, exports),
       externalPackages: request.externalPackages,
+      load,
       env: (componentPath) => environmentOf(componentPath, env, instances),
     });
     try {

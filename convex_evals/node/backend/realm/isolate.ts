@@ -11,6 +11,7 @@ import { randomInt } from "node:crypto";
 import type {
   IsolateApi,
   IsolateKind,
+  LoadPhase,
   Resolved,
   SentBody,
   Settle,
@@ -50,6 +51,9 @@ export interface IsolateOptions {
   readonly modules: CompiledModules;
   readonly resolve: Resolve;
   readonly env: Environment;
+  readonly load: LoadPhase;
+  /** When the transaction of a query or mutation began, in Unix milliseconds; null for other kinds. */
+  readonly transactionMs: number | null;
   readonly missing?: (name: string) => void;
   readonly syscalls: Syscalls;
   log(level: LogLevel, text: string): void;
@@ -63,11 +67,13 @@ export class Isolate {
 
   constructor(options: IsolateOptions) {
     const { context, entry } = freshContext();
-    const { kind, modules, resolve, env, missing, log } = options;
+    const { kind, modules, resolve, env, load, transactionMs, missing, log } = options;
     this.#inside = entry.open({
       kind,
       host: HOST,
       seed: randomInt(MAX_SEED),
+      load,
+      transactionMs,
       env: JSON.stringify(env),
       missing: missing ?? null,
       resolve: (specifier, importer) => found(specifier, importer, resolve, modules, context),

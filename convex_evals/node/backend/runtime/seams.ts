@@ -45,6 +45,8 @@ export { checkTransactionOpen, runTransaction } from "./transactions.ts";
 
 export const committedData = host.committedData;
 export const lastCommitTs = host.lastCommitTs;
+export const nextCommitTs = host.nextCommitTs;
+export const nextCreationTime = host.nextCreationTime;
 export const runAction = host.guardAction;
 export const committing = host.committing;
 export const committed = host.commit;

@@ -33,6 +33,8 @@ const APP = {
       const id = await ctx.storage.store(new Blob([text], { type: "text/plain" })); return { id, url: await ctx.storage.getUrl(id) }; } });
     export const remove = mutation({ args: { id: v.id("_storage") }, handler: (ctx, { id }) => ctx.storage.delete(id) });
     export const uploadUrl = mutation({ args: {}, handler: (ctx) => ctx.storage.generateUploadUrl() });
+    const loaded = [Date.now(), Math.random()];
+    export const loadPhase = query({ args: {}, handler: () => loaded });
     export const variable = query({ args: {}, handler: () => process.env.NAME ?? null });`,
 };
 
@@ -74,10 +76,12 @@ test("what was deployed, written, stored and scheduled is there after a restart"
   await first.client.mutation(api.notes.later, { ms: 1500 });
   const hanging = await first.client.mutation(api.notes.hangSoon, {});
   while ((await first.client.query(api.notes.job, { id: hanging }))?.kind === "pending") await pause(20);
+  const loaded: unknown = await first.client.query(api.notes.loadPhase, {});
   await killed(first);
 
   const { backend, client } = await started(folder);
   t.after(() => backend.close());
+  assert.deepEqual(await client.query(api.notes.loadPhase, {}), loaded, "modules find the time of their push");
   assert.deepEqual(await client.query(api.notes.list, {}), [1, 2]);
   assert.deepEqual(await client.query(api.notes.find, { text: "note 2" }), [2]);
   assert.equal(await client.query(api.notes.variable, {}), "kept");

@@ -118,14 +118,6 @@ return [crypto instanceof Crypto, subtle instanceof SubtleCrypto, crypto.subtle 
 return [performance.now() > start, Math.abs(performance.timeOrigin + performance.now() - Date.now()) < 1000, measure.duration > 0, performance.getEntriesByType("mark").map((entry) => [entry.name, (entry as any).detail]), performance.getEntries().length, measure instanceof PerformanceMeasure];`,
     { value: [true, true, true, [["a", 1]], 2, true] },
   ),
-  cryptoRow(
-    "query",
-    "performance-query",
-    "The clock of a query stands still.",
-    "get-convex/convex-backend crates/isolate/src/environment/udf/mod.rs",
-    `const [before, mark] = [performance.now(), performance.mark("a")]; for (let at = 0; at < 1e6; at++); return [performance.now() - before, mark.startTime - before, performance.timeOrigin === Date.now()];`,
-    { value: [0, 0, true] },
-  ),
   {
     id: "web-crypto/fresh",
     rule: "What a call changes of the classes, it changes for itself.",

@@ -1,5 +1,5 @@
 /**
- * `performance`: a clock that only runs forward, with marks on it. In queries and mutations it stands still.
+ * `performance`: a clock that only runs forward, with marks on it. In queries it stands still.
  *
  * https://w3c.github.io/user-timing/
  * get-convex/convex-backend npm-packages/udf-runtime/src/27_performance.ts
@@ -96,7 +96,6 @@ export class PerformanceMeasure extends PerformanceEntry {
 
 export class Performance extends EventTarget {
   #entries: readonly PerformanceEntry[] = [];
-  readonly #timeOrigin = Date.now() - sources().now();
 
   constructor(secret?: unknown) {
     if (secret !== OWN) throw new TypeError("Illegal constructor");
@@ -108,7 +107,7 @@ export class Performance extends EventTarget {
   }
 
   get timeOrigin(): number {
-    return this.#timeOrigin;
+    return sources().timeOrigin;
   }
 
   toJSON(): object {

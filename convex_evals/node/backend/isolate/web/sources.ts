@@ -1,11 +1,12 @@
-/** Where the chance and the time of a context come from: its kind decides. */
+/** Where the chance and the time of a context come from. */
 
 export interface Sources {
   fillRandom(bytes: Uint8Array): void;
   /** Throws where only the host's randomness would do, and may not be used. */
   requireHostRandomness(): void;
-  /** Milliseconds since the context was made. */
+  /** What `performance.now()` says. */
   now(): number;
+  readonly timeOrigin: number;
 }
 
 let given: Sources | undefined;

@@ -12,4 +12,5 @@ export const HOST: Host = {
   url: URL_HOST,
   crypto: CRYPTO_HOST,
   now: () => performance.now(),
+  dateNow: () => Date.now(),
 };
