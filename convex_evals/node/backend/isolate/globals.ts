@@ -4,6 +4,7 @@ import { consoleWith } from "./console_object.ts";
 import { dateOn, formatOn } from "./date.ts";
 import { deterministicGlobals, notAllowed } from "./determinism.ts";
 import { asked } from "./host.ts";
+import { completeLanguage } from "./language/index.ts";
 import type { Phases } from "./phases.ts";
 import type { Surroundings, SyscallResult } from "./types.ts";
 import { defineWebGlobals } from "./web/index.ts";
@@ -14,6 +15,7 @@ import { setSources } from "./web/sources.ts";
 
 /** Defines them. */
 export function installGlobals(surroundings: Surroundings, phases: Phases): void {
+  completeLanguage();
   setSources(phases);
   Math.random = () => phases.random();
   formatOn(() => phases.dateNow());
