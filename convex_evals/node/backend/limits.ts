@@ -6,7 +6,7 @@
 import type { FunctionLimits } from "./app/host.ts";
 
 export interface FunctionTimes {
-  /** A query or mutation that computes, without a syscall. */
+  /** A query or mutation that computes, in all: CPU time, without what it awaits. */
   readonly transactionMs: number;
   /** A query or mutation as a whole, syscalls included. */
   readonly transactionTotalMs: number;
@@ -32,12 +32,14 @@ export function functionLimits(changes: Partial<FunctionTimes> = {}): FunctionLi
   return {
     transaction: {
       busyMs: transactionMs,
+      addsUp: true,
       totalMs: transactionTotalMs,
       idleMs: transactionMs,
       idleMessage: "Returned promise will never resolve",
     },
     action: {
       busyMs: actionBusyMs,
+      addsUp: false,
       totalMs: actionBusyMs,
       idleMs: actionMs,
       idleMessage: `Function execution timed out (maximum duration: ${actionMs / 1000}s)`,

@@ -243,6 +243,7 @@ function resolved(
 const ANALYZE_MS = 4000;
 const ANALYZE_LIMITS = {
   busyMs: ANALYZE_MS,
+  addsUp: false,
   totalMs: ANALYZE_MS,
   idleMs: ANALYZE_MS,
   idleMessage: `Function execution timed out (maximum duration: ${ANALYZE_MS / 1000}s)`,

@@ -2,10 +2,16 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { errorFor } from "./outcome.ts";
+import { UserClock } from "./user_clock.ts";
 
 export interface ExecutionLimits {
-  /** Milliseconds without a sign of life (a syscall, a turn of the event loop). */
+  /**
+   * Milliseconds that it may compute: a query or mutation in all, others without a sign of life (a syscall, a turn of the
+   * event loop).
+   */
   readonly busyMs: number;
+  /** Whether the time that it computes adds up. */
+  readonly addsUp: boolean;
   /** Milliseconds between start and end in which the event loop never turned. */
   readonly totalMs: number;
   /** Milliseconds that the promise may stay pending while nothing runs. */
@@ -19,9 +25,15 @@ export class EndedError extends Error {
   readonly failure = "ended";
 }
 
+// get-convex/convex-backend crates/isolate/src/termination.rs
+export function timedOut(limitMs: number): EndedError {
+  return new EndedError(`Function execution timed out (maximum duration: ${limitMs / 1000}s)`);
+}
+
 export class Execution {
   readonly limits: ExecutionLimits;
   readonly startedMs = performance.now();
+  readonly clock = new UserClock();
   aliveMs = this.startedMs;
   /** CPU time of the main thread when the execution was first looked at. */
   suspectedCpuMs: number | null = null;

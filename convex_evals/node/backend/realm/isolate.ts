@@ -28,7 +28,9 @@ import { moduleNotFound } from "./modules.ts";
 import { CallLife } from "./call_life.ts";
 import { freshContext } from "./spare_contexts.ts";
 import { checked, errorFor, UNREADABLE } from "./outcome.ts";
-import { whenEnded } from "./executions.ts";
+import { running, whenEnded } from "./executions.ts";
+import { stopCounting } from "./user_clock.ts";
+import { UserTime } from "./user_time.ts";
 import { bytesOf, copyInto } from "./web/bytes.ts";
 import { sendRequest } from "./web/fetch.ts";
 import { HOST } from "./web/index.ts";
@@ -64,10 +66,14 @@ const MAX_SEED = 2 ** 32;
 export class Isolate {
   readonly #inside: IsolateApi;
   readonly #life = new CallLife();
+  readonly #time: UserTime;
 
   constructor(options: IsolateOptions) {
+    stopCounting();
     const { context, entry } = freshContext();
     const { kind, modules, resolve, env, load, transactionMs, missing, log } = options;
+    const time = new UserTime(transactionMs === null ? null : (running.getStore() ?? null));
+    this.#time = time;
     this.#inside = entry.open({
       kind,
       host: HOST,
@@ -76,9 +82,9 @@ export class Isolate {
       transactionMs,
       env: JSON.stringify(env),
       missing: missing ?? null,
-      resolve: (specifier, importer) => found(specifier, importer, resolve, modules, context),
+      resolve: (specifier, importer) => time.outside(() => found(specifier, importer, resolve, modules, context)),
       log,
-      ...syscallsFor(options.syscalls, this.#life),
+      ...syscallsFor(options.syscalls, this.#life, time),
       ...outside(this.#life),
     });
   }
@@ -91,7 +97,17 @@ export class Isolate {
   /** Calls a function; `args` and the outcome's value are JSON texts. */
   async invoke(identifier: string, name: string, args: string): Promise<Outcome> {
     whenEnded(() => this.#life.end());
-    return await outcomeOf((settle) => this.#inside.invoke(identifier, name, args, settle));
+    return await outcomeOf((settle) =>
+      this.#time.inside(() => this.#inside.invoke(identifier, name, args, this.#ending(settle))),
+    );
+  }
+
+  /** Says what came of a function, unless its time was up by then. */
+  #ending(settle: Settle): Settle {
+    return (outcome) => {
+      stopCounting();
+      if (!this.#time.isUp()) settle(outcome);
+    };
   }
 
   /** Calls the HTTP action of a route; null where the module has none. */
@@ -155,23 +171,30 @@ function found(
 }
 
 /** The syscalls belong to the call in which the context was made, whichever code of it makes them. */
-function syscallsFor(syscalls: Syscalls, life: CallLife): Pick<Surroundings, "syscall" | "asyncSyscall" | "jsSyscall"> {
+function syscallsFor(
+  syscalls: Syscalls,
+  life: CallLife,
+  time: UserTime,
+): Pick<Surroundings, "syscall" | "asyncSyscall" | "jsSyscall"> {
   const inCall = AsyncLocalStorage.snapshot();
   const failed = (reject: (message: string, data: string | null) => void) => (error: unknown) => {
     const { message, data } = failure(error);
-    reject(message, data);
+    time.inside(() => reject(message, data));
   };
   return {
     syscall: (op, args) => {
       try {
-        return { value: String(inCall(() => syscalls.syscall(op, args))) };
+        return { value: time.outside(() => String(inCall(() => syscalls.syscall(op, args)))) };
       } catch (error) {
         return failure(error);
       }
     },
     asyncSyscall: (op, args, resolve, reject) => {
       if (life.hasEnded) return;
-      inCall(async () => String(await syscalls.asyncSyscall(op, args))).then(resolve, failed(reject));
+      const resolved = (value: string): void => time.inside(() => resolve(value));
+      time.outsideLater(() => {
+        inCall(async () => String(await syscalls.asyncSyscall(op, args))).then(resolved, failed(reject));
+      });
     },
     jsSyscall: (op, args, blob, blobType, allocate, resolve, reject) => {
       if (life.hasEnded) return;

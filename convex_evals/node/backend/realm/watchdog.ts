@@ -18,13 +18,9 @@ import { Worker } from "node:worker_threads";
 import { forgetAsyncStack, keepsAsyncIds } from "./async_stack.ts";
 import { BUNDLED_WATCHDOG } from "./bundled_runtime.ts";
 import { detached } from "../timers.ts";
-import { EndedError, Execution, ownTurn, running, type ExecutionLimits } from "./executions.ts";
+import { EndedError, Execution, ownTurn, running, timedOut, type ExecutionLimits } from "./executions.ts";
+import { threadCpuMs } from "./user_clock.ts";
 import { CELL, CELLS, JUDGE, VERDICT, type WatchdogMessage, type WatchdogSetup } from "./watchdog_cells.ts";
-
-// get-convex/convex-backend crates/isolate/src/termination.rs
-function timedOut(limitMs: number): EndedError {
-  return new EndedError(`Function execution timed out (maximum duration: ${limitMs / 1000}s)`);
-}
 
 const BEAT_MS = 200;
 // A process that waits for a processor is not a function that spins: this much
@@ -33,8 +29,6 @@ const MIN_CPU_SHARE = 0.5;
 // Our own code, and timers that outlive their function.
 const UNATTRIBUTED_LIMIT_MS = 30_000;
 
-// "use node" code sees another `process`; ours is captured before it can.
-const { threadCpuUsage } = process;
 const cells = new Int32Array(new SharedArrayBuffer(CELLS * Int32Array.BYTES_PER_ELEMENT));
 
 let worker: Worker | null = null;
@@ -170,13 +164,14 @@ function answer(verdict: number): void {
 function exceeded(execution: Execution | null): number | null {
   const now = performance.now();
   if (!execution) return now - lastBeatMs > UNATTRIBUTED_LIMIT_MS ? UNATTRIBUTED_LIMIT_MS : null;
-  const { busyMs, totalMs } = execution.limits;
-  const usage = threadCpuUsage();
-  const cpuMs = (usage.user + usage.system) / 1000;
+  const { addsUp, busyMs, totalMs } = execution.limits;
+  const cpuMs = threadCpuMs();
   execution.suspectedCpuMs ??= cpuMs;
   const computedMs = cpuMs - execution.suspectedCpuMs;
   const stuckMs = now - Math.max(execution.aliveMs, lastBeatMs);
-  if (stuckMs > busyMs && (computedMs > busyMs * MIN_CPU_SHARE || stuckMs > 10 * busyMs)) return busyMs;
+  if (addsUp && execution.clock.usedMs > busyMs) return busyMs;
+  const neededMs = addsUp ? busyMs : busyMs * MIN_CPU_SHARE;
+  if (stuckMs > busyMs && (computedMs > neededMs || stuckMs > 10 * busyMs)) return busyMs;
   return now - Math.max(execution.startedMs, lastBeatMs) > totalMs ? totalMs : null;
 }
 
