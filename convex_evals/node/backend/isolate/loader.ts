@@ -44,7 +44,7 @@ export class ModuleLoader {
     if (!module) {
       this.#modules[identifier] = module = new Module();
       if ("defaultExport" in found) {
-        module.exports = { __proto__: null, default: parse(found.defaultExport) } as ModuleExports;
+        module.exports = { __proto__: null, default: parse(found.defaultExport) };
       } else this.#run(module, identifier, found.run);
     }
     if (module.failure) throw module.failure.error;
