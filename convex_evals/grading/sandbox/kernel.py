@@ -89,12 +89,19 @@ CAP_CHOWN, CAP_SETUID, CAP_SYS_ADMIN = 0, 7, 21
 
 
 def is_root_with(*capabilities: int) -> bool:
-    """Whether this is root on Linux, and no container took these rights from it."""
+    """Whether this is root on Linux, of all users, and no container took these rights from it."""
     if sys.platform != "linux":
         return False
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     effective = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("CapEff:"))
-    return os.getuid() == 0 and all(effective >> capability & 1 for capability in capabilities)
+    has_rights = all(effective >> capability & 1 for capability in capabilities)
+    return os.getuid() == 0 and has_rights and _maps_all_users()
+
+
+def _maps_all_users() -> bool:
+    """Whether processes can become any user: in a user namespace of one's own, only a few exist."""
+    lines = Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()
+    return any(int(first) == 0 and int(count) >= 2**31 for first, _, count in map(str.split, lines))
 
 
 def bring_loopback_up() -> None:

@@ -1,35 +1,16 @@
 /** What the backend and the process of an app's "use node" modules say to each other: JSON, over Node's own channel. */
 
+import type { DescribedError, Outcome } from "./outcomes.ts";
 import type { LogLevel } from "./runtime_types.ts";
 
 /** In the folder with an app's packages: a module that imports what it is asked for. */
 export const PACKAGE_LOADER = "loader.mjs";
-
-/** An error as far as somebody else can be told of it. */
-export interface DescribedError {
-  readonly name?: string;
-  readonly message: string;
-  readonly stack?: string;
-  /** Set by the host where the message is the whole text: `error_text.ts`. */
-  readonly failure?: string;
-  /** Of what is no error: how it reads. */
-  readonly thrown?: string;
-  /** Of a ConvexError: its data, as JSON text of a Convex value. */
-  readonly convexData?: string;
-  /** Of a failed syscall: the data as convex-test hands it on. */
-  readonly data?: unknown;
-}
 
 /** Bytes of a file, in base64. */
 export interface SentBlob {
   readonly type: string;
   readonly bytes: string;
 }
-
-export type Outcome = { readonly value: string } | { readonly error: DescribedError };
-
-/** Of an HTTP action; without a response where there is none for the route. */
-export type HttpOutcome = { readonly response: Response | null } | { readonly error: DescribedError };
 
 export type ToNode =
   | {

@@ -5,7 +5,7 @@
  */
 
 import type { ComponentData, Write } from "./data_store.ts";
-import type { HttpOutcome } from "./node_messages.ts";
+import type { HttpOutcome } from "./outcomes.ts";
 
 export type FunctionType = "query" | "mutation" | "action";
 

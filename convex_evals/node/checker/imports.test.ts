@@ -270,6 +270,8 @@ const MAKING_CODE = [
   'globalThis["eval"]("1");',
   'const e = eval; e("1");',
   'window.eval("1");',
+  '({ eval }).eval("1");',
+  'export const is = {} instanceof (eval("Object") as typeof Object);',
   'new Function("return 1")();',
   'Function("return 1")();',
   'globalThis.Function("return 1")();',

@@ -80,7 +80,10 @@ const FROM_TEXT = new Set(["eval", "Function"]);
 /** Whether `node` names the global that makes code of text, by whatever way it was reached. */
 function makesCode({ program }: JudgedProgram, node: ts.Node): boolean {
   if (!(ts.isIdentifier(node) || ts.isStringLiteralLike(node)) || !FROM_TEXT.has(node.text)) return false;
-  const symbol = program.getTypeChecker().getSymbolAtLocation(node);
+  const types = program.getTypeChecker();
+  const symbol = ts.isShorthandPropertyAssignment(node.parent)
+    ? types.getShorthandAssignmentValueSymbol(node.parent)
+    : types.getSymbolAtLocation(node);
   return symbol?.declarations?.some((each) => program.isSourceFileDefaultLibrary(each.getSourceFile())) === true;
 }
 
@@ -115,7 +118,11 @@ function codeOfTexts(root: string, program: JudgedProgram, source: ts.SourceFile
       ts.isTypeAliasDeclaration(node) ||
       (ts.isTypeNode(node) && !ts.isExpressionWithTypeArguments(node));
     if (isType) return;
-    if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.InstanceOfKeyword) {
+    if (
+      ts.isBinaryExpression(node) &&
+      node.operatorToken.kind === ts.SyntaxKind.InstanceOfKeyword &&
+      ts.isIdentifier(node.right)
+    ) {
       return visit(node.left);
     }
     if (makesCode(program, node)) add(node, "makes code of text, which nothing checks: only what is checked may run");

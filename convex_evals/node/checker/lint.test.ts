@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { test } from "node:test";
 import { Linter } from "eslint";
 import * as unsupported from "eslint/use-at-your-own-risk";
+import ts from "typescript";
 import { configs } from "typescript-eslint";
 import { lint } from "./lint.ts";
 import { RULES } from "./rules.ts";
@@ -117,4 +120,22 @@ test("every recommended rule has a decision and a reason, and every kept one exi
     if (scope !== "never" && !name.includes("/")) assert.ok(builtinRules.has(name), name);
   }
   assert.ok(Linter.version.startsWith("10."));
+});
+
+test("a project cannot put its own declarations in the place of the language's", async (t) => {
+  const library = path.dirname(ts.getDefaultLibFilePath({}));
+  const copied = ["es5", "es2015.promise", "es2015.symbol", "es2015.iterable"]
+    .map((name) => readFileSync(path.join(library, `lib.${name}.d.ts`), "utf8"))
+    .join("\n");
+  const options = { lib: [], types: [], target: "ESNext", module: "ESNext", moduleResolution: "Bundler", strict: true };
+  const project = await makeProject(t, "bare", {
+    "convex/tsconfig.json": JSON.stringify({ compilerOptions: { ...options, skipLibCheck: true } }),
+    "convex/globals.d.ts": copied.replaceAll(/^\/\/\/.*$/gm, ""),
+    "convex/run.ts": "export const run = async (): Promise<void> => { Promise.resolve(1); };\n",
+  });
+  const { problems } = lint(project);
+  assert.deepEqual(
+    problems.map(({ file, rule }) => `${file}: ${rule}`),
+    ["convex/run.ts: @typescript-eslint/no-floating-promises"],
+  );
 });

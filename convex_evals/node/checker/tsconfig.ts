@@ -81,14 +81,20 @@ const STRICT_FAMILY = [
   "useUnknownInCatchVariables",
 ] as const;
 
+/** What all libraries of the language are made on, and those that have it in them. */
+const LANGUAGE = "lib.es5.d.ts";
+const WITH_LANGUAGE = /^lib\.es(5|6|next|20\d\d)(\.full)?\.d\.ts$/;
+
 /** "The list of files is empty" and "no inputs were found": the checker names the files itself. */
 const NO_FILES = new Set([18002, 18003]);
 
 function forced(options: ts.CompilerOptions, strict: boolean): ts.CompilerOptions {
   const dropped = new Set<string>([...OUTPUT_ONLY, ...NEVER, ...(strict ? STRICT_FAMILY : [])]);
   const kept = Object.fromEntries(Object.entries(options).filter(([name]) => !dropped.has(name)));
-  // The last one: types of the standard library come from TypeScript, not from a package that a project names.
-  return { ...kept, noEmit: true, ...(strict ? { strict: true } : {}), libReplacement: false };
+  // The language's own types come from TypeScript, and not from files or packages of a project: checks go by them.
+  const lacksLanguage = options.lib && !options.lib.some((name) => WITH_LANGUAGE.test(name));
+  const lib = lacksLanguage ? { lib: [...options.lib!, LANGUAGE] } : {};
+  return { ...kept, ...lib, noEmit: true, ...(strict ? { strict: true } : {}), libReplacement: false };
 }
 
 /** Options as a tsconfig says them. */

@@ -32,19 +32,29 @@ const getSchemas = makeFunctionReference<"query", Record<string, never>, { activ
 
 /** The deployed schema's tables; undefined when there is no schema. The project's is what it pushed, unless there is a `client`. */
 export async function readSchema(client?: GraderClient): Promise<TableSchema[] | undefined> {
-  return tablesOf(client ? await client.query(getSchemas, {}) : await askProject(getSchemas));
+  return schemaOf(client ? await client.query(getSchemas, {}) : await askProject(getSchemas))?.tables;
 }
 
-function tablesOf({ active }: { active?: string }): TableSchema[] | undefined {
-  return active === undefined ? undefined : (JSON.parse(active) as { tables: TableSchema[] }).tables;
+interface DeployedSchema {
+  tables: TableSchema[];
+  schemaValidation: boolean;
 }
 
-/** Asserts that the candidate's tables accept the same documents as the answer's and have its indexes. */
+function schemaOf({ active }: { active?: string }): DeployedSchema | undefined {
+  return active === undefined ? undefined : (JSON.parse(active) as DeployedSchema);
+}
+
+/** Asserts that the candidate's tables accept the same documents as the answer's, are held to them, and have its indexes. */
 export async function expectSameSchema(comparison: SchemaComparison = {}): Promise<void> {
-  const [candidate, answer] = await Promise.all([readSchema(), askAnswer(getSchemas).then(tablesOf)]);
+  const [candidate, answer] = (await Promise.all([askProject(getSchemas), askAnswer(getSchemas)])).map(schemaOf);
   if (answer === undefined) throw new Error("The answer of this eval has no schema to compare with");
   if (candidate === undefined) throw new Error("The project must define a schema in `convex/schema.ts`");
-  const differences = schemaDifferences(candidate, answer, comparison);
+  const differences = [
+    ...(answer.schemaValidation && !candidate.schemaValidation
+      ? ["documents must be held to the schema, which `schemaValidation: false` switches off"]
+      : []),
+    ...schemaDifferences(candidate.tables, answer.tables, comparison),
+  ];
   if (differences.length > 0) {
     throw new Error(`The schema is not the one that the task describes:\n- ${differences.join("\n- ")}`);
   }

@@ -1,6 +1,6 @@
 /** What the app's code throws, as text for the host: an object of it would take the app's code along. */
 
-import type { DescribedError } from "../node_messages.ts";
+import type { DescribedError } from "../outcomes.ts";
 import { inspect } from "./inspect_value.ts";
 
 export function described(error: unknown): DescribedError {

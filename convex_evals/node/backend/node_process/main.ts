@@ -11,7 +11,8 @@ import { ModuleGraph, ModuleResolutionError, moduleNotFound } from "../realm/mod
 import { described } from "../isolate/described.ts";
 import { adoptHostErrors } from "../realm/host_errors.ts";
 import { inspectModule } from "../isolate/inspection.ts";
-import type { FromNode, Outcome, SentBlob, ToNode } from "../node_messages.ts";
+import type { FromNode, SentBlob, ToNode } from "../node_messages.ts";
+import type { Outcome } from "../outcomes.ts";
 import { nodeConsole } from "./node_console.ts";
 import { packagesIn } from "./packages.ts";
 

@@ -1,7 +1,7 @@
 /** The modules of one push, and the ways to run them: contexts in this process, and processes for "use node" modules. */
 
 import type { LoadPhase, View } from "../isolate/types.ts";
-import type { HttpOutcome, Outcome } from "../node_messages.ts";
+import type { HttpOutcome, Outcome } from "../outcomes.ts";
 import { removePackages, unpackPackages, type ExternalPackages } from "./external_packages.ts";
 import { identifier } from "./module_ids.ts";
 import type { ModuleConfig } from "./request.ts";

@@ -19,7 +19,7 @@ import type {
   SyscallResult,
   View,
 } from "../isolate/types.ts";
-import type { HttpOutcome, Outcome } from "../node_messages.ts";
+import type { HttpOutcome, Outcome } from "../outcomes.ts";
 import type { LogLevel } from "../runtime_types.ts";
 import type { CompiledModules } from "./compiled_modules.ts";
 import type { Environment } from "./environment.ts";

@@ -1,6 +1,6 @@
 /** Outcomes as code of the app gives them: it may say anything. */
 
-import type { DescribedError, Outcome } from "../node_messages.ts";
+import type { DescribedError, Outcome } from "../outcomes.ts";
 
 const TEXTS = ["name", "stack", "thrown", "convexData"] as const;
 

@@ -1,5 +1,6 @@
 /** The border of a context as the clock of its function sees it. */
 
+import { detached } from "../timers.ts";
 import { timedOut, type Execution } from "./executions.ts";
 import { stopCounting } from "./user_clock.ts";
 
@@ -47,7 +48,8 @@ export class UserTime {
     if (!this.#execution) return false;
     const { clock, limits, expire } = this.#execution;
     if (clock.usedMs <= limits.busyMs) return false;
-    expire(timedOut(limits.busyMs));
+    // Not now: should the code compute on and be terminated, what is queued for its caller would be dropped with it.
+    detached(() => setImmediate(() => expire(timedOut(limits.busyMs))));
     return true;
   }
 }

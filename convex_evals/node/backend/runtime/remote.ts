@@ -2,7 +2,7 @@
 
 import { ConvexError, jsonToConvex, type JSONValue, type Value } from "convex/values";
 import { jsonProblem } from "../json_text.ts";
-import type { DescribedError, Outcome } from "../node_messages.ts";
+import type { DescribedError, Outcome } from "../outcomes.ts";
 import { asError } from "../realm/outcome.ts";
 import type { AnalyzedFunction, ComponentSetup, Invoker } from "../runtime_types.ts";
 import { errorDataProblem } from "./value_rules.ts";

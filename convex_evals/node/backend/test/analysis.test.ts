@@ -147,3 +147,19 @@ describe("what cannot be read is refused", () => {
     assert.equal(await http.mutation(anyApi["tasks"]!["wipe"]!, { anything: 1 }), null);
   });
 });
+
+test("of tables of one name that a schema exports, the last counts", async (t) => {
+  const schema = `
+    import { defineSchema, defineTable } from "convex/server"; import { v } from "convex/values";
+    const schema: any = defineSchema({ t: defineTable({ a: v.string() }) });
+    const { tables, ...rest } = JSON.parse(schema.export());
+    schema.export = () => JSON.stringify({ tables: [{ ...tables[0], documentType: { type: "any" } }, ...tables], ...rest });
+    export default schema;`;
+  const { admin } = await deploy(t, { "convex/schema.ts": schema, "convex/tasks.ts": TASKS });
+  const { active } = (await admin.query(anyApi["_system/frontend/getSchemas"]!["default"]!, {})) as { active: string };
+  const { tables } = JSON.parse(active) as { tables: { tableName: string; documentType: { type: string } }[] };
+  assert.deepEqual(
+    tables.map(({ tableName, documentType }) => [tableName, documentType.type]),
+    [["t", "object"]],
+  );
+});

@@ -188,6 +188,9 @@ test("the answer is the same as itself, and another candidate is told how it dif
     expectFunctions({ "notes:purge": { type: "mutation", visibility: "internal" } }),
     /must be registered as internal mutation/,
   );
+  const loose = SCHEMA.replace(/\}\);$/, "}, { schemaValidation: false });");
+  await candidate.redeploy({ "convex/schema.ts": loose, "convex/notes.ts": NOTES });
+  await assert.rejects(expectSameSchema(), /documents must be held to the schema, which `schemaValidation: false`/);
   await candidate.redeploy({ "convex/notes.ts": NOTES });
   assert.equal(await readSchema(), undefined);
   await assert.rejects(expectSameSchema(), /must define a schema in `convex\/schema\.ts`/);

@@ -71,7 +71,9 @@ function checkDocumentType(validator: ValidatorJson): void {
  * Convex drops them, whatever they say.
  */
 export function withoutSystemFields(schema: SchemaJson): SchemaJson {
-  return { ...schema, tables: schema.tables.map(tableWithoutSystemFields) };
+  // Of tables of one name the last counts, as in Convex: get-convex/convex-backend crates/common/src/schemas/json.rs
+  const tables = [...new Map(schema.tables.map((table) => [table.tableName, table])).values()];
+  return { ...schema, tables: tables.map(tableWithoutSystemFields) };
 }
 
 function tableWithoutSystemFields(table: TableJson): TableJson {
