@@ -136,16 +136,16 @@ class BenchmarkDiff:
 
     def to_section(self) -> Section:
         names = f"{self.before.name} -> {self.after.name}"
+        table = Table.of(_CHANGES, [[e, change] for e, change in self.evals.items()]).if_any()
         if self.before.version == self.after.version:
-            return Section.of("They are the same.", Table.of(_CHANGES, []).for_machines(), heading=names)
+            return Section.of("They are the same.", table, heading=names)
         asked = [f"{name} is {how}." for name, how in self.asked.items()]
         common = [name for name in self.before.experiments if name in self.after.experiments and name not in self.asked]
         if common:
             asked.append(f"Models are asked alike under {listed(common)}.")
         total = counted(len({*self.before.evals, *self.after.evals}), "eval")
         lines = [*asked, f"{self.alike} of {total} are graded alike."]
-        table = Table.of(_CHANGES, [[e, change] for e, change in self.evals.items()])
-        return Section.of(*lines, table if self.evals else table.for_machines(), heading=names)
+        return Section.of(*lines, table, heading=names)
 
     def to_data(self) -> dict[str, Any]:
         return {

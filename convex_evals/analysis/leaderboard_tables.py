@@ -12,6 +12,7 @@ from convex_evals.analysis.totals import rate_cells, rate_columns, rate_to_data
 from convex_evals.records import Counts
 from convex_evals.render.model import Cell, Column, Row, Section, Table, apart
 from convex_evals.render.numbers import dollars, duration, percent
+from convex_evals.stats import Rate
 from convex_evals.text import listed
 
 _BEFORE_RATES = (
@@ -63,12 +64,6 @@ _RECORDED = (
 )
 
 
-def no_ranking() -> Table:
-    """The header of a ranking, for machines that find nobody ranked."""
-    columns = [*_BEFORE_RATES, *rate_columns([]), Column("pass_hat_k", None), Column("k", None), *_AFTER_RATES]
-    return Table.of(columns, []).for_machines()
-
-
 def leaderboard_section(board: Leaderboard, found: Sequence[Gain] = (), *, everything: bool = False) -> Section:
     """A table for each ranking and each gain, and what is in none of them: how many runs, or all of them."""
     parts: list[str | Section] = [_ranking(ranking) for ranking in board.rankings if ranking.standings]
@@ -84,10 +79,18 @@ def leaderboard_section(board: Leaderboard, found: Sequence[Gain] = (), *, every
 
 def _ranking(ranking: Ranking) -> Section:
     k = ranking.trials
-    columns = [*_BEFORE_RATES, *rate_columns(s.rate for s in ranking.standings)]
-    columns += [Column("pass_hat_k", f"pass^{k}" if k > 1 else None, right=True), Column("k", None), *_AFTER_RATES]
     rows = [_row(ranking, s, k) for s in ranking.standings]
-    return Section.of(Table.of(columns, rows), heading=ranking.heading)
+    return Section.of(Table.of(_columns([s.rate for s in ranking.standings], k), rows), heading=ranking.heading)
+
+
+def no_ranking() -> Table:
+    """The header of a ranking, for machines, where no model is ranked."""
+    return Table.of(_columns([], k=1), []).if_any()
+
+
+def _columns(rates: Sequence[Rate], k: int) -> list[Column]:
+    pass_hat_k = Column("pass_hat_k", f"pass^{k}" if k > 1 else None, right=True)
+    return [*_BEFORE_RATES, *rate_columns(rates), pass_hat_k, Column("k", None), *_AFTER_RATES]
 
 
 def _provisional(ranking: Ranking) -> list[str]:

@@ -94,25 +94,24 @@ def _row_of(name: str, columns: Sequence[NewestVerdicts]) -> MatrixRow:
     return MatrixRow(name, {column.model: counts for column in columns if (counts := column.counts(name))})
 
 
+_COLUMNS = (
+    Column("experiment", None),
+    Column("eval", "eval", is_id=True),
+    Column("all", "all", right=True),
+)
+
+
 def matrix_section(matrices: Sequence[Matrix], board: VerdictBoard) -> Section:
     """A table for each experiment, and what is in none of them."""
     slugs = tuple(dict.fromkeys(slug for m in matrices for slug in m.models))
-    if not matrices:
-        return apart(Section.of(_table(None, slugs)), *not_ranked(board.unranked))
-    return apart(*(Section.of(_table(m, slugs), heading=m.experiment) for m in matrices), *not_ranked(board.unranked))
+    found = [Section.of(_table(m, slugs), heading=m.experiment) for m in matrices]
+    return apart(*(found or [Section.of(Table.of(_COLUMNS, []).if_any())]), *not_ranked(board.unranked))
 
 
-def _table(matrix: Matrix | None, slugs: Sequence[str]) -> Table:
+def _table(matrix: Matrix, slugs: Sequence[str]) -> Table:
     """The same columns for machines in all; people see those of the models that ran."""
-    if matrix is None:
-        return Table.of([Column(key, None) for key in ("experiment", "eval", "all")], [])
-    columns = [
-        Column("experiment", None),
-        Column("eval", "eval", is_id=True),
-        Column("all", "all", right=True),
-        *(Column(slug, slug if slug in matrix.models else None, right=True) for slug in slugs),
-    ]
-    return Table.of(columns, [_cells(matrix, slugs, row) for row in matrix.rows])
+    own = [Column(slug, slug if slug in matrix.models else None, right=True) for slug in slugs]
+    return Table.of([*_COLUMNS, *own], [_cells(matrix, slugs, row) for row in matrix.rows])
 
 
 def _cells(matrix: Matrix, slugs: Sequence[str], row: MatrixRow) -> Row:

@@ -27,7 +27,6 @@ _NOT_HELPED = (
     Column("with_passed", None),
     Column("with_scored", None),
 )
-_NONE_HELPED = Table.of(_NOT_HELPED, []).for_machines()
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ class Coverage:
     def _benefit(self) -> Section:
         if self.benefit is None:
             unknown = "Evals that no rule helps: not known; no model has runs with these guidelines and without any."
-            return Section.of(unknown, _NONE_HELPED)
+            return Section.of(unknown, Table.of(_NOT_HELPED, []).if_any())
         found = self.benefit
         rows: list[Row] = [
             [
@@ -147,7 +146,7 @@ class Coverage:
         title = "Evals that no rule helps: no more passes with guidelines than without"
         return Section.of(
             f"{title}:" if rows else _listed(title, []),
-            Table.of(_NOT_HELPED, rows) if rows else _NONE_HELPED,
+            Table.of(_NOT_HELPED, rows).if_any(),
             f"Besides, {len(found.passed_anyway)} evals always pass without guidelines.",
             f"Passed trials of {', '.join(found.models)}: {found.experiment} against {found.bare}.",
         )

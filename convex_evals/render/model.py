@@ -62,6 +62,10 @@ class Table:
         """The same, which people do not see."""
         return Table(tuple(Column(column.key, None) for column in self.columns), self.rows)
 
+    def if_any(self) -> Table:
+        """The same, which people see only if it has rows; machines get its header all the same."""
+        return self if self.rows else self.for_machines()
+
     @staticmethod
     def of(columns: Sequence[Column], rows: Sequence[Row]) -> Table:
         return Table(tuple(columns), tuple(tuple(map(as_cell, row)) for row in rows))

@@ -8,7 +8,7 @@ first at the ends of words; where that is not enough, each row becomes a block o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from convex_evals.render.model import Cell, Column, Section, Table, Tone
@@ -60,7 +60,8 @@ def width_of(text: str) -> int:
 
 
 def _table(table: Table, width: int | None) -> Iterator[Line]:
-    kept = table.shown if width is None else _with_room(table, width)
+    unbroken = {} if width is None else {i: _unbroken(table, i) for i in table.shown}
+    kept = table.shown if width is None else _with_room(table, unbroken, width)
     columns = [table.columns[i] for i in kept]
     head = [_shown(column.heading or "") for column in columns]
     rows = [[row[i] for i in kept] for row in table.rows]
@@ -70,7 +71,7 @@ def _table(table: Table, width: int | None) -> Iterator[Line]:
         gap = 2
     else:
         texts = [[_cut(text) for text in row] for row in texts]
-        widths, gap = _fitting([head, *texts], [_unbroken(table, i) for i in kept], width)
+        widths, gap = _fitting([head, *texts], [unbroken[i] for i in kept], width)
     if widths is None:
         yield from _blocks(head, rows, texts, max(width or 0, _NARROWEST))
         return
@@ -85,11 +86,10 @@ def _table(table: Table, width: int | None) -> Iterator[Line]:
         yield from (((line, None),) for line in fold(_shown(told), width))
 
 
-def _with_room(table: Table, width: int) -> list[int]:
+def _with_room(table: Table, unbroken: Mapping[int, int], width: int) -> list[int]:
     """The columns of which no word and no name has to be broken; all, where there are none to spare for it."""
-    needs = {i: _unbroken(table, i) for i in table.shown}
     kept = table.shown
-    while sum(needs[i] for i in kept) + len(kept) - 1 > width:
+    while sum(unbroken[i] for i in kept) + len(kept) - 1 > width:
         most = max(table.columns[i].spare for i in kept)
         if most == 0:
             return table.shown

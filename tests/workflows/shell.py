@@ -69,10 +69,18 @@ def _wait(process: subprocess.Popen[bytes], should_stop: Callable[[], bool]) -> 
 
 
 def end_strays(tracking_id: str) -> None:
-    """End what a job left running, in whatever process group, as a runner does: by RUNNER_TRACKING_ID."""
-    for pid in processes_with(tracking_id):
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    """End what a job left running, in whatever process group, as a runner does: by RUNNER_TRACKING_ID.
+
+    A process may start another one while it is ended, and takes a moment to be gone.
+    """
+    start = time.monotonic()
+    while strays := processes_with(tracking_id):
+        if time.monotonic() - start > _LONGEST:
+            raise TimeoutError(f"processes {strays} cannot be ended")
+        for pid in strays:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(_POLL)
 
 
 def read_assignments(path: Path) -> dict[str, str]:

@@ -166,7 +166,7 @@ def list_(ctx: click.Context, runs_dir: Path | None, form: str) -> int:
     runs = runs_by_id(store)
     table = benchmarks_table(found, runs)
     none = "No benchmark yet; `cli benchmark mint v1` names the suite as it is now."
-    section = Section.of(table) if found else Section.of(table.for_machines(), none)
+    section = Section.of(table.if_any(), None if found else none)
     print_result(form, section, lambda: [benchmark_to_data(each, runs) for each in found])
     return tell_left_out(store)
 

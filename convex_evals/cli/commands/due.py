@@ -64,8 +64,7 @@ def due(
         chosen = within([(d, d.asked.cost_usd) for d in found if d.is_due], budget)
         found, left_out = list(chosen.due), chosen.left_out
     note = None if found or left_out else _nothing(scheduled)
-    table = _table(found) if found else _table(()).for_machines()
-    section = Section.of(table, *(map(_reasons, found) if why else ()), *left_out, note)
+    section = Section.of(_table(found).if_any(), *(map(_reasons, found) if why else ()), *left_out, note)
     print_result(form, section, lambda: [due_to_data(d) for d in found])
 
 

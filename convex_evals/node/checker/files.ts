@@ -50,8 +50,3 @@ export function isGenerated(file: string): boolean {
 export function isJavaScript(file: string): boolean {
   return /\.[mc]?jsx?$/.test(file);
 }
-
-/** The path as answers show it: relative to the project, with forward slashes. */
-export function shownPath(root: string, file: string): string {
-  return path.relative(root, file).split(path.sep).join("/");
-}

@@ -6,7 +6,7 @@ import { realpathSync } from "node:fs";
 import path from "node:path";
 import ts from "typescript";
 import { isBare, LIBRARY, libraryFile, packageName, toolchain } from "../tester/resolution.ts";
-import { shownPath } from "./files.ts";
+import { shownPath } from "../push/project_fs.ts";
 import { projectHost, projectSystem } from "./host.ts";
 import { readSettings, seededSettings, type Settings } from "./tsconfig.ts";
 import { isUntyped, type Resolver } from "./type_packages.ts";

@@ -13,7 +13,7 @@ import {
   type Plugin,
 } from "esbuild";
 import { isBare, packageName } from "../tester/resolution.ts";
-import { shownPath } from "./files.ts";
+import { shownPath } from "../push/project_fs.ts";
 
 /** One reason why a grader cannot be loaded; `file` is relative to the suite. */
 export interface GraderError {

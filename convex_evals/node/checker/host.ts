@@ -8,12 +8,12 @@
 import { statSync } from "node:fs";
 import path from "node:path";
 import ts from "typescript";
+import { posix } from "../push/project_fs.ts";
 import { moduleResolver } from "./type_packages.ts";
 
 const LIB_FOLDER = path.dirname(ts.getDefaultLibFilePath({}));
 const PACKAGES = "/node_modules/";
 const DECLARATIONS = /\.d\.[mc]?ts$/;
-const posix = (file: string): string => file.split(path.sep).join("/");
 
 /** Characters of library files: kept in all, and that one program may add. TypeScript, Node, React and Convex are 8 million. */
 const MOST = 48_000_000;

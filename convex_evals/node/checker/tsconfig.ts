@@ -4,7 +4,7 @@
  */
 import path from "node:path";
 import ts from "typescript";
-import { shownPath } from "./files.ts";
+import { shownPath } from "../push/project_fs.ts";
 
 /** Settings to check a set of files with. */
 export interface Settings {

@@ -1,7 +1,8 @@
 /** The type check of one project. */
 import ts from "typescript";
 import { withoutHostPaths } from "../push/host_paths.ts";
-import { isJavaScript, shownPath } from "./files.ts";
+import { shownPath } from "../push/project_fs.ts";
+import { isJavaScript } from "./files.ts";
 import { uncheckedCode, type UncheckedCode } from "./imports.ts";
 import { programsOf, type JudgedProgram } from "./program.ts";
 import { STRICT, type Terms } from "./terms.ts";

@@ -2,10 +2,9 @@
  * Which files of a project went into its bundles, and what their imports became there: what is checked must be what runs.
  */
 import { isBuiltin } from "node:module";
-import path from "node:path";
 import type { Metafile } from "esbuild";
-import { posix, type Opened } from "./opened.ts";
-import { PACKAGES } from "./project_fs.ts";
+import type { Opened } from "./opened.ts";
+import { PACKAGES, posix, shownPath } from "./project_fs.ts";
 
 /**
  * By file (relative to the project, with forward slashes): by specifier, as it is written, all that bundles took for it. That is a
@@ -24,7 +23,7 @@ export function packageOf(file: string): string | undefined {
 
 /** A file as it stands in `Bundled`. */
 function shown(file: string, folder: string): string {
-  return packageOf(file) ?? posix(path.relative(folder, file));
+  return packageOf(file) ?? shownPath(folder, file);
 }
 
 /** What stands for an input of a bundle in `Bundled`: nothing for what is none of the project's. */

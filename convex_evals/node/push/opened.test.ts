@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import path from "node:path";
 import { test } from "node:test";
 import { build as esbuild } from "esbuild";
+import { seededRandom } from "../backend/isolate/determinism.ts";
 import { addFiles } from "../checker/test/projects.ts";
 import { PAGE, PROGRAM } from "../grader/bundle_options.ts";
 import { DeployError } from "./deploy_error.ts";
@@ -18,18 +19,6 @@ const EXTENSIONS = [".ts", ".js", ".mts", ".cjs", ".tsx", ".json", ".css", ".txt
 const QUERIES = ["", "", "", "?x", "#y", "?a.ts", "#.json", "?b.css", "?/node_modules/a/b.ts"];
 const ATTRIBUTES = ["", "", "", ' with { type: "json" }'];
 const PROJECTS = 40;
-
-/** Numbers from 0 to 1 that are the same in each run. */
-function numbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    // Mulberry32, by Tommy Ettinger.
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** A file that says its own number wherever it runs; what is read as data says it too. */
 function contentOf(file: string, marker: string): string {
@@ -81,7 +70,7 @@ test("whatever the names of files, what runs is recorded by its name", async (t)
   const root = workFolder(t);
   const ran = { functions: 0, pages: 0 };
   for (let seed = 1; seed <= PROJECTS; seed++) {
-    const next = numbers(seed);
+    const next = seededRandom(seed);
     const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)]!;
     const odd = oddFiles(next);
     for (const [file, marker] of odd) {

@@ -4,6 +4,7 @@
  */
 import path from "node:path";
 import type { OnLoadArgs, Plugin } from "esbuild";
+import { shownPath } from "./project_fs.ts";
 
 /** Namespaces of the official code's plugins whose modules are its own. */
 const OURS = new Set(["convex-virtual-config", "server-only-stub", "async-hooks-shim", "wasm-stub"]);
@@ -11,9 +12,6 @@ const OURS = new Set(["convex-virtual-config", "server-only-stub", "async-hooks-
 const WASM = "wasm-binary";
 /** What esbuild adds without opening anything. */
 const ADDED = /^<runtime>$|^<define:|^\(disabled\):/;
-
-/** The path with forward slashes. */
-export const posix = (file: string): string => file.split(path.sep).join("/");
 
 /** Files and modules that one build in `folder` opened; `plugin` has to be the first of the build's. */
 export class Opened {
@@ -59,7 +57,7 @@ export class Opened {
 
   #add({ path: place, namespace, suffix, with: attributes }: OnLoadArgs): void {
     const isFile = namespace === "file";
-    const name = `${isFile ? posix(path.relative(this.#folder, place)) : `${namespace}:${place}`}${suffix}`;
+    const name = `${isFile ? shownPath(this.#folder, place) : `${namespace}:${place}`}${suffix}`;
     const file = path.resolve(this.#folder, place);
     if (OURS.has(namespace)) this.#ours.set(name, file);
     if (!isFile && namespace !== WASM) return;

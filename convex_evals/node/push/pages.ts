@@ -9,8 +9,9 @@ import { build, type BuildFailure, type BuildOptions, type Metafile, type Plugin
 import { PAGE, PROGRAM } from "../grader/bundle_options.ts";
 import { addBundled, packageOf, type Bundled } from "./bundled.ts";
 import { DeployError } from "./deploy_error.ts";
-import { Opened, posix } from "./opened.ts";
+import { Opened } from "./opened.ts";
 import type { Project } from "./project.ts";
+import { shownPath } from "./project_fs.ts";
 
 const SCRIPT = /\.[mc]?[jt]sx?$/;
 const DECLARATIONS = /\.d\.[mc]?ts$/;
@@ -114,7 +115,7 @@ function bundleOnce(
   opened: Opened,
 ): Promise<{ metafile: Metafile }> {
   // As pages and programs import them: by package.json, a file may stand for another one.
-  const names = entries.map((file) => JSON.stringify(`./${posix(path.relative(root, file))}`));
+  const names = entries.map((file) => JSON.stringify(`./${shownPath(root, file)}`));
   const contents = names.map((name, index) => `export * as each${index} from ${name};`).join("\n");
   return build({
     ...options,
@@ -186,21 +187,20 @@ export async function bundlePages({ root }: Project): Promise<Bundled> {
     (file) => isScript(file) && file.startsWith(root + path.sep) && existsSync(file),
   );
   if (entries.length + settings.length === 0) return bundled;
-  const shown = (file: string): string => posix(path.relative(root, file));
-  for (const file of entries) bundled[shown(file)] = {};
+  for (const file of entries) bundled[shownPath(root, file)] = {};
   // Which of them runs in a page and which in a program is not known either.
   const [page, program] = await Promise.all([
     bundleAllButBroken(root, entries, PAGE),
     bundleAllButBroken(root, [...entries, ...settings], PROGRAM),
   ]);
   for (const { opened, metafile } of [page, program]) addBundled(bundled, opened, metafile, root, ENTRY);
-  for (const file of settings) if (!entries.includes(file)) delete bundled[shown(file)];
+  for (const file of settings) if (!entries.includes(file)) delete bundled[shownPath(root, file)];
   for (const file of Object.keys(bundled)) {
     if (DATA.test(file) && existsSync(path.join(root, file))) delete bundled[file];
   }
   // What it imports is not known, and something else may know how to run it.
   for (const file of program.broken) {
-    if (page.broken.has(file) && !DATA.test(file)) bundled[`<${shown(file)}, which cannot be bundled>`] = {};
+    if (page.broken.has(file) && !DATA.test(file)) bundled[`<${shownPath(root, file)}, which cannot be bundled>`] = {};
   }
   return bundled;
 }

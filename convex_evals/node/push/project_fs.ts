@@ -12,6 +12,16 @@ import { DeployError } from "./deploy_error.ts";
 /** Part of the path of every file that a package brought. */
 export const PACKAGES = `${path.sep}node_modules${path.sep}`;
 
+/** The path with forward slashes. */
+export function posix(file: string): string {
+  return file.split(path.sep).join("/");
+}
+
+/** The path as answers and records show it: relative to the project, with forward slashes. */
+export function shownPath(root: string, file: string): string {
+  return posix(path.relative(root, file));
+}
+
 /** Whether `file` is `root` or lies in it; both are real paths. */
 export function isInside(root: string, file: string): boolean {
   return file === root || file.startsWith(root + path.sep);

@@ -7,6 +7,7 @@ import { MAX_QUERIES } from "../request_limits.ts";
 import type { Backend } from "../server.ts";
 import { api, deploy, eventually, MESSAGES, MESSAGES_SCHEMA, SOAK } from "../test/harness.ts";
 import { SyncSocket } from "./test/sync_socket.ts";
+import { seededRandom } from "../isolate/determinism.ts";
 
 // Idle, it takes some milliseconds; the test and the backend share a process, and others use the machine: what hangs,
 // hangs for longer.
@@ -32,17 +33,6 @@ async function answersInTime(backend: Backend): Promise<void> {
   });
   await eventually(() => socket.received.some((message) => message.type === "Transition"), IN_TIME_MS);
   socket.socket.terminate();
-}
-
-/** A generator of pseudo-random numbers in [0, 1): mulberry32. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 const WRONG_VALUES: readonly unknown[] = [
@@ -127,7 +117,7 @@ test("hostile clients", async (t) => {
 
   for (const seed of [1, 2, 3]) {
     await t.test(`messages with one wrong field, seed ${seed}`, async () => {
-      const next = random(seed);
+      const next = seededRandom(seed);
       const rounds = SOAK ? 5000 : 250;
       for (let round = 0; round < rounds; round += 50) {
         const sockets = await Promise.all(
@@ -154,7 +144,7 @@ test("hostile clients", async (t) => {
   }
 
   await t.test("requests with one wrong field", async () => {
-    const next = random(4);
+    const next = seededRandom(4);
     const good = {
       path: "messages:send",
       args: [{ author: "a", body: "b" }],

@@ -18,17 +18,17 @@ const APP: Files = {
     `
 const spin = (ms: number): void => { const until = performance.now() + ms; while (performance.now() < until); };
 const count = (): number => { let sum = 0; for (let i = 0; i < 3e6; i++) sum += i; return sum; };
-const nobody = async (ctx: any): Promise<null> => await ctx.db.query("items").first();
-export const awaits = mutation({ args: {}, handler: async (ctx) => { for (let i = 0; i < 100; i++) { await nobody(ctx); spin(50); } return "done"; } });
-export const counts = query({ args: {}, handler: async (ctx) => { for (let i = 0; i < 1000; i++) { await nobody(ctx); count(); } return "done"; } });
-export const together = mutation({ args: {}, handler: async (ctx) => { await Promise.all(Array.from({ length: 100 }, async () => { await nobody(ctx); spin(50); })); return "done"; } });
-export const before = mutation({ args: {}, handler: async (ctx) => { await Promise.all(Array.from({ length: 100 }, async () => { spin(50); await nobody(ctx); })); return "done"; } });
+const readNothing = async (ctx: any): Promise<null> => await ctx.db.query("items").first();
+export const awaits = mutation({ args: {}, handler: async (ctx) => { for (let i = 0; i < 100; i++) { await readNothing(ctx); spin(50); } return "done"; } });
+export const counts = query({ args: {}, handler: async (ctx) => { for (let i = 0; i < 1000; i++) { await readNothing(ctx); count(); } return "done"; } });
+export const together = mutation({ args: {}, handler: async (ctx) => { await Promise.all(Array.from({ length: 100 }, async () => { await readNothing(ctx); spin(50); })); return "done"; } });
+export const before = mutation({ args: {}, handler: async (ctx) => { await Promise.all(Array.from({ length: 100 }, async () => { spin(50); await readNothing(ctx); })); return "done"; } });
 export const catches = mutation({ args: {}, handler: async (ctx) => { for (let i = 0; i < 100; i++) { try { await ctx.db.insert("items", {}); spin(50); } catch { return "caught"; } } return "done"; } });
 export const step = mutation({ args: { ms: v.number() }, handler: async (ctx, { ms }) => { spin(ms); return null; } });
 export const calls = mutation({ args: {}, handler: async (ctx): Promise<string> => { for (let i = 0; i < 100; i++) await ctx.runMutation(api.m.step, { ms: 50 }); return "done"; } });
 export const catchesCall = mutation({ args: {}, handler: async (ctx): Promise<string> => { for (let i = 0; i < 100; i++) { try { await ctx.runMutation(api.m.step, { ms: 50 }); } catch { return "caught"; } } return "done"; } });
 export const returns = mutation({ args: {}, handler: async () => { let sum = 0; for (let i = 0; i < 2e9; i++) sum += i; return "done"; } });
-export const little = mutation({ args: {}, handler: async (ctx): Promise<string> => { for (let i = 0; i < 5; i++) { spin(10); await ctx.runMutation(api.m.step, { ms: 10 }); await nobody(ctx); } return "done"; } });
+export const little = mutation({ args: {}, handler: async (ctx): Promise<string> => { for (let i = 0; i < 5; i++) { spin(10); await ctx.runMutation(api.m.step, { ms: 10 }); await readNothing(ctx); } return "done"; } });
 export const each = action({ args: {}, handler: async (ctx): Promise<string> => { for (let i = 0; i < 5; i++) await ctx.runMutation(api.m.step, { ms: 100 }); return "done"; } });
 export const busy = action({ args: {}, handler: async (ctx): Promise<string> => { for (let i = 0; i < 10; i++) { spin(50); await ctx.runQuery(api.m.items, {}); } return "done"; } });
 export const items = query({ args: {}, handler: async (ctx) => (await ctx.db.query("items").collect()).length });

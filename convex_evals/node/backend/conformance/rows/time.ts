@@ -206,7 +206,7 @@ const functions: readonly Row[] = [
 const documents: readonly Row[] = [
   row(
     "creation",
-    "The first document of a transaction is of its time, each further one of the next number, whoever inserts it.",
+    "The first document of a transaction has the time of its start, each further one the next number, whichever function inserts it.",
     DOCUMENT,
     [call("mutation", "created")],
     { value: [true, 0] },

@@ -15,11 +15,7 @@ const weakMap = methodsOf(WeakMap.prototype);
 const tried = new WeakMap<object, null>() as unknown as Collection;
 
 export const mapMethods = {
-  getOrInsert(this: Collection, key: unknown, value: unknown): unknown {
-    if (map.has(this, key)) return map.get(this, key);
-    map.set(this, key, value);
-    return value;
-  },
+  ...insertingInto(map),
   getOrInsertComputed(this: Collection, key: unknown, callback: unknown): unknown {
     const isKnown = map.has(this, key);
     checkCallable(callback);
@@ -32,11 +28,7 @@ export const mapMethods = {
 };
 
 export const weakMapMethods = {
-  getOrInsert(this: Collection, key: unknown, value: unknown): unknown {
-    if (weakMap.has(this, key)) return weakMap.get(this, key);
-    weakMap.set(this, key, value);
-    return value;
-  },
+  ...insertingInto(weakMap),
   getOrInsertComputed(this: Collection, key: unknown, callback: unknown): unknown {
     const isKnown = weakMap.has(this, key);
     // Throws for what cannot be held weakly.
@@ -49,11 +41,23 @@ export const weakMapMethods = {
   },
 };
 
-function methodsOf({ has, get, set }: Collection): {
+interface Methods {
   has(self: Collection, key: unknown): boolean;
   get(self: Collection, key: unknown): unknown;
   set(self: Collection, key: unknown, value: unknown): unknown;
-} {
+}
+
+function insertingInto({ has, get, set }: Methods): object {
+  return {
+    getOrInsert(this: Collection, key: unknown, value: unknown): unknown {
+      if (has(this, key)) return get(this, key);
+      set(this, key, value);
+      return value;
+    },
+  };
+}
+
+function methodsOf({ has, get, set }: Collection): Methods {
   return { has: uncurried(has), get: uncurried(get), set: uncurried(set) };
 }
 
