@@ -144,14 +144,6 @@ def size_of(path: Path, root: Path) -> int:
         return os.stat(place.name, **place.where, follow_symlinks=False).st_size
 
 
-def modified(path: Path, root: Path) -> float:
-    """When a file was written last; 0 where there is none."""
-    with _parent(path, root) as place:
-        if place is None or _kind(place, path) is None:
-            return 0.0
-        return os.stat(place.name, **place.where, follow_symlinks=False).st_mtime
-
-
 def make_folder(path: Path, root: Path) -> None:
     """With all folders that lead to it, `root` included."""
     with _parent(path / "x", root, create=True):

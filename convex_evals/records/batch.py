@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field
 
 from convex_evals.records.base import FileRecord, Record
 from convex_evals.records.generation import Attempt
-from convex_evals.records.names import EvalId, Identity, Positive, Sha256, Slug, TrialNumber
+from convex_evals.records.names import EvalId, Identity, Moment, Positive, Sha256, Slug, TrialNumber
 
 # It becomes a part of an address.
 _ID = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]|/(?=[A-Za-z0-9])){0,198}")
@@ -28,12 +28,6 @@ def is_batch_id(text: str) -> bool:
 def _batch_id(text: str) -> str:
     if not is_batch_id(text):
         raise ValueError(f"'{text[:60]}' is no id of a batch")
-    return text
-
-
-def _moment(text: str) -> str:
-    if datetime.fromisoformat(text).tzinfo is None:
-        raise ValueError(f"'{text[:40]}' is not YYYY-MM-DDTHH:MM:SS+00:00")
     return text
 
 
@@ -52,7 +46,7 @@ class BatchFile(FileRecord):
     schema_: Literal[1] = Field(default=1, alias="schema", description="version of this format")
     token: Identity = Field(description="our name of the batch, which the provider is told; the file's name")
     model: Slug = Field(description="`provider/name`")
-    submitted_at: Annotated[str, AfterValidator(_moment)] = Field(description="UTC, when it was about to be submitted")
+    submitted_at: Moment = Field(description="UTC, when it was about to be submitted")
     batch: Annotated[str, AfterValidator(_batch_id)] | None = Field(
         default=None, description="the provider's id; null while it is not known whether the provider has the batch"
     )

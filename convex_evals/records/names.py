@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import Annotated
 
@@ -28,6 +28,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _IDENTITY = re.compile(r"[0-9a-f]{16,64}")
 _GRADE_NAME = re.compile(r"grade\.[0-9a-f]{8}\.json")
 _SESSION = re.compile(r"[0-9a-f]{20}")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?\+00:00", re.ASCII)
 _LINE = re.compile(r"[^\n\r\x00-\x1f\x7f-\x9f\u2028\u2029]{0,1000}")
 
 
@@ -46,6 +47,11 @@ def is_api_key_name(text: str) -> bool:
     return _API_KEY.fullmatch(text) is not None
 
 
+def utc_now() -> str:
+    """The present as a `Moment`."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
 def _matching(pattern: re.Pattern[str], what: str) -> AfterValidator:
     # Runs repeat each other's names and hashes.
     @lru_cache(maxsize=8_192)
@@ -60,6 +66,13 @@ def _matching(pattern: re.Pattern[str], what: str) -> AfterValidator:
 def _day(text: str) -> str:
     if date.fromisoformat(text).isoformat() != text:
         raise ValueError(f"'{text[:20]}' is not YYYY-MM-DD")
+    return text
+
+
+def _moment(text: str) -> str:
+    datetime.fromisoformat(text)
+    if not _MOMENT.fullmatch(text):
+        raise ValueError(f"'{text[:40]}' is not YYYY-MM-DDTHH:MM:SS.mmm+00:00")
     return text
 
 
@@ -82,6 +95,8 @@ Identity = Annotated[str, _matching(_IDENTITY, "identity of a reply, in hexadeci
 SessionId = Annotated[str, _matching(_SESSION, "id of a session, 20 hexadecimal digits")]
 GradeName = Annotated[str, _matching(_GRADE_NAME, "name of a grade file")]
 Day = Annotated[str, AfterValidator(_day)]
+# UTC; as texts they sort by time.
+Moment = Annotated[str, AfterValidator(_moment)]
 Line = Annotated[str, _matching(_LINE, "line of text")]
 # Far more than there is, and no more than a double holds exactly: milliseconds, tokens, bytes, trials.
 MOST_NATURAL = 10**15

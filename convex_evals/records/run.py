@@ -13,6 +13,7 @@ from convex_evals.records.names import (
     EvalId,
     ExperimentName,
     Line,
+    Moment,
     Natural,
     RulesHash,
     RunId,
@@ -98,6 +99,10 @@ class RunPlan(FileRecord):
     schema_: Literal[1] = Field(default=1, alias="schema", description="version of this format")
     run_id: RunId = Field(description="name of the run's folder")
     date: Day = Field(description="UTC day of planning, YYYY-MM-DD")
+    planned_at: Moment | None = Field(
+        default=None,
+        description="UTC time of planning: runs of one day are sorted by it; null is the earliest",
+    )
     model: Slug = Field(description="the model's true slug, `provider/name`")
     experiment: ExperimentName = Field(description="name of the experiment")
     trials: TrialNumber = Field(description="trials per eval")
@@ -136,6 +141,6 @@ class RunPlan(FileRecord):
         return f"{self.backend.kind} {self.backend.version}" if self.backend else "none"
 
     def fingerprint_inputs(self) -> dict[str, object]:
-        """What makes two plans the same work: everything but names and the day."""
-        named = {"run_id", "date", "suite_commit", "toolchain", "guidelines", "fresh", "suite_evals"}
+        """What makes two plans the same work: everything but names and times."""
+        named = {"run_id", "date", "planned_at", "suite_commit", "toolchain", "guidelines", "fresh", "suite_evals"}
         return self.model_dump(mode="json", by_alias=True, exclude=named)

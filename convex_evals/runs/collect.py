@@ -67,7 +67,8 @@ def collect_validations(store: RunStore, places: Iterable[Path]) -> int:
                 identity = found.folder.name.removeprefix(VALIDATION)
                 own = find_validation(store, there.plan.model, identity, found.folder.parent.name)
                 run = own.opened(there.plan.run_id) or own.create(there.plan)
-                if run.plan != there.plan:
+                # Each machine planned it when it began.
+                if run.plan != there.plan.model_copy(update={"planned_at": run.plan.planned_at}):
                     raise UserError(f"{there.folder}: is another run than {run.folder}; remove one of them")
                 taken += collect_run(run, [place])
     return taken

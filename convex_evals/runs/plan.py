@@ -13,7 +13,7 @@ from convex_evals.models import Item, Solver
 from convex_evals.records import ComparisonRules, EvalPlan, RunPlan, ToolVersions
 from convex_evals.records.grading_inputs import GradingInputs
 from convex_evals.records.hashes import sha256_parts, sha256_text
-from convex_evals.records.names import is_eval_id
+from convex_evals.records.names import is_eval_id, utc_now
 from convex_evals.runs.grading_rules import GRADING_PROTOCOL
 from convex_evals.runs.judging import Judge
 from convex_evals.sessions.opinions import ModelJudge
@@ -66,6 +66,7 @@ async def make_plan(request: RunRequest, judge: Judge) -> RunPlan:
     return RunPlan(
         run_id=request.run_id,
         date=request.date,
+        planned_at=utc_now(),
         model=request.solver.model,
         experiment=request.asked.experiment,
         trials=request.trials,

@@ -81,7 +81,7 @@ class Library:
     @property
     def store(self) -> RunStore:
         kind = _Published if self.published else RunStore
-        return kind(self.workspace.runs_dir, by_time=self.live)
+        return kind(self.workspace.runs_dir)
 
     @property
     def benchmarks(self) -> BenchmarkFolder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,14 +18,16 @@ from convex_evals.store.records import write_record
 from convex_evals.store.run import PLAN_NAME, Run, open_run
 from convex_evals.text import JOINER
 
+# A key of the plan itself: strings of JSON hold no line breaks, and what is nested is indented further.
+_PLANNED_AT = re.compile(rb'^  "planned_at": (?:null|"([0-9T:.+-]{1,40})")', re.MULTILINE)
+_LATEST = "~"
+
 
 @dataclass(frozen=True)
 class RunStore:
     """All runs below one folder."""
 
     root: Path
-    # Of one day the newest is what the file system remembers as such; else by name, which every checkout has alike.
-    by_time: bool = True
     # Why runs are left out that cannot be read, a line each; None: one that cannot be read stops everything.
     left_out: list[str] | None = field(default=None, compare=False)
 
@@ -57,7 +60,7 @@ class RunStore:
         return run
 
     def all(self) -> Iterator[Run]:
-        """Newest first: by day, then by the time that the file system remembers."""
+        """Newest first: by day, then by the time of planning, then by name."""
         return self._opened(self._folders())
 
     def readable(self, slug: str | None = None) -> list[tuple[Run, Summary | None]]:
@@ -100,8 +103,11 @@ class RunStore:
 
     def _folders(self, *known: str) -> list[Path]:
         """Of the runs below `known` (provider, then model), newest first."""
-        runs = [f for f in self._below(*known) if confined.is_file(f / PLAN_NAME, self.root)]
-        return sorted(runs, key=self._newest, reverse=True)
+        by_day: dict[str, list[Path]] = {}
+        for folder in self._below(*known):
+            if confined.is_file(folder / PLAN_NAME, self.root):
+                by_day.setdefault(folder.parts[-2], []).append(folder)
+        return [folder for day in sorted(by_day, reverse=True) for folder in self._latest_first(by_day[day])]
 
     def validations(self, slug: str | None = None) -> list[Path]:
         """The folders of all validations, or of those of one model. Their runs are not among the runs here."""
@@ -117,8 +123,17 @@ class RunStore:
                 raise UserError(f"{self.root}: more than {MOST_ENTRIES:,} folders; move some of them away")
         return found
 
-    def _newest(self, folder: Path) -> tuple[str, float, tuple[str, ...]]:
-        return folder.parts[-2], confined.modified(folder / PLAN_NAME, self.root) if self.by_time else 0.0, folder.parts
+    def _latest_first(self, folders: list[Path]) -> list[Path]:
+        """Runs of one day."""
+        return sorted(folders, key=lambda f: (self._planned_at(f), f.parts), reverse=True) if folders[1:] else folders
+
+    def _planned_at(self, folder: Path) -> str:
+        """When a run was planned, without parsing its plan, which takes longer.
+
+        A plan that cannot be read sorts as the latest: what looks for the newest run has to come upon it.
+        """
+        found = _PLANNED_AT.search(confined.read_bytes(folder / PLAN_NAME, self.root, MOST_TEXT) or b"")
+        return (found[1] or b"").decode() if found else _LATEST
 
     def same_work(self, plan: RunPlan) -> list[Run]:
         """Runs that planned exactly what `plan` does, newest first."""

@@ -65,9 +65,9 @@ class ValidationFolder:
         write_record(self.folder / VALIDATION_NAME, found, self.root)
 
 
-def newest(run: Run) -> tuple[str, float]:
-    """To sort runs by, wherever they stand: day, then the time that the file system remembers."""
-    return run.plan.date, confined.modified(run.folder / PLAN_NAME, run.root)
+def newest(run: Run) -> tuple[str, str, tuple[str, ...]]:
+    """To sort runs by, wherever they stand: day, then the time of planning, then by name."""
+    return run.plan.date, run.plan.planned_at or "", run.folder.parts
 
 
 def validations(store: RunStore, model: str | None = None) -> list[ValidationFolder]:

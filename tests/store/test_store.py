@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -15,6 +16,7 @@ from convex_evals.store.files import write_atomic
 from convex_evals.store.journal import Journal
 from convex_evals.store.paths import slug_folders
 from convex_evals.store.runs import RunStore
+from convex_evals.store.validations import newest
 from tests.factories import make_generation, make_generation_file, make_grade_file, make_plan
 
 slugs = st.text(min_size=1, max_size=90)
@@ -87,6 +89,37 @@ def test_runs_are_found_by_the_beginning_of_their_id(tmp_path: Path) -> None:
         store.find("default-")
     with pytest.raises(UserError, match="no such run"):
         store.find("x")
+
+
+def test_runs_of_one_day_are_sorted_by_when_they_were_planned(tmp_path: Path) -> None:
+    store = RunStore(tmp_path)
+    for hour, name in enumerate(["b", "a", "c"], start=9):
+        run = store.create(make_plan(run_id=name, planned_at=f"2026-01-31T{hour:02}:00:00.000+00:00"))
+        # A checkout writes files in an order of its own.
+        os.utime(run.folder / "run.json", (-hour, -hour))
+    for name in ("x", "y"):
+        store.create(make_plan(run_id=name))
+    store.create(make_plan(run_id="earlier", date="2026-01-30", planned_at="2026-02-01T00:00:00.000+00:00"))
+    assert [run.plan.run_id for run in store.all()] == ["c", "a", "b", "y", "x", "earlier"]
+    assert store.find("last").plan.run_id == "c"
+    assert sorted(store.all(), key=newest, reverse=True) == list(store.all())
+
+
+def test_only_the_plan_s_own_time_sorts_it(tmp_path: Path) -> None:
+    store = RunStore(tmp_path)
+    store.create(make_plan(run_id="a", planned_at="2026-01-31T09:00:00.000+00:00"))
+    late = '\n  "planned_at": "2026-01-31T23:00:00.000+00:00",'
+    run = store.create(make_plan(run_id="b", planned_at="2026-01-31T08:00:00.000+00:00"))
+    plan = json.loads((run.folder / "run.json").read_text())
+    (run.folder / "run.json").write_text(json.dumps({**plan, "guidelines": None, "extra": late}, indent=2))
+    assert [folder.name for folder in store.folders()] == ["a", "b"]
+
+
+@pytest.mark.parametrize("moment", ["2026-01-31", "2026-01-31T09:00:00", "2026-01-31T09:00:00+01:00", "yesterday"])
+def test_a_plan_of_no_moment(moment: str, tmp_path: Path) -> None:
+    RunStore(tmp_path).create(make_plan(planned_at=moment))
+    with pytest.raises(UserError, match=r"run\.json: planned_at: "):
+        RunStore(tmp_path).find("last")
 
 
 @pytest.mark.parametrize("day", ["2026-13-01", "20260101", "yesterday"])

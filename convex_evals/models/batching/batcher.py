@@ -22,7 +22,6 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from convex_evals.models.batching.exchange import prepare, understand
@@ -35,6 +34,7 @@ from convex_evals.models.faults import Fault, Meaning, ModelStopped, NothingSent
 from convex_evals.models.provider import Call
 from convex_evals.records.batch import BatchedRequest, BatchFile
 from convex_evals.records.models import ModelEntry
+from convex_evals.records.names import utc_now
 from convex_evals.render.numbers import rough_duration
 from convex_evals.store.batches import BatchFolder, Ticket
 from convex_evals.text import counted
@@ -121,7 +121,7 @@ class Batcher:
         file = BatchFile(
             token=secrets.token_hex(8),
             model=self.entry.slug,
-            submitted_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            submitted_at=utc_now(),
             requests=tuple(each.request for each in waiters),
         )
         bodies = [(file.custom_id(number), body) for number, (_, body) in enumerate(rows)]
