@@ -30,7 +30,10 @@ export const UNREACHABLE = "http://localhost:1";
 /** Of a page's process. A warning would be one of the app's errors. */
 export const PAGE_FLAGS = ["--disable-sigusr1", "--disable-warning=ExperimentalWarning"] as const;
 
-/** A page that is open. Elements are named by CSS selectors, and must exist when they are used: wait with `eventually`. */
+/**
+ * A page that is open. Elements are named by CSS selectors, and must exist when they are used: wait with `eventually`. Elements
+ * that a person could not see are none: what a selector matches is what is shown.
+ */
 export class Page {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<number, { resolve(value: string[]): void; reject(error: Error): void }>();
@@ -69,12 +72,12 @@ export class Page {
     return this.#ask({ kind: "states", selector });
   }
 
-  /** Replaces the value of the only field that matches, as typing does. */
+  /** Replaces the value of the only field that matches, as typing does. Fails where nobody could type into it. */
   async fill(selector: string, value: string): Promise<void> {
     await this.#ask({ kind: "fill", selector, value });
   }
 
-  /** Clicks the only element that matches; a submit button submits its form. */
+  /** Clicks the only element that matches, whether it is disabled or not; a submit button submits its form. */
   async click(selector: string): Promise<void> {
     await this.#ask({ kind: "click", selector });
   }

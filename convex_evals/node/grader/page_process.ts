@@ -3,6 +3,7 @@ import { Window } from "happy-dom";
 import { projectDir } from "./connection.ts";
 import { bundlePage } from "./page_bundle.ts";
 import type { PageCommand, PageReply, PageQuestion } from "./page_protocol.ts";
+import { Sight } from "./page_sight.ts";
 
 if (process.send === undefined) throw new Error("This process is started by `openPage`");
 const reply = process.send.bind(process) as (message: PageReply) => boolean;
@@ -21,6 +22,7 @@ const window = new Window({
   settings: { enableJavaScriptEvaluation: true, suppressInsecureJavaScriptEnvironmentWarning: true },
 });
 const { document } = window;
+const sight = new Sight(window);
 window.addEventListener(
   "error",
   (event) => void errors.push(String((event as unknown as ErrorEvent).error ?? "error")),
@@ -29,25 +31,16 @@ process.on("uncaughtException", (error) => void errors.push(String(error)));
 process.on("unhandledRejection", (reason) => void errors.push(String(reason)));
 process.on("disconnect", () => process.exit());
 
-function all(selector: string): HTMLElement[] {
-  return [...document.querySelectorAll(selector)] as unknown as HTMLElement[];
-}
-
-function only(selector: string): HTMLElement {
-  const [element, ...more] = all(selector);
-  if (element === undefined) throw new Error(`The page must have an element \`${selector}\``);
-  if (more.length > 0) throw new Error(`The page must have one element \`${selector}\`, not ${more.length + 1}`);
-  return element;
-}
-
 function fill(selector: string, value: string): void {
-  const field = only(selector);
-  // React watches the property `value` of the element itself: only its class's own setter counts as typing.
-  const setter = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field) as object, "value")?.set;
-  if (setter === undefined) throw new Error(`The element \`${selector}\` must be a field with a value`);
-  setter.call(field, value);
+  const field = sight.type(selector, value);
   field.dispatchEvent(new window.Event("input", { bubbles: true }) as unknown as Event);
   field.dispatchEvent(new window.Event("change", { bubbles: true }) as unknown as Event);
+}
+
+function valueOf(element: Element): string {
+  const value = sight.value(element);
+  if (value === undefined) throw new Error(`The element <${element.localName}> must be a field with a value`);
+  return value;
 }
 
 /** An app that throws at once leaves an empty page, like one that throws later. */
@@ -66,16 +59,16 @@ async function run(command: PageCommand): Promise<string[]> {
       start(await bundlePage(project, command.app, command.backend));
       return [];
     case "texts":
-      return all(command.selector).map((element) => (element.textContent ?? "").replace(/\s+/g, " ").trim());
+      return sight.shown(command.selector).map((element) => sight.text(element));
     case "values":
-      return all(command.selector).map((element) => (element as HTMLInputElement).value);
+      return sight.shown(command.selector).map(valueOf);
     case "states":
-      return all(command.selector).map((element) => ((element as HTMLButtonElement).disabled ? "disabled" : "enabled"));
+      return sight.shown(command.selector).map((element) => (sight.isDisabled(element) ? "disabled" : "enabled"));
     case "fill":
       fill(command.selector, command.value);
       return [];
     case "click":
-      only(command.selector).click();
+      (sight.clickable(command.selector) as HTMLElement).click();
       return [];
     case "errors":
       return errors;

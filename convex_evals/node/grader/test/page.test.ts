@@ -104,3 +104,87 @@ test("styles and pictures are nothing that a page shows, and no reason to fail",
   await eventually(async () => assert.deepEqual(await page.texts("p"), ["Hi"]));
   assert.deepEqual(await page.errors(), []);
 });
+
+const HIDDEN = `
+  export default function App() {
+    return <main>
+      <style>{".gone { display: none } .unseen { visibility: hidden } .clear { opacity: 0 }"}</style>
+      <p>seen</p>
+      <p hidden>1</p><div hidden><p>2</p></div><p style={{ display: "none" }}>3</p><div className="gone"><p>4</p></div>
+      <p style={{ visibility: "hidden" }}>5</p><div className="unseen"><p>6</p><p style={{ visibility: "visible" }}>seen in what is not</p></div>
+      <div className="clear"><p>7</p></div><dialog><p>8</p></dialog><dialog open><p>seen in a dialog</p></dialog>
+      <details><summary><p>seen in a summary</p></summary><p>9</p></details><details open><p>seen in details</p></details>
+      <p hidden style={{ display: "block" }}>seen in spite of hidden</p>
+      <p aria-hidden="true">seen, <span hidden>not </span>read aloud</p>
+      <input type="hidden" value="10" /><input type="text" defaultValue="shown" />
+    </main>;
+  }`;
+
+test("what nobody can see is not there", async () => {
+  const page = await openPage({ app: write("Hidden.tsx", HIDDEN), backend: UNREACHABLE });
+  const shown = [
+    "seen",
+    "seen in what is not",
+    "seen in a dialog",
+    "seen in a summary",
+    "seen in details",
+    "seen in spite of hidden",
+    "seen, read aloud",
+  ];
+  await eventually(async () => assert.deepEqual(await page.texts("p"), shown));
+  assert.equal(await page.text(), shown.join(""));
+  assert.deepEqual(await page.values("input"), ["shown"]);
+  await assert.rejects(page.fill("[type=hidden]", "x"), /The element `\[type=hidden\]` must be visible/);
+  await assert.rejects(page.values("main"), /The element <main> must be a field with a value/);
+});
+
+const CLOSED = `
+  import { useState } from "react";
+  export default function App() {
+    const [clicks, setClicks] = useState(0);
+    return <main onInput={() => setClicks(clicks + 1)} onClick={() => setClicks(clicks + 1)}>
+      <output>{clicks}</output>
+      <input id="readonly" readOnly value="a" /><textarea id="disabled" disabled value="b" onChange={() => {}} />
+      <fieldset disabled>
+        <legend><input id="legend" defaultValue="c" /></legend>
+        <input id="fieldset" defaultValue="d" /><button id="inner">e</button>
+      </fieldset>
+      <div inert><input id="inert" defaultValue="f" /><button id="asleep">g</button></div>
+      <button id="through" style={{ pointerEvents: "none" }}>h</button>
+    </main>;
+  }`;
+
+test("fields that nobody can type into are not filled, and what no click meets is not clicked", async () => {
+  const page = await openPage({ app: write("Closed.tsx", CLOSED), backend: UNREACHABLE });
+  await eventually(async () => assert.deepEqual(await page.texts("output"), ["0"]));
+  await assert.rejects(page.fill("#readonly", "x"), /The field `#readonly` must not be read-only/);
+  await assert.rejects(page.fill("#disabled", "x"), /The field `#disabled` must not be disabled/);
+  await assert.rejects(page.fill("#fieldset", "x"), /The field `#fieldset` must not be disabled/);
+  await assert.rejects(page.fill("#inert", "x"), /The field `#inert` must not be inert/);
+  await assert.rejects(page.click("#asleep"), /The element `#asleep` must react to clicks/);
+  await assert.rejects(page.click("#through"), /The element `#through` must react to clicks/);
+  assert.deepEqual(await page.states("button"), ["disabled", "enabled", "enabled"]);
+  assert.deepEqual(await page.texts("output"), ["0"]);
+  await page.fill("#legend", "typed");
+  await eventually(async () => assert.deepEqual(await page.texts("output"), ["1"]));
+  assert.deepEqual(await page.values("input"), ["a", "typed", "d", "f"]);
+});
+
+const LYING = `
+  const { querySelectorAll } = Document.prototype;
+  document.querySelectorAll = Document.prototype.querySelectorAll = function (this: Document, selector: string) {
+    return [...querySelectorAll.call(this, selector)].reverse();
+  } as never;
+  const lies = { get: () => "lie" };
+  Object.defineProperty(Node.prototype, "textContent", lies);
+  Object.defineProperty(CharacterData.prototype, "data", { ...lies, set() {} });
+  Object.defineProperty(HTMLInputElement.prototype, "value", { ...lies, set() {} });
+  window.getComputedStyle = () => ({ getPropertyValue: () => "" }) as never;
+  export default () => <main><p>1</p><p>2</p><p hidden>3</p><p style={{ display: "none" }}>4</p><input id="a" disabled /></main>;`;
+
+test("functions that an app puts in the place of the page's own are not asked", async () => {
+  const page = await openPage({ app: write("Lying.tsx", LYING), backend: UNREACHABLE });
+  await eventually(async () => assert.deepEqual(await page.texts("p"), ["1", "2"]));
+  assert.deepEqual(await page.states("input"), ["disabled"]);
+  assert.deepEqual(await page.values("input"), [""]);
+});
