@@ -8,8 +8,10 @@ import type { DataStore } from "../data_store.ts";
 import type { RuntimeHost } from "../runtime_types.ts";
 import type { FunctionHandles } from "./function_handles.ts";
 import type { TableNumbers } from "./table_numbers.ts";
+import { askingLife } from "../realm/call_life.ts";
 import {
   called,
+  dropped,
   endedByRejections,
   settled,
   signOfLife,
@@ -87,11 +89,16 @@ function transactions(store: DataStore): Pick<RuntimeHost, TransactionCalls> {
       setCommitting(false);
     },
     committing: (ts, writes) => {
+      if (askingLife()?.hasEnded) throw dropped();
       setCommitting(true);
       store.keep(ts, writes);
     },
     acquireTransaction: async () => {
       await store.lock.acquire();
+      if (askingLife()?.hasEnded) {
+        store.lock.release();
+        throw dropped();
+      }
       store.clock.begin(store.lastCommitTs);
     },
     nextCreationTime: () => store.clock.created(),

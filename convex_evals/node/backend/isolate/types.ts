@@ -31,7 +31,7 @@ export type Resolved =
   /** A module whose default export is this JSON text. */
   | { readonly identifier: string; readonly defaultExport: string };
 
-type Reject = (message: string, data: string | null) => void;
+export type Reject = (message: string, data: string | null) => void;
 
 /** What an `AsyncLocalStorage` of a context keeps at the host. */
 export interface HostStorage {

@@ -32,6 +32,9 @@ function plain<T>(value: T): T {
 }
 
 interface Waiting {
+  readonly call: Call;
+  readonly how: "async" | "js";
+  readonly op: string;
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
@@ -60,12 +63,13 @@ let packages = packagesIn(null);
 
 function syscall(how: "async" | "js", op: string, args: string, blob?: SentBlob): Promise<unknown> {
   const id = ++syscalls;
+  const call = currentCall();
   return new Promise((resolve, reject) => {
-    waiting.set(id, { resolve, reject });
+    waiting.set(id, { call, how, op, resolve, reject });
     send({
       kind: "syscall",
       id,
-      call: currentCall().id,
+      call: call.id,
       how,
       op,
       args,
@@ -141,7 +145,23 @@ async function invoke(id: string, name: string, args: string): Promise<string> {
   if (typeof value?.invokeAction !== "function") {
     throw new Error(`There is no action ${name} in ${id.replace(/^convex:\//, "")}`);
   }
-  return await value.invokeAction("", args);
+  const result = await value.invokeAction("", args);
+  warnOfPending(currentCall());
+  return result;
+}
+
+/** Names what a call has started and not awaited: get-convex/convex-backend npm-packages/node-executor/src/syscalls.ts */
+function warnOfPending(call: Call): void {
+  const pending = [...waiting.values()].filter((each) => each.call === call && each.how === "async");
+  for (const op of new Set(pending.map((each) => each.op))) {
+    const name = op
+      .replace(/^1\.0\//, "")
+      .replace(/^actions\//, "")
+      .replace(/^storage/, "storage ");
+    call.console.warn(
+      `You have an outstanding ${name} call. Operations should be awaited or they might not run. Not awaiting promises might result in unexpected failures. See https://docs.convex.dev/functions/actions#dangling-promises for more information.`,
+    );
+  }
 }
 
 async function answer(id: number, run: () => Promise<string>): Promise<void> {

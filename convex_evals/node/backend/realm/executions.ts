@@ -25,6 +25,11 @@ export class EndedError extends Error {
   readonly failure = "ended";
 }
 
+/** For what is dropped with the action that did not await it; nobody is told. */
+export function dropped(): EndedError {
+  return new EndedError("The action that started this has ended");
+}
+
 // get-convex/convex-backend crates/isolate/src/termination.rs
 export function timedOut(limitMs: number): EndedError {
   return new EndedError(`Function execution timed out (maximum duration: ${limitMs / 1000}s)`);
@@ -45,6 +50,7 @@ export class Execution {
   calls = 0;
   /** To be called when it has ended. */
   readonly endings: (() => void)[] = [];
+  hasEnded = false;
   readonly expire: (error: Error) => void;
 
   constructor(limits: ExecutionLimits, expire: (error: Error) => void) {
@@ -116,7 +122,7 @@ export async function withItsCalls<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } finally {
-    while (execution && execution.calls > 0) await ownTurn();
+    while (execution && !execution.hasEnded && execution.calls > 0) await ownTurn();
   }
 }
 

@@ -12,6 +12,7 @@ import type {
   IsolateApi,
   IsolateKind,
   LoadPhase,
+  Reject,
   Resolved,
   SentBody,
   Settle,
@@ -29,6 +30,7 @@ import { CallLife } from "./call_life.ts";
 import { freshContext } from "./spare_contexts.ts";
 import { checked, errorFor, UNREADABLE } from "./outcome.ts";
 import { running, whenEnded } from "./executions.ts";
+import { operationName, unawaitedWarning } from "./unawaited.ts";
 import { stopCounting } from "./user_clock.ts";
 import { UserTime } from "./user_time.ts";
 import { bytesOf, copyInto } from "./web/bytes.ts";
@@ -65,15 +67,22 @@ const MAX_SEED = 2 ** 32;
 
 export class Isolate {
   readonly #inside: IsolateApi;
-  readonly #life = new CallLife();
+  readonly #life: CallLife;
   readonly #time: UserTime;
+  /** Says what an action did not await; null for other kinds, which end with all that they started. */
+  readonly #warn: ((unawaited: readonly string[]) => void) | null;
 
   constructor(options: IsolateOptions) {
     stopCounting();
     const { context, entry } = freshContext();
     const { kind, modules, resolve, env, load, transactionMs, missing, log } = options;
     const time = new UserTime(transactionMs === null ? null : (running.getStore() ?? null));
+    const isAction = kind === "action";
+    const life = new CallLife(isAction);
+    this.#life = life;
     this.#time = time;
+    const inCall = AsyncLocalStorage.snapshot();
+    this.#warn = isAction ? (names) => inCall(() => log("WARN", unawaitedWarning(names))) : null;
     this.#inside = entry.open({
       kind,
       host: HOST,
@@ -84,8 +93,8 @@ export class Isolate {
       missing: missing ?? null,
       resolve: (specifier, importer) => time.outside(() => found(specifier, importer, resolve, modules, context)),
       log,
-      ...syscallsFor(options.syscalls, this.#life, time),
-      ...outside(this.#life),
+      ...syscallsFor(options.syscalls, life, time),
+      ...outside(life),
     });
   }
 
@@ -96,18 +105,25 @@ export class Isolate {
 
   /** Calls a function; `args` and the outcome's value are JSON texts. */
   async invoke(identifier: string, name: string, args: string): Promise<Outcome> {
-    whenEnded(() => this.#life.end());
+    whenEnded(() => this.#end());
     return await outcomeOf((settle) =>
       this.#time.inside(() => this.#inside.invoke(identifier, name, args, this.#ending(settle))),
     );
   }
 
-  /** Says what came of a function, unless its time was up by then. */
+  /** Says what came of a function, unless its time was up by then. An action ends with it, and what it did not await. */
   #ending(settle: Settle): Settle {
     return (outcome) => {
       stopCounting();
-      if (!this.#time.isUp()) settle(outcome);
+      if (this.#time.isUp()) return;
+      if (this.#warn) this.#end();
+      settle(outcome);
     };
+  }
+
+  #end(): void {
+    const unawaited = this.#life.end();
+    if (unawaited.length > 0) this.#warn?.(unawaited);
   }
 
   /** Calls the HTTP action of a route; null where the module has none. */
@@ -118,19 +134,33 @@ export class Isolate {
   ): Promise<HttpOutcome> {
     const { head, body } = sentRequest(request);
     const given: [head: unknown, body: SentBody][] = [];
+    const end = (): void => this.#end();
     let isStreamed = false;
-    const end = (): void => this.#life.end();
     whenEnded(() => {
       if (!isStreamed) end();
     });
     const outcome = await outcomeOf((settle) =>
-      this.#inside.fetch(identifier, route, head, body, (...response) => void given.push(response), settle),
+      this.#inside.fetch(
+        identifier,
+        route,
+        head,
+        body,
+        (...response) => void given.push(response),
+        (text) => {
+          if (!isStream(given[0]?.[1])) end();
+          settle(text);
+        },
+      ),
     );
     if ("error" in outcome) return outcome;
     const response = given[0] ? receivedResponse(...given[0], end) : null;
-    isStreamed = response !== null && response.body !== null && !ArrayBuffer.isView(given[0]?.[1]);
+    isStreamed = response !== null && response.body !== null && isStream(given[0]?.[1]);
     return { response };
   }
+}
+
+function isStream(body: SentBody | undefined): boolean {
+  return body !== undefined && body !== null && !ArrayBuffer.isView(body);
 }
 
 async function outcomeOf(ask: (settle: Settle) => void): Promise<Outcome> {
@@ -177,10 +207,8 @@ function syscallsFor(
   time: UserTime,
 ): Pick<Surroundings, "syscall" | "asyncSyscall" | "jsSyscall"> {
   const inCall = AsyncLocalStorage.snapshot();
-  const failed = (reject: (message: string, data: string | null) => void) => (error: unknown) => {
-    const { message, data } = failure(error);
-    time.inside(() => reject(message, data));
-  };
+  const start = (op: string, run: () => Promise<() => void>, reject: Reject): void =>
+    inCall(() => life.start(operationName(op), run, failing(reject, time)));
   return {
     syscall: (op, args) => {
       try {
@@ -191,21 +219,33 @@ function syscallsFor(
     },
     asyncSyscall: (op, args, resolve, reject) => {
       if (life.hasEnded) return;
-      const resolved = (value: string): void => time.inside(() => resolve(value));
-      time.outsideLater(() => {
-        inCall(async () => String(await syscalls.asyncSyscall(op, args))).then(resolved, failed(reject));
-      });
+      const run = async (): Promise<() => void> => {
+        const value = String(await syscalls.asyncSyscall(op, args));
+        return () => time.inside(() => resolve(value));
+      };
+      time.outsideLater(() => start(op, run, reject));
     },
     jsSyscall: (op, args, blob, blobType, allocate, resolve, reject) => {
       if (life.hasEnded) return;
-      inCall(async () => {
-        const sent = blob && { blob: new Blob([bytesOf(blob)], { type: blobType }) };
+      const sent = blob && { blob: new Blob([bytesOf(blob)], { type: blobType }) };
+      const run = async (): Promise<() => void> => {
         const value = await syscalls.jsSyscall(op, { ...(JSON.parse(args) as object), ...sent });
-        if (!(value instanceof Blob)) return resolve(JSON.stringify(value ?? null), null);
-        copyInto(allocate, new Uint8Array(await value.arrayBuffer()));
-        resolve("null", value.type);
-      }).catch(failed(reject));
+        if (!(value instanceof Blob)) return () => resolve(JSON.stringify(value ?? null), null);
+        const bytes = new Uint8Array(await value.arrayBuffer());
+        return () => {
+          copyInto(allocate, bytes);
+          resolve("null", value.type);
+        };
+      };
+      start(op, run, reject);
     },
+  };
+}
+
+function failing(reject: Reject, time: UserTime): (error: unknown) => void {
+  return (error) => {
+    const { message, data } = failure(error);
+    time.inside(() => reject(message, data));
   };
 }
 
@@ -220,7 +260,18 @@ function messageOf(error: unknown): string {
 
 function outside(life: CallLife): Pick<Surroundings, "fetch" | "startTimer" | "clearTimer"> {
   return {
-    fetch: (head, body, respond, failed) => (life.hasEnded ? () => {} : sendRequest(head, body, respond, failed)),
+    fetch: (head, body, respond, failed) => {
+      if (life.hasEnded) return () => {};
+      const isHeard = life.begin("fetch");
+      const abort = sendRequest(
+        head,
+        body,
+        (...response) => void (isHeard() && respond(...response)),
+        (message) => void (isHeard() && failed(message)),
+      );
+      life.whenEnded(abort);
+      return abort;
+    },
     startTimer: (callback, delayMs, repeats) => life.startTimer(callback, delayMs, repeats),
     clearTimer: (id) => life.clearTimer(id),
   };

@@ -18,7 +18,8 @@ import { Worker } from "node:worker_threads";
 import { forgetAsyncStack, keepsAsyncIds } from "./async_stack.ts";
 import { BUNDLED_WATCHDOG } from "./bundled_runtime.ts";
 import { detached } from "../timers.ts";
-import { EndedError, Execution, ownTurn, running, timedOut, type ExecutionLimits } from "./executions.ts";
+import { askingLife } from "./call_life.ts";
+import { dropped, EndedError, Execution, ownTurn, running, timedOut, type ExecutionLimits } from "./executions.ts";
 import { threadCpuMs } from "./user_clock.ts";
 import { CELL, CELLS, JUDGE, VERDICT, type WatchdogMessage, type WatchdogSetup } from "./watchdog_cells.ts";
 
@@ -39,25 +40,30 @@ let committing = false;
 // Terminated, and not told so yet; more than one, when the loop finds no time between.
 const condemned: { readonly execution: Execution | null; readonly limitMs: number }[] = [];
 
-/** Runs code of the app; rejects with `EndedError` once it has been given up. */
+/** Runs code of the app; rejects with `EndedError` once it has been given up, or the action that asked for it has ended. */
 export async function guarded<T>(limits: ExecutionLimits, run: () => Promise<T>): Promise<T> {
+  const asking = askingLife();
+  if (asking?.hasEnded) throw dropped();
   startWatching();
-  let endings: readonly (() => void)[] = [];
+  let started: Execution | undefined;
   try {
     return await new Promise<T>((resolve, reject) => {
       const execution = new Execution(limits, reject);
       execution.endings.push(giveUpWhenIdle(execution));
-      endings = execution.endings;
+      if (asking) execution.endings.push(asking.whenEnded(() => execution.expire(dropped())));
+      started = execution;
       // What shares its stack and its microtasks is ended with it.
       running
         .run(execution, async () => {
           await ownTurn();
+          if (execution.hasEnded) throw dropped();
           return await run();
         })
         .then(resolve, reject);
     });
   } finally {
-    for (const end of endings) end();
+    if (started) started.hasEnded = true;
+    for (const end of started?.endings ?? []) end();
   }
 }
 
