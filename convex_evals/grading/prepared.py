@@ -31,7 +31,8 @@ _COMPILE_SECONDS = 60
 _LIBRARY = "convex-evals/grader"
 # What the grader library asks deployments: node/grader/facts.ts.
 _FACTS = ("_system/cli/modules:apiSpec", "_system/frontend/getSchemas")
-PROJECT_FACTS = (*_FACTS, "_system/frontend/listCronJobs", "_system/frontend/components:list")
+_CRON_JOBS, _COMPONENTS = "_system/frontend/listCronJobs", "_system/frontend/components:list"
+PROJECT_FACTS = (*_FACTS, _CRON_JOBS, _COMPONENTS)
 
 
 @dataclass(frozen=True)
@@ -163,9 +164,16 @@ class Prepared:
 
 
 async def write_facts(endpoints: Endpoints, names: Sequence[str], out: Path, timeout: float) -> None:
-    """What a deployment says to these system queries, as JSON. Raises `ProcessFault` where it says nothing."""
+    """What a deployment says to these system queries, as JSON; with its components, their cron jobs.
+
+    Raises `ProcessFault` where it says nothing.
+    """
     values = await asyncio.gather(*(system_query(endpoints, name, timeout=timeout) for name in names))
-    out.write_text(json.dumps(dict(zip(names, values, strict=True))), encoding="utf-8")
+    facts = dict(zip(names, values, strict=True))
+    for component in facts.get(_COMPONENTS, []):
+        jobs = await system_query(endpoints, _CRON_JOBS, component=component["id"], timeout=timeout)
+        facts[f"{_CRON_JOBS} {component['id']}"] = jobs
+    out.write_text(json.dumps(facts), encoding="utf-8")
 
 
 @contextmanager

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any, cast
 
+import httpx
 import pytest
 
 from convex_evals.errors import InfrastructureError
 from convex_evals.grading.answers import answer_on_demand
 from convex_evals.grading.backends import Endpoints
-from convex_evals.grading.prepared import Prepared
+from convex_evals.grading.prepared import PROJECT_FACTS, Prepared, write_facts
 from convex_evals.grading.sandbox.base import machine_network
 from convex_evals.suite.suite import load_suite
 from tests.factories import make_eval
@@ -104,3 +108,32 @@ def test_an_answer_that_cannot_start_keeps_nobody_waiting(tmp_path: Path) -> Non
                 pass
 
     asyncio.run(ask())
+
+
+def test_a_deployment_is_asked_for_the_jobs_of_its_components(tmp_path: Path) -> None:
+    class Deployment(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            has_components = asked["path"].endswith("components:list")
+            value = [{"id": "one"}, {"id": "one/two"}] if has_components else [asked["path"], asked["args"]]
+            body = json.dumps({"status": "success", "value": value}).encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None: ...
+
+    class OverTcp(Endpoints):
+        def client(self, timeout: float | None) -> httpx.AsyncClient:
+            return httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", timeout=timeout, trust_env=False)
+
+    with HTTPServer(("127.0.0.1", 0), Deployment) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        endpoints = OverTcp(tmp_path, server.server_port, 0)
+        asyncio.run(write_facts(endpoints, PROJECT_FACTS, tmp_path / "facts.json", 5))
+        server.shutdown()
+    facts = json.loads((tmp_path / "facts.json").read_text())
+    jobs = "_system/frontend/listCronJobs"
+    assert set(facts) == {*PROJECT_FACTS, f"{jobs} one", f"{jobs} one/two"}
+    assert facts[jobs] == [jobs, [{}]] and facts[f"{jobs} one/two"] == [jobs, [{"componentId": "one/two"}]]

@@ -47,12 +47,16 @@ async def push(endpoints: Endpoints, bundle: Path, *, timeout: float) -> dict[st
         raise ProcessFault(f"the backend broke off a push: {error}") from None
 
 
-async def system_query(endpoints: Endpoints, name: str, *, timeout: float) -> Any:
-    """The value of a system query without arguments, as Convex encodes values in JSON.
+async def system_query(endpoints: Endpoints, name: str, *, timeout: float, component: str | None = None) -> Any:
+    """The value of a system query about the app, or a component by its id, as Convex encodes values in JSON.
 
     Raises `ProcessFault` where the backend does not answer.
     """
-    body = {"path": name, "format": "convex_encoded_json", "args": [{}]}
+    body = {
+        "path": name,
+        "format": "convex_encoded_json",
+        "args": [{} if component is None else {"componentId": component}],
+    }
     try:
         async with step_timeout(timeout), endpoints.client(_NEVER) as client:
             headers = {"Authorization": f"Convex {ADMIN_KEY}"}

@@ -1,11 +1,13 @@
 /** The candidate's cron jobs, with schedules made comparable however they were written. */
 import { makeFunctionReference } from "convex/server";
 import type { GraderClient } from "./clients.ts";
-import { askProject } from "./facts.ts";
+import { askClient, askProject } from "./facts.ts";
 
 /** One cron job. */
 export interface CronJob {
   name: string;
+  /** The path of the component that has it; not there for the app's own. */
+  component?: string;
   /** "module:export", as in `internal`. */
   function: string;
   /** The arguments that each run gets. */
@@ -31,18 +33,32 @@ interface ReportedCron {
 const listCronJobs = makeFunctionReference<"query", Record<string, never>, ReportedCron[]>(
   "_system/frontend/listCronJobs",
 );
+const listComponents = makeFunctionReference<"query", Record<string, never>, { id: string; path: string }[]>(
+  "_system/frontend/components:list",
+);
 
-/** The registered cron jobs, ordered by name: the project's as it was pushed, unless there is a `client`. */
+/** The registered cron jobs, those of components included, ordered by name: the project's as it was pushed, unless there is a `client`. */
 export async function listCrons(client?: GraderClient): Promise<CronJob[]> {
-  const reported = client ? await client.query(listCronJobs, {}) : await askProject(listCronJobs);
-  return reported
-    .map(({ name, cronSpec: { udfPath, udfArgs, cronSchedule } }) => ({
-      name,
-      function: udfPath.replace(/\.js(?=:|$)/, ""),
-      args: JSON.parse(new TextDecoder().decode(udfArgs)) as unknown[],
-      schedule: scheduleText(cronSchedule),
-    }))
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const jobsOf = async (id?: string): Promise<ReportedCron[]> =>
+    client ? await askClient(client, listCronJobs, id) : await askProject(listCronJobs, id);
+  const components = client ? await askClient(client, listComponents) : await askProject(listComponents);
+  const ofComponents = components.map(async ({ id, path }) => (await jobsOf(id)).map((job) => cronJob(job, path)));
+  const all = [...(await jobsOf()).map((job) => cronJob(job)), ...(await Promise.all(ofComponents)).flat()];
+  return all.sort((a, b) => order(a.name, b.name) || order(a.component ?? "", b.component ?? ""));
+}
+
+function cronJob({ name, cronSpec: { udfPath, udfArgs, cronSchedule } }: ReportedCron, component?: string): CronJob {
+  return {
+    name,
+    ...(component === undefined ? {} : { component }),
+    function: udfPath.replace(/\.js(?=:|$)/, ""),
+    args: JSON.parse(new TextDecoder().decode(udfArgs)) as unknown[],
+    schedule: scheduleText(cronSchedule),
+  };
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** One text for each meaning: `daily` at 3:00 and the expression "0 3 * * *" are the same schedule. */

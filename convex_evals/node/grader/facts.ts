@@ -12,9 +12,16 @@ type Variable = "CONVEX_PROJECT_FACTS" | "CONVEX_ANSWER_FACTS";
 
 const recorded = new Map<Variable, Record<string, JSONValue>>();
 
-/** The project's value of a system query without arguments. */
-export async function askProject<T>(query: SystemQuery<T>): Promise<T> {
-  return await ask("CONVEX_PROJECT_FACTS", query, adminClient);
+/** The project's value of a system query without arguments, or that of one of its components, by its id. */
+export async function askProject<T>(query: SystemQuery<T>, componentId?: string): Promise<T> {
+  return await ask("CONVEX_PROJECT_FACTS", query, adminClient, componentId);
+}
+
+/** The value of a system query of any deployment. */
+export async function askClient<T>(client: GraderClient, query: SystemQuery<T>, componentId?: string): Promise<T> {
+  // Each takes the id of a component, whatever its type says.
+  const args = (componentId === undefined ? {} : { componentId }) as Record<string, never>;
+  return await client.query(query, args);
 }
 
 /** The answer's value of a system query without arguments. */
@@ -22,9 +29,15 @@ export async function askAnswer<T>(query: SystemQuery<T>): Promise<T> {
   return await ask("CONVEX_ANSWER_FACTS", query, answerClient);
 }
 
-async function ask<T>(variable: Variable, query: SystemQuery<T>, client: () => GraderClient): Promise<T> {
-  const value = facts(variable)?.[getFunctionName(query)];
-  return value === undefined ? await client().query(query, {}) : (jsonToConvex(value) as T);
+async function ask<T>(
+  variable: Variable,
+  query: SystemQuery<T>,
+  client: () => GraderClient,
+  componentId?: string,
+): Promise<T> {
+  const name = getFunctionName(query);
+  const value = facts(variable)?.[componentId === undefined ? name : `${name} ${componentId}`];
+  return value === undefined ? await askClient(client(), query, componentId) : (jsonToConvex(value) as T);
 }
 
 function facts(variable: Variable): Record<string, JSONValue> | undefined {

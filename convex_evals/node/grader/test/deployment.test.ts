@@ -168,6 +168,35 @@ test("functions and crons are listed as in `api`", async () => {
   ]);
 });
 
+test("crons of components are listed with the app's", async () => {
+  const inComponent = (name: string): Files => ({
+    [`convex/${name}/convex.config.ts`]: `import { defineComponent } from "convex/server"; export default defineComponent("${name}");`,
+    [`convex/${name}/notes.ts`]: `import { internalMutation } from "./_generated/server"; export const purge = internalMutation({ args: {}, handler: async () => null });`,
+    [`convex/${name}/crons.ts`]: CRONS.replace('"a", { hours: 1 }', '"a", { hours: 2 }'),
+  });
+  const other = await deployed({
+    ...ANSWER,
+    ...inComponent("box"),
+    "convex/convex.config.ts": `import { defineApp } from "convex/server"; import box from "./box/convex.config";
+      const app = defineApp(); app.use(box); app.use(box, { name: "another" }); export default app;`,
+  });
+  const ours = process.env["CONVEX_PORT"];
+  process.env["CONVEX_PORT"] = String(other.backend.port);
+  const listed = await listCrons().finally(() => (process.env["CONVEX_PORT"] = ours));
+  assert.deepEqual(
+    listed.map(({ name, component, schedule }) => [name, component, schedule]),
+    [
+      ["a", undefined, "every 3600 s"],
+      ["a", "another", "every 7200 s"],
+      ["a", "box", "every 7200 s"],
+      ["b", undefined, "at 0 8 * * 1"],
+      ["b", "another", "at 0 8 * * 1"],
+      ["b", "box", "at 0 8 * * 1"],
+    ],
+  );
+  assert.deepEqual(Object.keys(listed[0]!), ["name", "function", "args", "schedule"]);
+});
+
 test("HTTP actions are at the site's address", async () => {
   assert.equal(await (await fetch(siteUrl("/hello"))).text(), "hello");
 });
