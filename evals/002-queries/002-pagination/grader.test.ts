@@ -114,21 +114,21 @@ test("all options of usePaginatedQuery are accepted, and a page can be asked to 
 });
 
 test("a page that another option ends earlier is handed on with all that Convex says about it", async () => {
-  await tickets("open", "a5", "b4", "c3", "d2");
+  await tickets("open", "a5", "b4", "c3", "d2", "e1");
   for (const status of ["open", undefined] as const) {
-    const first = await onePage({ numItems: 3, cursor: null, maximumRowsRead: 2 }, status);
-    expect(subjects(first.page), "a page with a `maximumRowsRead` of 2 must end after two tickets, as Convex's pagination does").toEqual(["a5", "b4"]);
+    const first = await onePage({ numItems: 4, cursor: null, maximumRowsRead: 3 }, status);
+    expect(subjects(first.page), "a page with a `maximumRowsRead` of 3 must end after three tickets, as Convex's pagination does").toEqual(["a5", "b4", "c3"]);
     expect(first.isDone, "a page that `maximumRowsRead` ends must not be the last, since more tickets follow").toBe(false);
     expect(first.pageStatus, "`list` must return the `pageStatus` of Convex's pagination, which tells that this page has to be split").toBe("SplitRequired");
     const middle = first.splitCursor ?? null;
     expect(middle, "`list` must return the `splitCursor` of Convex's pagination where a page has to be split").not.toBeNull();
     const halves = [
-      await onePage({ numItems: 3, cursor: null, endCursor: middle }, status),
-      await onePage({ numItems: 3, cursor: middle, endCursor: first.continueCursor }, status),
+      await onePage({ numItems: 4, cursor: null, endCursor: middle }, status),
+      await onePage({ numItems: 4, cursor: middle, endCursor: first.continueCursor }, status),
     ];
-    expect(halves.flatMap(({ page }) => subjects(page)), "the two halves of a page that is split must have its tickets").toEqual(["a5", "b4"]);
-    const next = await onePage({ numItems: 3, cursor: first.continueCursor }, status);
-    expect(subjects(next.page), "the next page must begin where `maximumRowsRead` ended the page before").toEqual(["c3", "d2"]);
+    expect(halves.flatMap(({ page }) => subjects(page)), "the two halves of a page that is split must have its tickets").toEqual(["a5", "b4", "c3"]);
+    const next = await onePage({ numItems: 4, cursor: first.continueCursor }, status);
+    expect(subjects(next.page), "the next page must begin where `maximumRowsRead` ended the page before").toEqual(["d2", "e1"]);
   }
 });
 
