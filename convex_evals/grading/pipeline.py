@@ -153,7 +153,7 @@ class Grading:
         analysis = await push(self.endpoints, bundle, timeout=limit)
         response.write_text(json.dumps(analysis), encoding="utf-8")
         self.facts = self.folder / "facts.json"
-        await write_facts(self.endpoints, PROJECT_FACTS, self.facts, limit)
+        await write_facts(self.endpoints, PROJECT_FACTS, self.facts, limit, analysis)
         made = await self.tools.checker.request("codegen", project=self.project, response=response, timeout=limit)
         self.generated_sha256 = made["sha256"]
 

@@ -10,7 +10,7 @@ import asyncio
 import json
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +29,7 @@ from convex_evals.suite.suite import Eval
 
 _COMPILE_SECONDS = 60
 _LIBRARY = "convex-evals/grader"
-# What the grader library asks deployments: node/grader/facts.ts.
+# What the grader library asks deployments, and what it reads of a push: node/grader/facts.ts.
 _FACTS = ("_system/cli/modules:apiSpec", "_system/frontend/getSchemas")
 _CRON_JOBS, _COMPONENTS = "_system/frontend/listCronJobs", "_system/frontend/components:list"
 PROJECT_FACTS = (*_FACTS, _CRON_JOBS, _COMPONENTS)
@@ -163,16 +163,20 @@ class Prepared:
         return out
 
 
-async def write_facts(endpoints: Endpoints, names: Sequence[str], out: Path, timeout: float) -> None:
-    """What a deployment says to these system queries, as JSON; with its components, their cron jobs.
+async def write_facts(
+    endpoints: Endpoints, names: Sequence[str], out: Path, timeout: float, pushed: Mapping[str, Any] | None = None
+) -> None:
+    """Write what a deployment says to these system queries, as JSON, with the cron jobs of its components.
 
-    Raises `ProcessFault` where it says nothing.
+    Of the answer to the push, `pushed`, the app goes along. Raises `ProcessFault` where it says nothing.
     """
     values = await asyncio.gather(*(system_query(endpoints, name, timeout=timeout) for name in names))
     facts = dict(zip(names, values, strict=True))
     for component in facts.get(_COMPONENTS, []):
         jobs = await system_query(endpoints, _CRON_JOBS, component=component["id"], timeout=timeout)
         facts[f"{_CRON_JOBS} {component['id']}"] = jobs
+    if pushed is not None:
+        facts["start_push"] = pushed.get("app")
     out.write_text(json.dumps(facts), encoding="utf-8")
 
 

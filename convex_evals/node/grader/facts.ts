@@ -29,6 +29,22 @@ export async function askAnswer<T>(query: SystemQuery<T>): Promise<T> {
   return await ask("CONVEX_ANSWER_FACTS", query, answerClient);
 }
 
+/** What a push says of the app or of a component below it: `CheckedComponent` of the official CLI. */
+export interface PushedComponent {
+  /** Where its definition lies, as a path that leads there from the functions of the project. */
+  definitionPath: string;
+  componentPath: string;
+  childComponents: Record<string, PushedComponent>;
+  httpRoutes: { httpModuleRoutes: { method: string; path: string }[] | null; mounts: string[] };
+}
+
+/** The project's app, as the answer to its push describes it. */
+export function pushedApp(): PushedComponent {
+  const app = facts("CONVEX_PROJECT_FACTS")?.["start_push"];
+  if (app === undefined) throw new Error("CONVEX_PROJECT_FACTS is not set: this grader was started outside the tester");
+  return app as unknown as PushedComponent;
+}
+
 async function ask<T>(
   variable: Variable,
   query: SystemQuery<T>,

@@ -2,7 +2,7 @@
 import { makeFunctionReference } from "convex/server";
 import type { ValidatorJSON } from "convex/values";
 import type { GraderClient } from "./clients.ts";
-import { askAnswer, askProject } from "./facts.ts";
+import { askAnswer, askProject, pushedApp } from "./facts.ts";
 import { validatorDifferences } from "./validator_differences.ts";
 
 /** One registered function; `name` is as in `api` ("folder/module:export", "module:default"). */
@@ -45,6 +45,35 @@ const TYPES = { Query: "query", Mutation: "mutation", Action: "action" } as cons
 /** All queries, mutations and actions of a deployment, by name: of the project's as it was pushed, unless there is a `client`. */
 export async function listFunctions(client?: GraderClient): Promise<Map<string, FunctionSpec>> {
   return byName(client ? await client.query(apiSpec, {}) : await askProject(apiSpec));
+}
+
+/** One route of the project's HTTP actions. */
+export interface HttpRoute {
+  /** "*" for all, where a component is mounted. */
+  method: string;
+  /** Ends in "*" where all paths are meant that begin like this. */
+  path: string;
+}
+
+/** The routes of the project's HTTP actions, as they were pushed. A component that is mounted is one route. */
+export function listRoutes(): HttpRoute[] {
+  const { httpModuleRoutes, mounts } = pushedApp().httpRoutes;
+  return [
+    ...(httpModuleRoutes ?? []).map(({ method, path }) => ({ method, path })),
+    ...mounts.map((prefix) => ({ method: "*", path: `${prefix}*` })),
+  ];
+}
+
+/**
+ * All that clients can call of the project, in order: public functions as "module:name (query)", routes of HTTP actions
+ * as "POST /path". For tasks that say "and nothing else".
+ */
+export async function listCallable(): Promise<string[]> {
+  const functions = [...(await listFunctions()).values()].filter(({ visibility }) => visibility === "public");
+  return [
+    ...functions.map(({ name, type }) => `${name} (${type})`),
+    ...listRoutes().map(({ method, path }) => `${method} ${path}`),
+  ].sort();
 }
 
 function byName(reported: ReportedFunction[]): Map<string, FunctionSpec> {

@@ -14,13 +14,6 @@ export interface SourceCall {
   args: string[];
 }
 
-/** One import: `import { cronJobs as c } from "convex/server"` has the name "cronJobs". */
-export interface SourceImport {
-  file: string;
-  from: string;
-  names: string[];
-}
-
 const SOURCE = /\.(ts|tsx|js|jsx|mts|mjs)$/;
 
 /** The project's own source files under a folder, without `_generated`, as paths with forward slashes. */
@@ -46,23 +39,6 @@ export async function findCalls(files: string[], callee: RegExp): Promise<Source
     if (!callee.test(text)) return;
     const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
     found.push({ file, line, callee: text, args: node.arguments.map((argument) => argument.getText(source)) });
-  });
-  return found;
-}
-
-/** All imports in these files. A default import has the name "default", a namespace import "*". */
-export async function findImports(files: string[]): Promise<SourceImport[]> {
-  const ts = await loadCompiler();
-  const found: SourceImport[] = [];
-  await visit(files, (node, _, file) => {
-    if (!ts.isImportDeclaration(node) || !ts.isStringLiteral(node.moduleSpecifier)) return;
-    const bindings = node.importClause?.namedBindings;
-    const names = node.importClause?.name ? ["default"] : [];
-    if (bindings !== undefined) {
-      if (ts.isNamespaceImport(bindings)) names.push("*");
-      else names.push(...bindings.elements.map((element) => (element.propertyName ?? element.name).text));
-    }
-    found.push({ file, from: node.moduleSpecifier.text, names });
   });
   return found;
 }

@@ -2,10 +2,10 @@ import {
   addDocuments,
   anonymousClient,
   clearTables,
+  expectComponentUsed,
   expectError,
   expectSameFunctions,
   expectSameSchema,
-  findImports,
   listTable,
   ownFields,
   readSchema,
@@ -64,11 +64,10 @@ test("the tables are the ones of the task", async () => {
 
 test("the functions are public and have the arguments of the task", () => expectSameFunctions());
 
-test("the app installs the component", async () => {
-  const imported = (await findImports(["convex/convex.config.ts"])).map(({ from }) => from);
-  expect(imported, "`convex/convex.config.ts` must import the component from its package").toContainEqual(
-    expect.stringMatching(/^@convex-dev\/sharded-counter\//),
-  );
+test("views and likes are counted by the component", async () => {
+  const videoId = await video();
+  await expectComponentUsed("@convex-dev/sharded-counter", "A view of a video", () => watched(videoId));
+  await expectComponentUsed("@convex-dev/sharded-counter", "A like of a video", () => like(videoId, "ada"));
 });
 
 test("a new video has no views and no likes", async () => {

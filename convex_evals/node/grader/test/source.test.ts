@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { readProjectFile } from "../connection.ts";
-import { findCalls, findImports, listSources } from "../source.ts";
+import { findCalls, listSources } from "../source.ts";
 
 const project = mkdtempSync(join(tmpdir(), "source-"));
 
@@ -41,14 +41,6 @@ test("the project's own sources are listed", () => {
 test("calls are found whatever the layout, and not in comments and strings", async () => {
   assert.deepEqual(await findCalls(listSources(), /storage\.store$/), [
     { file: "convex/notes.ts", line: 6, callee: "ctx.storage.store", args: ["new Blob([other])"] },
-  ]);
-});
-
-test("imports have the names that the other module exports", async () => {
-  assert.deepEqual(await findImports(listSources()), [
-    { file: "convex/model/users.ts", from: "convex/server", names: ["*"] },
-    { file: "convex/notes.ts", from: "./_generated/server", names: ["query", "mutation"] },
-    { file: "convex/notes.ts", from: "./model/users", names: ["default", "other"] },
   ]);
 });
 
