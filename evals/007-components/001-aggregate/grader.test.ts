@@ -33,7 +33,7 @@ test("the table accepts the documents of the task", () => expectSameSchema({ ind
 test("the functions are public and have the arguments of the task", () => expectSameFunctions());
 
 test("the scores are counted by the component", () =>
-  expectComponentUsed("@convex-dev/aggregate", "A first score", () => submit("pong", "pong-ada", 10)));
+  expectComponentUsed("@convex-dev/aggregate", "A first score", () => submit("asteroids", "asteroids-ada", 10)));
 
 test("a game without scores has empty stats and no ranks", async () => {
   expect(await stats("nobody plays this"), "`stats` of a game without scores").toEqual({ players: 0, total: 0, best: null });
