@@ -397,6 +397,8 @@ def _using(specifier: str) -> str:
 
 _WRONG = "export const wrong = (): string => String(1);\n"
 
+_GLOB = "declare global { interface ImportMeta { glob(pattern: string, options: object): unknown } }\nexport {};\n"
+
 # Pages, programs and tests load files by other rules than the bundle of a deployment.
 _LOADED_OTHERWISE: dict[str, tuple[str, Files]] = {
     "no_suffix": (
@@ -454,6 +456,26 @@ _LOADED_OTHERWISE: dict[str, tuple[str, Files]] = {
             {
                 "vitest.config.ts": 'export default { test: { setupFiles: ["./more/set_up.js"] } };\n',
                 "more/set_up.js": _WRONG_JS,
+            },
+        ),
+    ),
+    "patterns_of_tests": (
+        "what a test loads by a pattern (`import.meta.glob`)",
+        _project(
+            _HERE,
+            {
+                "convex/a.test.ts": f"{_GLOB}import.meta.glob('../more/*.js', {{ eager: true }});\n",
+                "more/set_up.js": _WRONG_JS,
+            },
+        ),
+    ),
+    "text_of_tests": (
+        "a text that a test loads by a pattern, and that is code",
+        _project(
+            _HERE,
+            {
+                "convex/a.test.ts": f"{_GLOB}import.meta.glob('../more/*.md', {{ eager: true }});\n",
+                "more/set_up.md": '"text".missing();\n',
             },
         ),
     ),

@@ -50,3 +50,8 @@ export function isGenerated(file: string): boolean {
 export function isJavaScript(file: string): boolean {
   return /\.[mc]?jsx?$/.test(file);
 }
+
+/** Whether a file is named as settings of a tool are. */
+export function isSettings(file: string): boolean {
+  return /(^|\/)(vitest\.[\w.-]+|[\w.-]+\.config)\.[mc]?[jt]s$/.test(file);
+}

@@ -1,22 +1,6 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
-import path from "node:path";
-import { test, type TestContext } from "node:test";
-import type { App } from "../push/test/work_folder.ts";
-import { buildPush } from "../push/request.ts";
-import { lint } from "./lint.ts";
-import { makeProject } from "./test/projects.ts";
-import { typecheck } from "./typecheck.ts";
-
-/** What type check and lint find in a project that was bundled, as `file: code` and `file: rule`. */
-async function found(t: TestContext, files: Record<string, string>, app: App = "bare"): Promise<string[]> {
-  const project = await makeProject(t, app, files);
-  const sources = path.join(path.dirname(project), "sources.json");
-  writeFileSync(sources, JSON.stringify((await buildPush(project)).sources));
-  const terms = { sources, strict: true };
-  const types = typecheck(project, terms).diagnostics.map(({ file, code }) => `${file}: ${code}`);
-  return [...types, ...lint(project, terms).problems.map(({ file, rule }) => `${file}: ${rule}`)];
-}
+import { test } from "node:test";
+import { found } from "./test/projects.ts";
 
 const FLOATING = "export const run = () => { Promise.resolve(1); };\n";
 const DELETING = "export const run = (list: number[]) => { delete list[0]; };\n";

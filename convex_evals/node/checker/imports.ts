@@ -6,8 +6,7 @@
 import path from "node:path";
 import ts from "typescript";
 import { packageOf } from "../push/bundled.ts";
-import { isScript } from "../push/pages.ts";
-import { shownPath } from "../push/project_fs.ts";
+import { isScript, shownPath } from "../push/project_fs.ts";
 import { isGenerated } from "./files.ts";
 import type { CheckedProject, JudgedProgram } from "./program.ts";
 import type { Imports } from "./terms.ts";

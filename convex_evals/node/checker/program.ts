@@ -2,8 +2,7 @@
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import ts from "typescript";
-import { isScript } from "../push/pages.ts";
-import { shownPath } from "../push/project_fs.ts";
+import { isScript, shownPath } from "../push/project_fs.ts";
 import { functionsFolder, isJavaScript, typescriptFiles } from "./files.ts";
 import { projectHost, projectSystem } from "./host.ts";
 import { STRICT, runningFiles, type RunningFiles, type Terms } from "./terms.ts";

@@ -1,8 +1,10 @@
 /** The type check of one project. */
+import { isBuiltin } from "node:module";
+import path from "node:path";
 import ts from "typescript";
 import { withoutHostPaths } from "../push/host_paths.ts";
 import { shownPath } from "../push/project_fs.ts";
-import { isJavaScript } from "./files.ts";
+import { isJavaScript, isSettings } from "./files.ts";
 import { uncheckedCode, type UncheckedCode } from "./imports.ts";
 import { programsOf, type JudgedProgram } from "./program.ts";
 import { STRICT, type Terms } from "./terms.ts";
@@ -52,6 +54,21 @@ function isMissingType({ file, code }: ts.Diagnostic): boolean {
   return file !== undefined && isJavaScript(file.fileName) && code >= 7000 && code < 8000;
 }
 
+const NODE_NAMES = new Set(["__dirname", "__filename"]);
+/** "Cannot find name": one that Node.js has, of which TypeScript says so. */
+const NODE_NAME_ERRORS = new Set([2580, 2591]);
+
+/**
+ * Settings of tools are run by Node.js, and its types need not be installed for that: vitest does without. That a name or module
+ * of Node.js is not known is no error in settings at the root.
+ */
+function isMissingNode(root: string, { file, start, length, code }: ts.Diagnostic): boolean {
+  if (!file || start === undefined || path.dirname(file.fileName) !== root || !isSettings(file.fileName)) return false;
+  const named = file.text.slice(start, start + (length ?? 0)).replace(/^["'`]|["'`]$/g, "");
+  if (code === 2307) return isBuiltin(named);
+  return NODE_NAME_ERRORS.has(code) || (code === 2304 && NODE_NAMES.has(named));
+}
+
 /** The errors of a program and of the files that it judges. */
 export function diagnosticsOf({ program, judged, errors }: JudgedProgram): ts.Diagnostic[] {
   return [
@@ -99,7 +116,9 @@ export function typecheck(projectDir: string, terms: Terms = STRICT): TypecheckR
         }),
       );
     }
-    for (const diagnostic of diagnosticsOf(each)) found.push(toProblem(root, diagnostic));
+    for (const diagnostic of diagnosticsOf(each)) {
+      if (!isMissingNode(root, diagnostic)) found.push(toProblem(root, diagnostic));
+    }
   }
   for (const code of uncheckedCode(project)) found.push(toUnchecked(root, code));
   const diagnostics = ordered(found);

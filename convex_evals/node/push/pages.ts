@@ -1,5 +1,6 @@
 /**
- * What of a project runs outside of its deployment: `src/`, what the pages of its root load, and all that those import.
+ * What of a project runs outside of its deployment: `src/`, what the pages of its root load, all code where it has tests, and
+ * what those import.
  *
  * Which of these files a grader makes a page of is not known here, so each may be one.
  */
@@ -11,25 +12,16 @@ import { addBundled, packageOf, type Bundled } from "./bundled.ts";
 import { DeployError } from "./deploy_error.ts";
 import { Opened } from "./opened.ts";
 import type { Project } from "./project.ts";
-import { shownPath } from "./project_fs.ts";
+import { SCRIPT, isScript, shownPath } from "./project_fs.ts";
+import { runByTests } from "./project_tests.ts";
 
-const SCRIPT = /\.[mc]?[jt]sx?$/;
-const DECLARATIONS = /\.d\.[mc]?ts$/;
 /** What a page or a program takes in without running it. Of everything else that is loaded, a check must know. */
 const DATA = /\.(css|scss|sass|less|svg|png|jpe?g|gif|webp|avif|ico|woff2?|ttf|otf|json|txt|md)$/;
-const TEST = /\.(test|spec)\.[mc]?[jt]sx?$/;
-const TEST_SETTINGS = /^vite(st)?\.[\w.-]+$/;
-const TEXT = /["'`]([^"'`\n]{1,200})["'`]/g;
 /** Names of what imports the candidates. */
 const ENTRY = "<candidates>";
 /** Files that cannot be bundled: each may take a build to find. */
 const MOST_BROKEN = 50;
 const SCRIPT_TAG = /<script\b[^>]{0,1000}?\bsrc\s*=\s*["']?([^"'\s>]{1,1000})/gi;
-
-/** Whether a file may hold code that the type check reads. */
-export function isScript(file: string): boolean {
-  return SCRIPT.test(file) && !DECLARATIONS.test(file);
-}
 
 function scriptsBelow(folder: string): string[] {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
@@ -58,26 +50,6 @@ function namedByManifest(root: string): string[] {
   return ["imports", "exports", "browser"]
     .flatMap((key) => textsIn(manifest[key]))
     .map((name) => path.join(root, name));
-}
-
-/** Tests that a grader may run, and what settings of vitest name. */
-function testsOf(root: string): { tests: string[]; settings: string[] } {
-  const tests: string[] = [];
-  const visit = (folder: string): void => {
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
-      const place = path.join(folder, entry.name);
-      if (entry.isDirectory() && entry.name !== "node_modules" && entry.name !== ".git") visit(place);
-      else if (entry.isFile() && TEST.test(entry.name)) tests.push(place);
-    }
-  };
-  visit(root);
-  const settings = readdirSync(root)
-    .filter((name) => TEST_SETTINGS.test(name) && isScript(name))
-    .map((name) => path.join(root, name));
-  const named = settings.flatMap((file) =>
-    [...readFileSync(file, "utf8").matchAll(TEXT)].map(([, name]) => path.resolve(root, name!)),
-  );
-  return { tests: [...tests, ...named], settings };
 }
 
 /** Packages stay outside, what cannot be found is left to whoever bundles it, and `broken` files have nothing in them. */
@@ -176,28 +148,28 @@ async function bundleAllButBroken(root: string, entries: readonly string[], opti
 /** The files that may run in a page or a program of a grader, and what their imports become there. */
 export async function bundlePages({ root }: Project): Promise<Bundled> {
   const bundled: Bundled = Object.create(null) as Bundled;
-  const { tests, settings } = testsOf(root);
+  const { scripts, misnamed } = await runByTests(root);
   const candidates = [
     ...scriptsBelow(path.join(root, "src")),
     ...loadedByPages(root),
     ...namedByManifest(root),
-    ...tests,
+    ...scripts,
   ];
   const entries = [...new Set(candidates)].filter(
     (file) => isScript(file) && file.startsWith(root + path.sep) && existsSync(file),
   );
-  if (entries.length + settings.length === 0) return bundled;
+  if (entries.length === 0) return bundled;
   for (const file of entries) bundled[shownPath(root, file)] = {};
   // Which of them runs in a page and which in a program is not known either.
   const [page, program] = await Promise.all([
     bundleAllButBroken(root, entries, PAGE),
-    bundleAllButBroken(root, [...entries, ...settings], PROGRAM),
+    bundleAllButBroken(root, entries, PROGRAM),
   ]);
   for (const { opened, metafile } of [page, program]) addBundled(bundled, opened, metafile, root, ENTRY);
-  for (const file of settings) if (!entries.includes(file)) delete bundled[shownPath(root, file)];
   for (const file of Object.keys(bundled)) {
     if (DATA.test(file) && existsSync(path.join(root, file))) delete bundled[file];
   }
+  for (const file of misnamed) bundled[shownPath(root, file)] ??= {};
   // What it imports is not known, and something else may know how to run it.
   for (const file of program.broken) {
     if (page.broken.has(file) && !DATA.test(file)) bundled[`<${shownPath(root, file)}, which cannot be bundled>`] = {};

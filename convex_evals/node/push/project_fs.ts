@@ -22,6 +22,16 @@ export function shownPath(root: string, file: string): string {
   return posix(path.relative(root, file));
 }
 
+/** Files of code; some of them are declarations. */
+export const SCRIPT = /\.[mc]?[jt]sx?$/;
+/** As TypeScript names them: of a file with any suffix, too. */
+const DECLARATIONS = /\.d(\.[^./]+)?\.[mc]?ts$/;
+
+/** Whether a file may hold code that the type check reads. */
+export function isScript(file: string): boolean {
+  return SCRIPT.test(file) && !DECLARATIONS.test(file);
+}
+
 /** Whether `file` is `root` or lies in it; both are real paths. */
 export function isInside(root: string, file: string): boolean {
   return file === root || file.startsWith(root + path.sep);

@@ -1,0 +1,2 @@
+/// <reference types="vite/client" />
+import.meta.glob("../spec/*.mts", { eager: true });
