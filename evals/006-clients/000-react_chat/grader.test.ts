@@ -1,7 +1,9 @@
 import {
   addDocuments,
+  anonymousClient,
   clearTables,
   eventually,
+  expectError,
   expectSameFunctions,
   expectSameSchema,
   listTable,
@@ -11,6 +13,7 @@ import {
   type Page,
 } from "convex-evals/grader";
 import { beforeEach, expect, test } from "vitest";
+import { api } from "./answer/convex/_generated/api";
 
 const NAME = '[aria-label="Name"]';
 const MESSAGE = '[aria-label="Message"]';
@@ -49,6 +52,12 @@ async function send(chat: Page, name: string, message: string): Promise<void> {
 test("the backend is the given one", async () => {
   await expectSameSchema();
   await expectSameFunctions();
+  const client = anonymousClient();
+  const bodies = Array.from({ length: 51 }, (_, index) => `message ${index}`);
+  await addDocuments("messages", bodies.map((body) => ({ author: "Ada", body })));
+  const listed = await client.query(api.messages.list, {});
+  expect(listed.map(({ body }) => body), "`messages.list` must be as given: the newest 50 messages, the newest first").toEqual(bodies.slice(1).reverse());
+  await expectError(client.mutation(api.messages.send, { author: "Ada", body: "x".repeat(201) }), "`messages.send` must be as given: it refuses more than 200 characters");
 });
 
 test("until the messages arrive the page says that it is loading", async () => {

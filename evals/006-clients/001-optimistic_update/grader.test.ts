@@ -1,8 +1,10 @@
 import {
   addDocuments,
   adminClient,
+  anonymousClient,
   clearTables,
   eventually,
+  expectError,
   expectSameFunctions,
   expectSameSchema,
   listTable,
@@ -96,6 +98,13 @@ async function alerts(page: Page, texts: string[], what: string): Promise<void> 
 test("the backend is the given one", async () => {
   await expectSameSchema();
   await expectSameFunctions();
+  const client = anonymousClient();
+  for (const [list, name] of [["a", "bread"], ["b", "soap"], ["a", "apples"]] as const) await client.mutation(api.items.add, { list, name });
+  const items = await client.query(api.items.inList, { list: "a" });
+  expect(items.map(({ name, bought }) => [name, bought]), "`items.inList` must be as given: the items of the list, the oldest first").toEqual([["bread", false], ["apples", false]]);
+  await addDocuments("closures", [{ list: "a" }]);
+  await expectError(client.mutation(api.items.add, { list: "a", name: "milk" }), "`items.add` must be as given: nothing is added to a closed list");
+  await expectError(client.mutation(api.items.setBought, { itemId: items[0]!._id, bought: true }), "`items.setBought` must be as given: nothing is changed in a closed list");
 });
 
 test("until the items arrive the page says that it is loading, even if something is added", async () => {

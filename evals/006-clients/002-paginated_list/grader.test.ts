@@ -1,5 +1,6 @@
 import {
   addDocuments,
+  anonymousClient,
   clearTables,
   eventually,
   expectSameFunctions,
@@ -10,6 +11,7 @@ import {
   type Page,
 } from "convex-evals/grader";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { api } from "./answer/convex/_generated/api";
 
 const TOPIC = '[aria-label="Topic"]';
 const BUTTON = "button";
@@ -95,6 +97,10 @@ async function select(page: Page, topic: string): Promise<void> {
 test("the backend is the given one", async () => {
   await expectSameSchema();
   await expectSameFunctions();
+  await addDocuments("articles", [["art", "one"], ["art", "two"], ["law", "three"], ["art", "four"]].map(([topic, title]) => ({ topic, title })));
+  const first = await anonymousClient().query(api.articles.onTopic, { topic: "art", paginationOpts: { numItems: 2, cursor: null } });
+  expect(first.page.map(({ title }) => title), "`articles.onTopic` must be as given: a page of the articles on the topic, the newest first").toEqual(["four", "two"]);
+  expect(first.isDone, "`articles.onTopic` must be as given: more pages follow").toBe(false);
 });
 
 test("the topics can be selected, and science is the first", async () => {

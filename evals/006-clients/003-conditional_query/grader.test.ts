@@ -1,6 +1,7 @@
 import {
   addDocuments,
   adminClient,
+  anonymousClient,
   clearTables,
   eventually,
   expectSameFunctions,
@@ -121,6 +122,15 @@ async function details(page: Page, { name, summary }: Project, when: string): Pr
 test("the backend is the given one", async () => {
   await expectSameSchema();
   await expectSameFunctions();
+  await addDocuments("projects", [BRIDGE, TOWER]);
+  const client = anonymousClient();
+  const [bridge, ...more] = await client.query(api.projects.names, {});
+  expect([bridge, ...more], "`projects.names` must be as given: ids and names, the oldest project first").toEqual([BRIDGE, TOWER].map(({ name }) => ({ _id: expect.any(String), name })));
+  const projectId = bridge!._id;
+  await client.mutation(api.projects.edit, { projectId, summary: "Over the sea" });
+  expect(await client.query(api.projects.get, { projectId }), "`projects.get` must be as given: the project").toMatchObject({ name: "Bridge", summary: "Over the sea" });
+  await client.mutation(api.projects.remove, { projectId });
+  expect(await client.query(api.projects.get, { projectId }), "`projects.get` must be as given: null for a project that does not exist any more").toBeNull();
 });
 
 test("at first no project is chosen", async () => {

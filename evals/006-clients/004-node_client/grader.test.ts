@@ -1,11 +1,13 @@
 import {
   addDocuments,
   adminClient,
+  anonymousClient,
   bundleProgram,
   candidateUrl,
   clearTables,
   closeAfterRun,
   eventually,
+  expectError,
   expectSameFunctions,
   expectSameSchema,
   listTable,
@@ -169,6 +171,13 @@ async function stored(): Promise<unknown[]> {
 test("the backend is the given one", async () => {
   await expectSameSchema();
   await expectSameFunctions();
+  const client = anonymousClient();
+  const save = (sku: string, stock: number) => client.mutation(api.products.save, { sku, name: sku, stock });
+  const saved = [await save("c", 3), await save("a", 5), await save("b", 2), await save("a", 1)];
+  expect(saved, "`products.save` must be as given: whether the product is a new one").toEqual([true, true, true, false]);
+  const low = await client.query(api.products.low, { limit: 2 });
+  expect(low.map(({ sku, stock }) => [sku, stock]), "`products.low` must be as given: products of which there are few, by SKU").toEqual([["a", 1], ["b", 2]]);
+  await expectError(save("d", -1), "`products.save` must be as given: a negative stock is refused");
 });
 
 test("an import stores new products and replaces known ones, and lets the program end", async () => {
