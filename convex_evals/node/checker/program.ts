@@ -23,6 +23,8 @@ export interface CheckedProject {
   functions: string;
   running: RunningFiles;
   programs: JudgedProgram[];
+  /** The tsconfig file that the options of a program come from; none for seeded ones. */
+  settingsOf: ReadonlyMap<ts.Program, string>;
   repairs: string[];
   /** What repaired and seeded tsconfig files say, by path in the project. */
   repaired: Record<string, object>;
@@ -202,6 +204,9 @@ function makePrograms(root: string, terms: Terms): CheckedProject {
       switchedOff: switchOn(judged[index]!),
       errors: settings.errors,
     })),
+    settingsOf: new Map(
+      plans.flatMap(({ settings }, index) => (settings.file === null ? [] : [[programs[index]!, settings.file]])),
+    ),
     repairs: [...new Set(plans.flatMap(({ settings }) => settings.repairs))],
     repaired: Object.assign({}, ...plans.map(({ settings }) => settings.repaired)) as CheckedProject["repaired"],
   };

@@ -8,6 +8,8 @@ import { shownPath } from "../push/project_fs.ts";
 
 /** Settings to check a set of files with. */
 export interface Settings {
+  /** The tsconfig file; null for a seeded one. */
+  file: string | null;
   options: ts.CompilerOptions;
   /** Files that the tsconfig itself includes; empty for a seeded one. */
   files: string[];
@@ -162,7 +164,7 @@ function dropUnknownDeprecations(settings: Settings, shown: string): Written {
 export function seededSettings(shown: string): Settings {
   const repairs = [`${shown}: missing; strict defaults are used (Bundler, ESNext, DOM, react-jsx)`];
   const { options } = ts.convertCompilerOptionsFromJson(SEEDED, "/");
-  return { options: forced(options, true), files: [], references: [], errors: [], repairs, repaired: {} };
+  return { file: null, options: forced(options, true), files: [], references: [], errors: [], repairs, repaired: {} };
 }
 
 /** The settings of a project without a tsconfig, where Convex's functions are in `functions`. */
@@ -183,6 +185,7 @@ export function readSettings(root: string, file: string, system: ts.System, stri
   const parsed = ts.parseJsonSourceFileConfigFileContent(source, system, folder, undefined, file);
   const errors = [...(source as unknown as { parseDiagnostics: ts.Diagnostic[] }).parseDiagnostics, ...parsed.errors];
   const settings: Settings = {
+    file,
     options: forced(parsed.options, strict),
     files: parsed.fileNames.filter((name) => !name.includes("/node_modules/")),
     references: (parsed.projectReferences ?? []).map((reference) => ts.resolveProjectReferencePath(reference)),
