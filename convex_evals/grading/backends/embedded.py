@@ -21,7 +21,7 @@ from convex_evals.process import Child, read_fd
 from convex_evals.records import BackendIdentity
 
 # Raised whenever a rule is added that may turn a verdict. Part of the grading key.
-RULES_VERSION = "13"
+RULES_VERSION = "14"
 _READY_SECONDS = 20.0
 _READY = Limits(4096, values=10, depth=1)
 # Of a local deployment of Convex's own, by the names of the options here: functions see them in their URLs.
