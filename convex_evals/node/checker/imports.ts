@@ -7,7 +7,6 @@ import path from "node:path";
 import ts from "typescript";
 import { packageOf } from "../push/bundled.ts";
 import { isScript, shownPath } from "../push/project_fs.ts";
-import { otherSettings } from "./emit_settings.ts";
 import { isGenerated } from "./files.ts";
 import type { CheckedProject, JudgedProgram } from "./program.ts";
 import type { Imports } from "./terms.ts";
@@ -137,8 +136,7 @@ function codeOfTexts(root: string, program: JudgedProgram, source: ts.SourceFile
 }
 
 /** All that runs in a project and is not what was checked. */
-export function uncheckedCode(project: CheckedProject): UncheckedCode[] {
-  const { root, running, programs } = project;
+export function uncheckedCode({ root, running, programs }: CheckedProject): UncheckedCode[] {
   // A declaration file holds no code for TypeScript, whatever is in it; bundlers take it for what it is.
   const sources = programs.flatMap((each) => each.judged).filter((source) => !source.isDeclarationFile);
   const judged = new Set(sources.map((source) => source.fileName));
@@ -159,5 +157,5 @@ export function uncheckedCode(project: CheckedProject): UncheckedCode[] {
       }),
     ),
   ]);
-  return [...unchecked, ...texts, ...otherSettings(project)];
+  return [...unchecked, ...texts];
 }

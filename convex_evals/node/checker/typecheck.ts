@@ -5,6 +5,7 @@ import ts from "typescript";
 import { withoutHostPaths } from "../push/host_paths.ts";
 import { shownPath } from "../push/project_fs.ts";
 import { isJavaScript, isSettings } from "./files.ts";
+import { otherSettings } from "./emit_settings.ts";
 import { uncheckedCode, type UncheckedCode } from "./imports.ts";
 import { programsOf, type JudgedProgram } from "./program.ts";
 import { STRICT, type Terms } from "./terms.ts";
@@ -120,7 +121,7 @@ export function typecheck(projectDir: string, terms: Terms = STRICT): TypecheckR
       if (!isMissingNode(root, diagnostic)) found.push(toProblem(root, diagnostic));
     }
   }
-  for (const code of uncheckedCode(project)) found.push(toUnchecked(root, code));
+  for (const code of [...uncheckedCode(project), ...otherSettings(project)]) found.push(toUnchecked(root, code));
   const diagnostics = ordered(found);
   return {
     ok: diagnostics.length === 0,
