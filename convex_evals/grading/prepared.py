@@ -172,9 +172,9 @@ async def write_facts(
     """
     values = await asyncio.gather(*(system_query(endpoints, name, timeout=timeout) for name in names))
     facts = dict(zip(names, values, strict=True))
-    for component in facts.get(_COMPONENTS, []):
-        jobs = await system_query(endpoints, _CRON_JOBS, component=component["id"], timeout=timeout)
-        facts[f"{_CRON_JOBS} {component['id']}"] = jobs
+    ids = [component["id"] for component in facts.get(_COMPONENTS, [])]
+    jobs = await asyncio.gather(*(system_query(endpoints, _CRON_JOBS, component=i, timeout=timeout) for i in ids))
+    facts |= {f"{_CRON_JOBS} {i}": found for i, found in zip(ids, jobs, strict=True)}
     if pushed is not None:
         facts["start_push"] = pushed.get("app")
     out.write_text(json.dumps(facts), encoding="utf-8")

@@ -105,7 +105,7 @@ def test_runs_of_one_day_are_sorted_by_when_they_were_planned(tmp_path: Path) ->
     assert sorted(store.all(), key=newest, reverse=True) == list(store.all())
 
 
-def test_only_the_plan_s_own_time_sorts_it(tmp_path: Path) -> None:
+def test_a_time_inside_another_text_does_not_sort_a_plan(tmp_path: Path) -> None:
     store = RunStore(tmp_path)
     store.create(make_plan(run_id="a", planned_at="2026-01-31T09:00:00.000+00:00"))
     late = '\n  "planned_at": "2026-01-31T23:00:00.000+00:00",'

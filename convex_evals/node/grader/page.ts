@@ -72,7 +72,7 @@ export class Page {
     return this.#ask({ kind: "states", selector });
   }
 
-  /** Replaces the value of the only field that matches, as typing does. Fails where nobody could type into it. */
+  /** Replaces the value of the only field that matches, as typing does. Fails where the field cannot be edited. */
   async fill(selector: string, value: string): Promise<void> {
     await this.#ask({ kind: "fill", selector, value });
   }

@@ -145,11 +145,10 @@ export class Sight {
   }
 
   #isInert(element: Element): boolean {
-    return this.#has(element, "inert") || [...this.#ancestors(element)].some((each) => this.#has(each, "inert"));
-  }
-
-  *#ancestors(element: Element): Generator<Element> {
-    for (let at = this.#dom.parent(element); at !== null; at = this.#dom.parent(at)) yield at;
+    for (let at: Element | null = element; at !== null; at = this.#dom.parent(at)) {
+      if (this.#has(at, "inert")) return true;
+    }
+    return false;
   }
 
   /** The first child of this tag. */

@@ -66,7 +66,7 @@ async function isCode(file: string): Promise<boolean> {
   return made.some((code) => DOES_SOMETHING.test(code));
 }
 
-/** What the project's own vitest may run: `scripts`, and `misnamed` code in files that nobody would check. None without tests. */
+/** What the project's own vitest may run: `scripts`, and `misnamed` files, whose code no check reads. None without tests. */
 export async function runByTests(root: string): Promise<{ scripts: string[]; misnamed: string[] }> {
   const files = filesBelow(root);
   const hasTests =

@@ -25,7 +25,7 @@ export class EndedError extends Error {
   readonly failure = "ended";
 }
 
-/** For what is dropped with the action that did not await it; nobody is told. */
+/** The error of an operation that is dropped with the action that did not await it; no code of the app sees it. */
 export function dropped(): EndedError {
   return new EndedError("The action that started this has ended");
 }

@@ -51,7 +51,7 @@ test("what was asked when the project was pushed is not asked again", async (t) 
     "_system/frontend/components:list": [{ id: "one/two", path: "one/two" }],
   };
   writeFileSync(path.join(folder, "facts.json"), JSON.stringify(facts));
-  // Nothing listens for whoever would ask.
+  // No server listens here: asking again would fail.
   process.env["CONVEX_PORT"] = "1";
   process.env["CONVEX_PROJECT_FACTS"] = path.join(folder, "facts.json");
   const same = { function: "work:run", args: [{}], schedule: "every 60 s" };

@@ -120,7 +120,7 @@ const HIDDEN = `
     </main>;
   }`;
 
-test("what nobody can see is not there", async () => {
+test("hidden elements are left out", async () => {
   const page = await openPage({ app: write("Hidden.tsx", HIDDEN), backend: UNREACHABLE });
   const shown = [
     "seen",
@@ -154,7 +154,7 @@ const CLOSED = `
     </main>;
   }`;
 
-test("fields that nobody can type into are not filled, and what no click meets is not clicked", async () => {
+test("fields that cannot be edited are not filled, and elements that clicks do not reach are not clicked", async () => {
   const page = await openPage({ app: write("Closed.tsx", CLOSED), backend: UNREACHABLE });
   await eventually(async () => assert.deepEqual(await page.texts("output"), ["0"]));
   await assert.rejects(page.fill("#readonly", "x"), /The field `#readonly` must not be read-only/);

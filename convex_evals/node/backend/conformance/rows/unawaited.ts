@@ -1,4 +1,4 @@
-/** Work of actions that nobody awaits: what is not done when the action ends, is not done. */
+/** Operations that an action does not await: those still in flight when it ends are dropped. */
 
 import { moduleFile, schemaFile, type Expected, type Files, type Row, type Step } from "../harness.ts";
 
