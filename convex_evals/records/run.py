@@ -101,7 +101,7 @@ class RunPlan(FileRecord):
     date: Day = Field(description="UTC day of planning, YYYY-MM-DD")
     planned_at: Moment | None = Field(
         default=None,
-        description="UTC time of planning: runs of one day are sorted by it; null is the earliest",
+        description="UTC, by which runs of one day are sorted; null (the earliest) where the day was given (--date)",
     )
     model: Slug = Field(description="the model's true slug, `provider/name`")
     experiment: ExperimentName = Field(description="name of the experiment")

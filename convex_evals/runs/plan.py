@@ -13,7 +13,7 @@ from convex_evals.models import Item, Solver
 from convex_evals.records import ComparisonRules, EvalPlan, RunPlan, ToolVersions
 from convex_evals.records.grading_inputs import GradingInputs
 from convex_evals.records.hashes import sha256_parts, sha256_text
-from convex_evals.records.names import is_eval_id, utc_now
+from convex_evals.records.names import is_eval_id
 from convex_evals.runs.grading_rules import GRADING_PROTOCOL
 from convex_evals.runs.judging import Judge
 from convex_evals.sessions.opinions import ModelJudge
@@ -46,6 +46,7 @@ class RunRequest:
     date: str
     suite_commit: str | None
     suite_evals: int | None = None  # that the suite has; None: `evals` are sessions
+    planned_at: str | None = None  # None: the day was given, and the plan has to be alike on every machine
     named: bool = False  # exactly this id and day are meant: the run is opened where it is there
     planned: Run | None = None  # the run that these words were read from
     leftover: bool = False  # an earlier command left it, with batches that go on; it may no longer be resumable
@@ -66,7 +67,7 @@ async def make_plan(request: RunRequest, judge: Judge) -> RunPlan:
     return RunPlan(
         run_id=request.run_id,
         date=request.date,
-        planned_at=utc_now(),
+        planned_at=request.planned_at,
         model=request.solver.model,
         experiment=request.asked.experiment,
         trials=request.trials,

@@ -23,6 +23,7 @@ from convex_evals.models.replay import DEMO_SLUG, ReplaySolver
 from convex_evals.models.solvers import SolverFactory
 from convex_evals.records import RunPlan
 from convex_evals.records.hashes import sha256_text
+from convex_evals.records.names import utc_now
 from convex_evals.runs.named_text import guidelines_text, refuse_hidden
 from convex_evals.runs.options import DEFAULT_EXPERIMENT, RunOptions
 from convex_evals.runs.plan import Asked, RunRequest
@@ -218,6 +219,7 @@ def make_request(
         asked=asked,
         run_id=options.run_id or f"{asked.experiment}-{secrets.token_hex(4)}",
         date=options.day or datetime.now(UTC).date().isoformat(),
+        planned_at=None if options.day else utc_now(),
         suite_commit=commit,
         suite_evals=suite_evals,
         named=options.run_id is not None,

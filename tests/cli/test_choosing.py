@@ -53,6 +53,17 @@ def test_evals_are_listed_and_planned_alike(words: list[str], evals: list[str], 
     assert list(json.loads((Path(planned["folder"]) / "run.json").read_text())["evals"]) == evals
 
 
+def test_a_plan_of_a_given_day_is_the_same_on_every_machine(suite: Path, invoke: Invoke) -> None:
+    def plan(runs: str, *words: str) -> str:
+        [planned] = json.loads(invoke("plan", "-m", "reference", "--runs-dir", suite / runs, "--json", *words).out)
+        return (Path(planned["folder"]) / "run.json").read_text()
+
+    words = ("--run-id", "nightly", "--date", "2026-01-31")
+    assert plan("one", *words) == plan("other", *words)
+    today = json.loads(plan("today"))
+    assert today["planned_at"].startswith(today["date"])
+
+
 @pytest.mark.parametrize("pattern", ["crons", "!queries"])
 def test_a_filter_of_the_environment(
     pattern: str, suite: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
